@@ -1,0 +1,92 @@
+# Two commands matter: `make reproduce` and `make test`. Both set up .venv first, from the locks
+# in envs/, and do that only once. `make` alone prints what else there is.
+
+PYTHON ?= python3.11
+CORES ?= 2
+TARGET ?=
+WORKERS ?= 2
+PYTEST_ARGS ?=
+
+# uv does not read pip's settings, so the two that matter are handed on.
+FIND_LINKS := $(if $(PIP_FIND_LINKS),--find-links "$(PIP_FIND_LINKS)")
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
+
+UV := .venv/bin/uv
+UV_INSTALL := $(UV) pip install --quiet --python .venv/bin/python $(FIND_LINKS)
+UV_COMPILE := $(UV) pip compile --quiet --python-version 3.11 --no-header $(FIND_LINKS)
+# Jobs find snakemake, everycell and python in the environment, whatever else is active.
+IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
+
+# A stamp is written only after its step went well. `unfinished` marks an installation that was
+# cut short: uv would take a half-copied package for installed, so then all is made again, as it
+# is when the interpreter is gone or the folder was moved (the scripts hold its old path).
+STAMPS := .venv/stamps
+VENV_IS := $(shell [ ! -e .venv/unfinished ] \
+  && grep -qsF " $(CURDIR)/.venv" .venv/pyvenv.cfg \
+  && .venv/bin/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
+  && echo whole)
+
+.DEFAULT_GOAL := help
+.PHONY: help reproduce test setup setup-test lint bench clean-results locks
+ifneq ($(VENV_IS),whole)
+.PHONY: $(STAMPS)/venv
+endif
+
+help: ## print this list
+	@echo "everycell: rebuild every table and figure, with a verdict for every printed cell"
+	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
+	  | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+	@echo "Settings, for example 'make reproduce CORES=8 TARGET=lajewska2025_ch4':"
+	@echo "  CORES=2  TARGET= (all embedded artefacts)  PYTHON=python3.11"
+	@echo "  WORKERS=2 (parallel tests)  PYTEST_ARGS="
+
+reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a summary
+	$(IN_VENV) snakemake --cores $(CORES) $(TARGET)
+	@$(IN_VENV) everycell summary
+
+test: setup-test lint ## run the linters and the whole test suite
+	$(IN_VENV) python -m pytest -n $(WORKERS) -rs $(PYTEST_ARGS)
+
+setup: $(STAMPS)/project ## make .venv from the base lock
+
+setup-test: setup $(STAMPS)/test ## add what only the tests need
+
+lint: setup-test ## check style: ruff and snakefmt
+	$(IN_VENV) ruff check .
+	$(IN_VENV) ruff format --check .
+	$(IN_VENV) snakefmt --check Snakefile workflow
+
+bench: setup-test ## measure the speed ratios (minutes; not part of the tests)
+	@set -e; for script in bench/*.py; do echo "$$script"; $(IN_VENV) python "$$script"; done
+
+clean-results: ## remove what runs made; the environment and the download cache stay
+	find results -mindepth 1 -not -path results/README.md -delete
+	rm -rf logs benchmarks
+
+$(STAMPS)/venv: envs/installer.lock
+	@command -v "$(PYTHON)" >/dev/null || { echo "make: '$(PYTHON)' was not found:" \
+	  "everycell needs Python 3.11; install it or name it with PYTHON=/path/to/python3.11." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "make:" \
+	  "'$(PYTHON)' is $$("$(PYTHON)" --version 2>&1): everycell needs Python 3.11;" \
+	  "name one with PYTHON=/path/to/python3.11." >&2; exit 1; }
+ifneq ($(VENV_IS),whole)
+	@if [ -e .venv ]; then echo ".venv is half made or was moved: making it again."; fi
+	"$(PYTHON)" -m venv --clear "$(CURDIR)/.venv"
+endif
+	@touch .venv/unfinished
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+	  -r envs/installer.lock
+	@rm .venv/unfinished && mkdir -p $(STAMPS) && touch $@
+
+# Complete locks need no resolution, hence --no-deps.
+$(STAMPS)/base $(STAMPS)/test: $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
+	@touch .venv/unfinished
+	$(UV_INSTALL) --no-deps --require-hashes -r $<
+	@rm .venv/unfinished && touch $@
+
+$(STAMPS)/project: pyproject.toml envs/base.in $(STAMPS)/base
+	@touch .venv/unfinished
+	$(UV_INSTALL) --no-deps --no-build-isolation -e .
+	@rm .venv/unfinished && touch $@
