@@ -1,0 +1,526 @@
+"""Cards and printed cells: what the papers print, and what each tier can say about it.
+
+A paper is a folder of ``published/``: ``paper.yaml`` names it, one YAML file a chapter holds a
+card for each of its tables and figures, and ``table_4_8.csv`` beside it holds the printed cells,
+one row a cell. The columns ``value, unit, marker, line, note`` describe a cell; all columns
+before ``value`` are its *key*, which a rebuilt table repeats.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pandas as pd
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+Tier = Literal["embedded", "released", "full"]
+State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
+TIERS: tuple[Tier, ...] = ("embedded", "released", "full")
+#: What a tier says of an artefact when its run is not there, or could not be had.
+RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
+#: Columns of a cells file that describe a cell rather than name it.
+DESCRIPTION = ("value", "unit", "marker", "line", "note")
+ARTEFACT_ID = re.compile(r"^(table|figure|text)_[0-9A-Z]+(_[0-9A-Z]+)*$")
+
+Selector = dict[str, str | list[str]]
+
+
+class CardError(Exception):
+    """A card, or its printed cells, cannot be used; the message says where and why."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+
+
+class TierCard(_Model):
+    """What a tier gives for an artefact."""
+
+    state: State
+    needs: str = Field(min_length=3, description="What a run of this tier takes, in words.")
+    #: For a stand-in: the name under which the page shows it.
+    name: str | None = None
+
+    @model_validator(mode="after")
+    def _named(self) -> TierCard:
+        if self.state == "stand_in" and not self.name:
+            raise ValueError("a stand_in needs a `name` that says what it is run on")
+        return self
+
+
+class Layout(_Model):
+    """Which key columns run down a shown table and which run across."""
+
+    rows: list[str]
+    columns: list[str]
+
+
+class Tolerance(_Model):
+    """A distance within which a cell counts as close, derived from a named cause."""
+
+    cells: Selector = {}
+    within: float = Field(gt=0)
+    because: str = Field(min_length=10)
+
+
+class Quoted(_Model):
+    """Printed cells that are inputs, or that the paper took from elsewhere."""
+
+    cells: Selector = {}
+    because: str = Field(min_length=3)
+    #: True where a rebuild may read the printed values of these cells.
+    is_input: bool = False
+
+
+class NotRun(_Model):
+    """Printed cells that a tier cannot reach although it rebuilds others of the artefact."""
+
+    cells: Selector
+    tier: Tier
+    needs: str = Field(min_length=3)
+
+
+class Erratum(_Model):
+    """A printed value that does not stand, with its evidence."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]+$")
+    #: Where the error is: in the print, in our copy of it, or undecided.
+    where: Literal["print", "copy", "undecided"]
+    #: The cells it explains; none where the finding is about the text around them.
+    cells: list[Selector] = []
+    finding: str = Field(min_length=10)
+    evidence: str = Field(min_length=10)
+    #: Name of the function in `everycell.audits` that shows it from printed numbers.
+    audit: str | None = None
+    source: str | None = None
+
+
+class Predicate(_Model):
+    """A claim as a test over the cells of one table.
+
+    Each cell that `cells` selects is compared with `value`, or with the cell whose key differs
+    from its own only in `other`. The claim holds if `quantifier` of the comparisons are true.
+    With `low` and `high` (overrides that lead from a cell to the ends of its interval) a
+    comparison is undecided while the interval holds `value`.
+    """
+
+    quantifier: Literal["all", "any", "none", "most"] = "all"
+    cells: Selector
+    op: Literal["<", "<=", ">", ">=", "==", "!=", "in", "not in"]
+    value: float | str | list[str] | None = None
+    other: dict[str, str] | None = None
+    low: dict[str, str] | None = None
+    high: dict[str, str] | None = None
+
+    @model_validator(mode="after")
+    def _one_side(self) -> Predicate:
+        if (self.value is None) == (self.other is None):
+            raise ValueError("a predicate needs `value` or `other`, and not both")
+        if (self.low is None) != (self.high is None):
+            raise ValueError("`low` and `high` go together")
+        return self
+
+
+class Conclusion(_Model):
+    """A claim of the paper, in our words, that the rebuilt table can support or contradict."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]+$")
+    claim: str = Field(min_length=10)
+    source: str = Field(min_length=2, description="Line or section of the paper.")
+    #: All predicates must hold.
+    holds_if: Annotated[list[Predicate], Field(min_length=1)]
+    #: Name of the significance test where the paper claims significance.
+    test: str | None = None
+
+
+class Card(_Model):
+    """What there is to know about one table, figure, run of text or drawing."""
+
+    kind: Literal["table", "figure", "text", "drawing"]
+    title: str = Field(min_length=5)
+    source: str = Field(min_length=2)
+    tiers: Annotated[dict[Tier, TierCard], Field(min_length=1)]
+    layout: Layout | None = None
+    #: Decimals by metric; "text" compares the strings. `all` holds where no metric is named.
+    decimals: dict[str, int | Literal["text"]] = {}
+    tolerances: list[Tolerance] = []
+    quoted: list[Quoted] = []
+    not_run: list[NotRun] = []
+    conclusions: list[Conclusion] = []
+    errata: list[Erratum] = []
+    #: Tables that stand beside the rebuilt one: file suffix -> title.
+    beside: dict[str, str] = {}
+    explanation: str | None = None
+
+
+class _ChapterFile(_Model):
+    chapter: str
+    title: str
+    source: str | None = None
+    artefacts: dict[str, Card]
+
+
+class _PaperFile(_Model):
+    title: str
+    authors: str
+    year: int
+    kind: Literal["thesis", "paper"]
+    reference: str
+    #: Files of the folder that are facts for a rebuild and no artefact's cells.
+    facts: list[str] = []
+
+
+class Artefact(_Model):
+    """A card with its place: paper, chapter, id and the file of its printed cells.
+
+    Examples
+    --------
+    >>> from everycell.artefacts import load_papers
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "toy"
+    >>> folder.mkdir()
+    >>> _ = (folder / "paper.yaml").write_text(
+    ...     "{title: Toy paper, authors: N. N., year: 2026, kind: paper, reference: none}")
+    >>> _ = (folder / "ch1.yaml").write_text('''
+    ... chapter: "1"
+    ... title: First
+    ... artefacts:
+    ...   table_1:
+    ...     {kind: table, title: A toy table, source: p. 1,
+    ...      tiers: {embedded: {state: rebuilt, needs: nothing}}}
+    ... ''')
+    >>> _ = (folder / "table_1.csv").write_text("row,metric,value\\na,AP,0.30\\nb,AP,0.4\\n")
+    >>> toy = load_papers(folder.parent)["toy"].artefacts["table_1"]
+    >>> toy.id, toy.cells.shape, toy.decimals("AP")
+    ('toy/table_1', (2, 3), 2)
+    """
+
+    paper: str
+    chapter: str
+    name: str
+    card: Card
+    folder: Path
+
+    @property
+    def id(self) -> str:
+        """``KEY/table_4_8``."""
+        return f"{self.paper}/{self.name}"
+
+    @property
+    def cells_path(self) -> Path:
+        """File of the printed cells, whether it exists or not."""
+        return self.folder / f"{self.name}.csv"
+
+    @property
+    def card_path(self) -> Path:
+        """File of the chapter's cards."""
+        return self.folder / f"ch{self.chapter}.yaml"
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Printed cells: key columns, then `value` and what describes it, all as text.
+
+        Shape (n, k); an artefact without printed cells has shape (0, 0).
+        """
+        if not self.cells_path.exists():
+            return pd.DataFrame()
+        return read_cells(self.cells_path)
+
+    @property
+    def key_columns(self) -> list[str]:
+        """Columns that name a cell."""
+        return key_columns(self.cells)
+
+    def decimals(self, metric: str) -> int | Literal["text"]:
+        """Declared decimals of a metric, or the most that its printed cells show."""
+        declared = self.card.decimals.get(metric, self.card.decimals.get("all"))
+        if declared is not None:
+            return declared
+        values = self.cells["value"]
+        if "metric" in self.cells:
+            values = values[self.cells["metric"] == metric]
+        numbers = values[values.map(is_number)]
+        if numbers.empty:
+            return "text"
+        return int(numbers.map(decimals_shown).max())
+
+    def select(self, selector: Mapping[str, str | list[str]]) -> pd.Series:
+        """Boolean mask over `cells`; an unknown column or a value no cell has is an error."""
+        return select(self.cells, selector, where=self.id)
+
+    def input_cells(self) -> pd.DataFrame:
+        """Printed cells that the card declares as inputs: all that a rebuild may read."""
+        mask = pd.Series(False, index=self.cells.index)
+        for entry in self.card.quoted:
+            if entry.is_input:
+                mask |= self.select(entry.cells)
+        return self.cells[mask]
+
+
+class Paper(_Model):
+    """A paper, with its artefacts in the order of the cards."""
+
+    key: str
+    title: str
+    authors: str
+    year: int
+    kind: str
+    reference: str
+    chapters: dict[str, str]
+    artefacts: dict[str, Artefact]
+
+
+def is_number(text: str) -> bool:
+    """Whether a printed value is a number (a sign is allowed, a unit is not).
+
+    Examples
+    --------
+    >>> is_number("+8.0"), is_number("about 30"), is_number("-"), is_number("2e-5")
+    (True, False, False, True)
+    """
+    return re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", text.strip()) is not None
+
+
+def decimals_shown(text: str) -> int:
+    """Digits after the point of a printed number.
+
+    Examples
+    --------
+    >>> decimals_shown("0.30"), decimals_shown("12")
+    (2, 0)
+    """
+    return len(text.strip().partition(".")[2])
+
+
+def key_columns(cells: pd.DataFrame) -> list[str]:
+    """Columns of a cells table that name a cell: all but those of `DESCRIPTION`."""
+    return [column for column in cells.columns if column not in DESCRIPTION]
+
+
+def read_cells(path: Path) -> pd.DataFrame:
+    """Read a cells file as text; "None" and "-" stay what they are.
+
+    Raises
+    ------
+    CardError
+        No `value` column, no rows, or two rows with one key; the message names file and line.
+    """
+    try:
+        cells = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
+        raise CardError(f"{path}: cannot be read as CSV ({error}); restore the file.") from None
+    if "value" not in cells:
+        raise CardError(f"{path}: has no column `value`; the columns are {list(cells.columns)}.")
+    if cells.empty:
+        raise CardError(f"{path}: holds no cells; delete the file or fill it.")
+    keys = key_columns(cells)
+    if not keys:
+        raise CardError(f"{path}: has no key columns before `value`; name each cell by one.")
+    twice = cells.duplicated(keys)
+    if twice.any():
+        line = int(twice.idxmax()) + 2
+        raise CardError(
+            f"{path}, line {line}: a second cell for {cells.loc[line - 2, keys].to_dict()}; "
+            "each cell stands once."
+        )
+    return cells
+
+
+def select(
+    table: pd.DataFrame, selector: Mapping[str, str | list[str]], *, where: str
+) -> pd.Series:
+    """Rows of a tidy table that a selector names, as a boolean mask.
+
+    Parameters
+    ----------
+    table
+        Tidy table with key columns.
+    selector
+        Key column -> value or values; an empty selector takes every row.
+    where
+        Name for the error message.
+    """
+    mask = pd.Series(True, index=table.index)
+    for column, wanted in selector.items():
+        if column not in table:
+            raise CardError(
+                f"{where}: a selector names the column {column!r}; the cells have "
+                f"{key_columns(table)}."
+            )
+        values = [wanted] if isinstance(wanted, str) else list(wanted)
+        unknown = set(values) - set(table[column])
+        if unknown:
+            raise CardError(
+                f"{where}: no cell has {column} = {sorted(unknown)[0]!r}; found are "
+                f"{sorted(set(table[column]))[:12]}."
+            )
+        mask &= table[column].isin(values)
+    return mask
+
+
+def _read_yaml(path: Path, model: type[_Model]):
+    try:
+        return model.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except yaml.YAMLError as error:
+        raise CardError(f"{path}: not readable as YAML: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise CardError(f"{path}: `{place}`: {first['msg']} (found {first['input']!r}).") from None
+
+
+def load_papers(folder: Path) -> dict[str, Paper]:
+    """Read all papers of a folder, sorted by key, without checking cells against cards.
+
+    Raises
+    ------
+    CardError
+        No paper, an unreadable file, an unknown key or an id that is none.
+    """
+    papers: dict[str, Paper] = {}
+    for paper_file in sorted(folder.glob("*/paper.yaml")):
+        home = paper_file.parent
+        about = _read_yaml(paper_file, _PaperFile)
+        chapters: dict[str, str] = {}
+        artefacts: dict[str, Artefact] = {}
+        for chapter_file in sorted(home.glob("ch*.yaml"), key=lambda path: _chapter_order(path)):
+            chapter = _read_yaml(chapter_file, _ChapterFile)
+            if chapter_file.name != f"ch{chapter.chapter}.yaml":
+                raise CardError(
+                    f"{chapter_file}: says it is chapter {chapter.chapter!r}; rename the file to "
+                    f"ch{chapter.chapter}.yaml or mend `chapter`."
+                )
+            chapters[chapter.chapter] = chapter.title
+            for name, card in chapter.artefacts.items():
+                if not ARTEFACT_ID.match(name):
+                    raise CardError(
+                        f"{chapter_file}: {name!r} is no artefact id; write table_4_8, figure_A_1 "
+                        "or text_4_4_4."
+                    )
+                if name in artefacts:
+                    raise CardError(f"{chapter_file}: a second card for {name}; keep one.")
+                artefacts[name] = Artefact(
+                    paper=home.name, chapter=chapter.chapter, name=name, card=card, folder=home
+                )
+        papers[home.name] = Paper(
+            key=home.name,
+            title=about.title,
+            authors=about.authors,
+            year=about.year,
+            kind=about.kind,
+            reference=about.reference,
+            chapters=chapters,
+            artefacts=artefacts,
+        )
+    if not papers:
+        raise CardError(f"{folder}: holds no paper; a paper is a folder with a paper.yaml.")
+    return papers
+
+
+def _chapter_order(path: Path) -> tuple[int, str]:
+    chapter = path.stem.removeprefix("ch")
+    return (int(chapter), "") if chapter.isdigit() else (10**6, chapter)
+
+
+def all_artefacts(papers: Mapping[str, Paper]) -> Iterator[Artefact]:
+    """Artefacts of all papers, in the order of papers, chapters and cards."""
+    for paper in papers.values():
+        yield from paper.artefacts.values()
+
+
+def check_cards(papers: Mapping[str, Paper]) -> list[str]:
+    """Check cards against cells; one sentence for each fault, none where all is well.
+
+    Checked are selectors that name no cell, numbers that cannot be parsed in a metric with
+    declared decimals, metrics whose decimals are declared but absent, more digits printed than
+    declared, layouts that miss a key column, inputs of artefacts without cells, and cells files
+    without a card.
+    """
+    faults: list[str] = []
+    for artefact in all_artefacts(papers):
+        try:
+            faults.extend(_check_artefact(artefact))
+        except CardError as error:
+            faults.append(str(error))
+    for paper in papers.values():
+        home = next(iter(paper.artefacts.values())).folder if paper.artefacts else None
+        if home is None:
+            faults.append(f"{paper.key}: has no artefact; add a chapter file with cards.")
+            continue
+        facts = _read_yaml(home / "paper.yaml", _PaperFile).facts
+        for path in sorted(home.glob("*.csv")):
+            if path.stem not in paper.artefacts and path.name not in facts:
+                faults.append(f"{path}: cells without a card; add {path.stem} to a chapter file.")
+        for name in facts:
+            if not (home / name).exists():
+                faults.append(f"{home / 'paper.yaml'}: `facts` names {name}, which is not there.")
+    return faults
+
+
+def _check_artefact(artefact: Artefact) -> Iterator[str]:
+    card, cells = artefact.card, artefact.cells
+    if cells.empty:
+        used = {
+            "decimals": card.decimals,
+            "tolerances": card.tolerances,
+            "quoted": card.quoted,
+            "not_run": card.not_run,
+            "conclusions": card.conclusions,
+        }
+        for field, content in used.items():
+            if content:
+                yield (
+                    f"{artefact.id}: `{field}` points at cells, but there is no "
+                    f"{artefact.cells_path.name}; add the printed cells or drop the field."
+                )
+        return
+    metrics = set(cells["metric"]) if "metric" in cells else set()
+    for metric, declared in card.decimals.items():
+        if metric != "all" and metric not in metrics:
+            yield f"{artefact.id}: `decimals` names the metric {metric!r}; found: {sorted(metrics)}."
+            continue
+        if declared == "text":
+            continue
+        mask = cells["metric"] == metric if metric in metrics else slice(None)
+        for line, value in cells.loc[mask, "value"].items():
+            place = f"{artefact.cells_path}, line {line + 2}"
+            if not is_number(value):
+                yield f"{place}: {value!r} is no number, but `decimals` declares {declared} digits."
+            elif decimals_shown(value) > declared:
+                yield f"{place}: {value!r} shows more digits than the {declared} declared."
+    if any(tier.state == "rebuilt" for tier in card.tiers.values()) and "all" not in card.decimals:
+        for metric in sorted(metrics - set(card.decimals)):
+            yield f"{artefact.id}: `decimals` says nothing of the metric {metric!r}; declare it."
+    for field in (card.tolerances, card.quoted, card.not_run):
+        for entry in field:
+            artefact.select(entry.cells)
+    for erratum in card.errata:
+        for selector in erratum.cells:
+            artefact.select(selector)
+    for conclusion in card.conclusions:
+        for predicate in conclusion.holds_if:
+            artefact.select(predicate.cells)
+    if card.layout is not None:
+        laid = set(card.layout.rows) | set(card.layout.columns)
+        missing, unknown = set(artefact.key_columns) - laid, laid - set(artefact.key_columns)
+        if missing or unknown:
+            yield (
+                f"{artefact.id}: `layout` must name each key column once; missing "
+                f"{sorted(missing)}, unknown {sorted(unknown)}."
+            )
+
+
+def find_artefact(papers: Mapping[str, Paper], wanted: str) -> Artefact:
+    """Artefact by its id; an unknown id is an error that suggests the nearest ones."""
+    known = {artefact.id: artefact for artefact in all_artefacts(papers)}
+    if wanted in known:
+        return known[wanted]
+    from difflib import get_close_matches
+
+    near = get_close_matches(wanted, known, n=3, cutoff=0.3)
+    raise CardError(f"{wanted!r} is no artefact; did you mean {', '.join(near) or 'another'}?")
