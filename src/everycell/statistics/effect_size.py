@@ -167,6 +167,7 @@ class EffectScale:
     source: str = ""
 
     def __post_init__(self) -> None:
+        """Refuse cut-points out of order."""
         bounds = [bound for bound, _ in self.cut_points]
         if not bounds or any(a <= b for a, b in zip(bounds, bounds[1:], strict=False)):
             raise ValueError(
