@@ -9,13 +9,16 @@ PYTEST_ARGS ?=
 
 # uv does not read pip's settings, so the two that matter are handed on.
 FIND_LINKS := $(if $(PIP_FIND_LINKS),--find-links "$(PIP_FIND_LINKS)")
+# A folder of wheels may hold a CPU build of torch; without one uv picks the CPU build itself.
+TORCH_CPU := $(if $(PIP_FIND_LINKS),,--torch-backend cpu)
 ifdef PIP_INDEX_URL
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 UV := .venv/bin/uv
 UV_INSTALL := $(UV) pip install --quiet --python .venv/bin/python $(FIND_LINKS)
-UV_COMPILE := $(UV) pip compile --quiet --python-version 3.11 --no-header $(FIND_LINKS)
+UV_COMPILE := $(UV) pip compile --quiet --python-version 3.11 $(FIND_LINKS) \
+  --generate-hashes --custom-compile-command "make locks"
 # Jobs find snakemake, everycell and python in the environment, whatever else is active.
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 
@@ -29,7 +32,8 @@ VENV_IS := $(shell [ ! -e .venv/unfinished ] \
   && echo whole)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test setup setup-test lint bench clean-results locks
+.NOTPARALLEL:
+.PHONY: help reproduce test setup setup-test setup-lucene setup-torch lint bench clean-results locks
 ifneq ($(VENV_IS),whole)
 .PHONY: $(STAMPS)/venv
 endif
@@ -53,6 +57,10 @@ setup: $(STAMPS)/project ## make .venv from the base lock
 
 setup-test: setup $(STAMPS)/test ## add what only the tests need
 
+setup-lucene: setup $(STAMPS)/lucene ## add Lucene search and a JDK (0.5 GB)
+
+setup-torch: setup $(STAMPS)/torch $(STAMPS)/torch-cpu ## add neural models on the CPU (2 GB)
+
 lint: setup-test ## check style: ruff and snakefmt
 	$(IN_VENV) ruff check .
 	$(IN_VENV) ruff format --check .
@@ -60,6 +68,18 @@ lint: setup-test ## check style: ruff and snakefmt
 
 bench: setup-test ## measure the speed ratios (minutes; not part of the tests)
 	@set -e; for script in bench/*.py; do echo "$$script"; $(IN_VENV) python "$$script"; done
+
+# Each group keeps to the versions of the ones before it. Versions stay as they are while the .in
+# files allow them: delete a lock to take newer ones.
+locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda files
+	$(UV_COMPILE) envs/base.in -o envs/base.lock
+	$(UV_COMPILE) -c envs/base.lock envs/installer.in -o envs/installer.lock
+	$(UV_COMPILE) -c envs/base.lock envs/test.in -o envs/test.lock
+	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock --no-emit-package torch $(TORCH_CPU) \
+	  envs/torch.in -o envs/torch.lock
+	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock \
+	  --excludes envs/lucene.excludes envs/lucene.in -o envs/lucene.lock
+	.venv/bin/python envs/make_conda.py
 
 clean-results: ## remove what runs made; the environment and the download cache stay
 	find results -mindepth 1 -not -path results/README.md -delete
@@ -81,9 +101,14 @@ endif
 	@rm .venv/unfinished && mkdir -p $(STAMPS) && touch $@
 
 # Complete locks need no resolution, hence --no-deps.
-$(STAMPS)/base $(STAMPS)/test: $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
+$(addprefix $(STAMPS)/,base test lucene torch): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
 	@touch .venv/unfinished
 	$(UV_INSTALL) --no-deps --require-hashes -r $<
+	@rm .venv/unfinished && touch $@
+
+$(STAMPS)/torch-cpu: envs/torch-cpu.lock $(STAMPS)/venv
+	@touch .venv/unfinished
+	$(UV_INSTALL) --no-deps $(TORCH_CPU) -r $<
 	@rm .venv/unfinished && touch $@
 
 $(STAMPS)/project: pyproject.toml envs/base.in $(STAMPS)/base
