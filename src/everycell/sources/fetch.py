@@ -1,0 +1,459 @@
+"""Bring a released file into the local cache and check it: cache, then mirror, then network.
+
+A file is written beside its final place, hashed, and only then renamed, under a lock for each set.
+So whatever lies under a key is complete, also after a crash, and two processes can fetch at once.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tarfile
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+
+from everycell.sources.registry import (
+    DataSet,
+    Entry,
+    Form,
+    Registry,
+    SourceError,
+    UnavailableError,
+    load_registry,
+    set_of,
+)
+
+logger = logging.getLogger(__name__)
+
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NETWORK_ADVICE = (
+    "check the network, the proxy and that the page opens in a browser, try again, or set "
+    "`mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds the file"
+)
+# Seconds before the second and the third attempt when a connection breaks or a server is busy.
+_PAUSES = (1.0, 3.0)
+
+
+class MirrorError(SourceError):
+    """The mirror folder is missing, or a file in it is not what the registry says."""
+
+
+class DownloadError(SourceError):
+    """The network did not give the file that the registry describes."""
+
+
+class DamagedFileError(SourceError):
+    """A file in the cache is not what was fetched."""
+
+
+class CacheError(SourceError):
+    """The cache cannot be written: read-only, not a folder, or full."""
+
+
+def fetch(
+    key: str,
+    cache: Path,
+    *,
+    mirror: Path | None = None,
+    network: bool = True,
+    registry: Registry | None = None,
+    timeout: float = 30.0,
+) -> Path:
+    """Return the path of a released file in the cache, fetched and checked if need be.
+
+    Parameters
+    ----------
+    key : str
+        ``SET/path`` as in the registry, without ``.gz``.
+    cache : Path
+        Cache folder; made if it is missing. A complete read-only cache is enough.
+    mirror : Path, optional
+        Folder that is asked before the network: laid out as the registry's mirror paths, or a copy
+        of another cache.
+    network : bool
+        Whether the author's repository may be asked.
+    registry : Registry, optional
+        The registry that comes with the package if not given.
+    timeout : float
+        Seconds to wait for the connection, and for each further piece of data; above 0. A broken
+        connection and a busy server are tried three times.
+
+    Returns
+    -------
+    Path
+        ``cache/key``: the unpacked content, its hash just checked.
+
+    Raises
+    ------
+    SourceError
+        With the file, where it was looked for, expected and found hash, and what to do. A file with
+        a wrong hash is refused: neither a damaged cache nor a changed mirror falls through to the
+        next source.
+
+    Examples
+    --------
+    >>> fetch("sakai2023/table_1.csv", Path("cache"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.sources.registry.UnknownKeyError: The data registry has no file ...
+    """
+    registry = registry or load_registry()
+    entry = registry.entry(key)
+    if entry.state == "unavailable":
+        raise UnavailableError(f"{key} cannot be fetched: {entry.note}.")
+    cache = Path(cache)
+    target = cache / key
+    if target.exists():
+        return check(target, key, registry=registry)
+
+    with _cache_errors(key, cache):
+        cache.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(cache / f".{set_of(key)}.lock")
+        lock.acquire()
+    try:
+        if target.exists():  # another process fetched it while this one waited for the lock
+            return check(target, key, registry=registry)
+        if not (cache / set_of(key)).exists():
+            _show_notice(set_of(key), registry.data_set(key))
+        with _cache_errors(key, cache):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        # One writer at a time, so the name is fixed and a killed fetch leaves at most one of them.
+        part = target.with_name(f".{target.name}.part")
+        try:
+            content = _from_mirror(key, entry, mirror, part, cache)
+            if content is None:
+                _require_network(key, registry, mirror, network)
+                content = _from_network(key, registry, part, cache, timeout)
+            with _cache_errors(key, cache):
+                if content not in entry.contents:
+                    _write_record(target, entry, content)
+                part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    finally:
+        lock.release()
+    return target
+
+
+def fetch_set(
+    set_name: str,
+    cache: Path,
+    *,
+    mirror: Path | None = None,
+    network: bool = True,
+    registry: Registry | None = None,
+) -> dict[str, Path]:
+    """Fetch every file of a set that can be had; the cache can then serve others as a mirror.
+
+    Parameters
+    ----------
+    set_name : str
+        First folder of the keys.
+    cache, mirror, network, registry
+        As for `fetch`.
+
+    Returns
+    -------
+    dict of str to Path
+        Key to path in the cache, in the registry's order.
+
+    Raises
+    ------
+    SourceError
+        For the first file that cannot be fetched, or an unknown set.
+
+    Examples
+    --------
+    >>> fetch_set("no-such-set", Path("cache"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.sources.registry.UnknownKeyError: The data registry has no set 'no-such-set'; ...
+    """
+    registry = registry or load_registry()
+    return {
+        key: fetch(key, cache, mirror=mirror, network=network, registry=registry)
+        for key in registry.keys(set_name)
+    }
+
+
+def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
+    """Hash a fetched file again, as is done before each use.
+
+    Parameters
+    ----------
+    path : Path
+        The file, unpacked.
+    key : str
+        What it should be.
+    registry : Registry, optional
+        The registry that comes with the package if not given.
+
+    Returns
+    -------
+    Path
+        `path`, for use in an expression.
+
+    Raises
+    ------
+    DamagedFileError
+        If the content is neither the author's nor the mirror's; both hashes are named.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as empty:
+    ...     check(Path(empty.name), "transparent-cis/input_data.csv")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.sources.fetch.DamagedFileError: ...
+    """
+    path = Path(path)
+    entry = (registry or load_registry()).entry(key)
+    try:
+        found = _sha256(path)
+    except OSError as error:
+        raise CacheError(
+            f"{path} in the cache cannot be read ({error.strerror}); correct its permissions, or "
+            f"remove it and fetch {key} again."
+        ) from error
+    accepted = _accepted(path, entry)
+    if found not in accepted:
+        raise DamagedFileError(
+            f"{path} has sha256 {found}, but {key} must have {' or '.join(accepted)}: it was "
+            f"changed or damaged after it was fetched; keep a copy if it is yours, remove it "
+            f"(rm '{path}') and fetch again."
+        )
+    return path
+
+
+def _from_mirror(
+    key: str, entry: Entry, mirror: Path | None, part: Path, cache: Path
+) -> str | None:
+    """Unpack the mirror's file into `part`; return its content's hash, None if it is not there."""
+    if mirror is None:
+        return None
+    mirror = Path(mirror)
+    if not mirror.is_dir():
+        raise MirrorError(
+            f"The mirror folder {mirror} does not exist; correct `mirror:` in config.yaml or "
+            "EVERYCELL_MIRROR, or leave it out to use the network."
+        )
+    packed = mirror / entry.mirror.path if entry.mirror else None
+    if packed and packed.is_file():
+        return _unpack_mirrored(key, entry.mirror, packed, part, cache)
+    plain = mirror / key
+    if plain.is_file():
+        found, accepted = _mirror_sha256(plain), _accepted(plain, entry)
+        _require_mirror_hash(plain, found, accepted)
+        with _cache_errors(key, cache):
+            shutil.copyfile(plain, part)
+        _require_mirror_hash(plain, _sha256(part), accepted)
+        return found
+    logger.info("The mirror %s does not hold %s.", mirror, key)
+    return None
+
+
+def _unpack_mirrored(key: str, form: Form, packed: Path, part: Path, cache: Path) -> str:
+    _require_mirror_hash(packed, _mirror_sha256(packed), (form.sha256,))
+    with _cache_errors(key, cache):
+        _unpack(packed, form, part)
+    content = _sha256(part)
+    _require_mirror_hash(packed, content, (form.content,))
+    return content
+
+
+def _mirror_sha256(path: Path) -> str:
+    try:
+        return _sha256(path)
+    except OSError as error:
+        raise MirrorError(
+            f"{path} in the mirror cannot be read ({error.strerror}); correct its permissions."
+        ) from error
+
+
+def _require_mirror_hash(path: Path, found: str, accepted: tuple[str | None, ...]) -> None:
+    if found not in accepted:
+        raise MirrorError(
+            f"{path} in the mirror has sha256 {found}, but the registry says "
+            f"{' or '.join(str(digest) for digest in accepted)}: the mirror's copy was changed or "
+            "damaged; restore it, or remove it there to have it fetched from the network."
+        )
+
+
+def _require_network(key: str, registry: Registry, mirror: Path | None, network: bool) -> None:
+    where = f"the mirror {mirror}" if mirror else "a mirror (none is set)"
+    missing = f"{key} is not in the cache and not in {where}"
+    advice = "set `mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds it"
+    entry = registry.entry(key)
+    if entry.origin is None:
+        raise UnavailableError(f"{missing}, and only a mirror has it ({entry.note}); {advice}.")
+    if not network:
+        raise UnavailableError(
+            f"{missing}, and the network is switched off; {advice}, or allow the network to get it "
+            f"from {registry.url(key)}."
+        )
+
+
+def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout: float) -> str:
+    """Download the author's file, check it, unpack it into `part`; return its content's hash."""
+    origin, url = registry.entry(key).origin, registry.url(key)
+    download = part.with_name(f"{part.name}.download")
+    try:
+        with _cache_errors(key, cache):
+            _download(key, url, download, origin, timeout)
+            _check_download(key, url, download, origin)
+            _unpack(download, origin, part)
+    finally:
+        download.unlink(missing_ok=True)
+    return _sha256(part)
+
+
+def _download(key: str, url: str, path: Path, origin: Form, timeout: float) -> None:
+    # Imported here since only a download needs them and every start of the workflow would pay.
+    import pooch
+    import requests
+
+    # Without "identity" a server may compress on the way, and the length could not be checked.
+    get = pooch.HTTPDownloader(
+        timeout=timeout, chunk_size=1 << 16, headers={"Accept-Encoding": "identity"}
+    )
+    for pause in (*_PAUSES, None):
+        logger.info("Fetching %s from %s (%d bytes).", key, url, origin.size)
+        try:
+            get(url, str(path), None)
+            return
+        except requests.HTTPError as error:
+            status = error.response.status_code
+            what, cause = f"answered {status} {error.response.reason}", error
+            if status < 500 and status != 429:
+                break
+        except requests.Timeout as error:
+            what, cause = f"did not answer within {timeout:g} s", error
+        except requests.RequestException as error:
+            size, cause = path.stat().st_size, error
+            what = (
+                f"was truncated: {size} of {origin.size} bytes arrived"
+                if size
+                else f"could not be reached ({type(error).__name__})"
+            )
+        if pause is not None:
+            time.sleep(pause)
+    raise DownloadError(
+        f"{url} {what}, expected is {key} with {origin.size} bytes and sha256 {origin.sha256}; "
+        f"{_NETWORK_ADVICE}."
+    ) from cause
+
+
+def _check_download(key: str, url: str, path: Path, origin: Form) -> None:
+    found, size = _sha256(path), path.stat().st_size
+    if found == origin.sha256:
+        return
+    with path.open("rb") as file:
+        start = file.read(512).lstrip().lower()
+    if size == 0:
+        what = "is empty"
+    elif start.startswith((b"<!doctype html", b"<html")):
+        what = "is an HTML page in place of data (a login, error or proxy page?)"
+    elif size < origin.size:
+        what = f"is truncated: {size} of {origin.size} bytes"
+    else:
+        what = f"has the wrong content: {size} bytes, {origin.size} expected"
+    raise DownloadError(
+        f"What {url} gave for {key} {what}; its sha256 is {found}, expected is {origin.sha256}; "
+        f"nothing was kept, {_NETWORK_ADVICE}."
+    )
+
+
+def _unpack(path: Path, form: Form, part: Path) -> None:
+    """Write the content of `path`, whose hash is right, to `part`."""
+    try:
+        if form.packed == "gzip":
+            with gzip.open(path, "rb") as source, part.open("wb") as target:
+                shutil.copyfileobj(source, target)
+        elif form.packed == "tar":
+            with tarfile.open(path) as archive:
+                # Archives made on a Mac carry a resource fork "._name" beside each file.
+                members = [
+                    member
+                    for member in archive
+                    if member.isfile() and not Path(member.name).name.startswith("._")
+                ]
+                if len(members) != 1:
+                    raise SourceError(
+                        f"{path.name} holds {len(members)} files, expected is 1; report this, "
+                        "since its hash is the registered one."
+                    )
+                source = archive.extractfile(members[0])
+                with part.open("wb") as target:
+                    shutil.copyfileobj(source, target)
+        else:
+            shutil.copyfile(path, part)
+    except (gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError) as error:
+        raise SourceError(
+            f"{path} has the registered sha256 {form.sha256} but cannot be unpacked as "
+            f"{form.packed} ({error}); report this as an error of the registry."
+        ) from error
+
+
+def _record(path: Path) -> Path:
+    return path.with_name(f".{path.name}.json")
+
+
+def _write_record(target: Path, entry: Entry, content: str) -> None:
+    """Note the content's hash of an archive whose own hash is all that the registry knows."""
+    record = {"archive_sha256": entry.origin.sha256, "content_sha256": content}
+    part = target.with_name(f".{target.name}.json.part")
+    part.write_text(json.dumps(record), encoding="utf-8")
+    part.replace(_record(target))
+
+
+def _accepted(path: Path, entry: Entry) -> tuple[str, ...]:
+    """Return the accepted hashes of the unpacked content at `path`."""
+    if entry.origin is None or entry.origin.content is not None or not _record(path).is_file():
+        return entry.contents
+    record = json.loads(_record(path).read_text(encoding="utf-8"))
+    if record["archive_sha256"] != entry.origin.sha256:
+        return entry.contents
+    return (*entry.contents, record["content_sha256"])
+
+
+def _show_notice(set_name: str, data_set: DataSet) -> None:
+    # A warning, so that it reaches the terminal without any set-up of logging by the caller.
+    logger.warning(
+        "Data set %s: %s, %s. Licence: %s. The data stay the authors'; cite them.",
+        set_name,
+        data_set.authors,
+        data_set.paper,
+        data_set.licence,
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _cache_errors(key: str, cache: Path) -> Iterator[None]:
+    """Turn a failure of the file system into one sentence that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        if error.errno in _NO_SPACE:
+            advice = "make room there, or raise the size limit (ulimit -f, quota)"
+        else:
+            advice = (
+                f"choose a cache folder that can be written, or put {key} there as its owner "
+                "(a complete cache may be read-only)"
+            )
+        raise CacheError(
+            f"{key} cannot be written to the cache folder {cache}: {reason}; {advice}."
+        ) from error
