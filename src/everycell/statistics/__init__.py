@@ -1,6 +1,15 @@
 """Statistics of the studies: analysis of variance and effect sizes."""
 
-from everycell.statistics.anova import RankDeficientDesignWarning, anova, anova_table
+from everycell.statistics.anova import (
+    AnovaResults,
+    DesignSupport,
+    FastAnova,
+    RankDeficientDesignWarning,
+    anova,
+    anova_table,
+    design_support,
+    supported_anova,
+)
 from everycell.statistics.effect_size import (
     CULPEPPER,
     CULPEPPER_ZERO,
@@ -13,6 +22,11 @@ from everycell.statistics.effect_size import (
 )
 
 __all__ = [
+    "AnovaResults",
+    "DesignSupport",
+    "FastAnova",
+    "design_support",
+    "supported_anova",
     "CULPEPPER",
     "CULPEPPER_ZERO",
     "EFFECT_SCALES",
