@@ -26,7 +26,7 @@ IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # cut short: uv would take a half-copied package for installed, so then all is made again, as it
 # is when the interpreter is gone or the folder was moved (the scripts hold its old path).
 STAMPS := .venv/stamps
-VENV_IS := $(shell [ ! -e .venv/unfinished ] \
+VENV_IS := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
   && grep -qsF " $(CURDIR)/.venv" .venv/pyvenv.cfg \
   && .venv/bin/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
   && echo whole)

@@ -1,0 +1,81 @@
+"""What all tests share: where the checkout and the mirror are, and what a skip means in CI.
+
+A skip hides a check. So the closing lines count the skipped tests by reason, and with
+``EVERYCELL_CI=1`` a skip is a failure. Only tests that need released data may then still skip, and
+only where no mirror is.
+"""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+NEEDS_DATA = "needs released data: set EVERYCELL_MIRROR"
+
+
+def find_mirror() -> Path | None:
+    """Return the folder of released data: EVERYCELL_MIRROR, else one beside the checkout."""
+    named = os.environ.get("EVERYCELL_MIRROR")
+    folder = Path(named) if named else REPOSITORY.parent / "shared" / "data"
+    return folder if named or folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Return the folder of the checkout."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """Return the folder of released data, or skip the test where there is none."""
+    folder = find_mirror()
+    if folder is None:
+        pytest.skip(NEEDS_DATA)
+    if not folder.is_dir():
+        pytest.fail(f"EVERYCELL_MIRROR names {folder}, which is no folder: correct or unset it.")
+    return folder
+
+
+def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str | None:
+    """Return why a test or a file was skipped; None where it was not (an xfail is no skip)."""
+    if not report.skipped or hasattr(report, "wasxfail"):
+        return None
+    return report.longrepr[2].removeprefix("Skipped: ")
+
+
+def fail_on_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turn a skip into a failure in CI."""
+    reason = skip_reason(report)
+    if reason is None or os.environ.get("EVERYCELL_CI") != "1":
+        return
+    if reason.startswith(NEEDS_DATA) and find_mirror() is None:
+        return
+    report.outcome = "failed"
+    report.longrepr = (
+        f"{report.nodeid} was skipped ({reason}), which CI does not allow: "
+        "install what is missing in .ci/run, or remove the skip."
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    report = yield
+    fail_on_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    report = yield
+    fail_on_skip(report)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reasons = Counter(skip_reason(r) for r in terminalreporter.getreports("skipped"))
+    terminalreporter.write_line(f"Skipped tests: {reasons.total()}")
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"  {count} x {reason}")

@@ -1,0 +1,88 @@
+"""The locks are complete, agree with each other, and the conda files follow them."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ENVS = Path(__file__).resolve().parents[2] / "envs"
+GROUPS = ["installer", "base", "test", "lucene", "torch"]
+
+spec = importlib.util.spec_from_file_location("make_conda", ENVS / "make_conda.py")
+make_conda = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(make_conda)
+
+
+def logical_lines(lock: str) -> list[str]:
+    """Return a lock's requirements, one string each, hashes included."""
+    text = (ENVS / f"{lock}.lock").read_text(encoding="utf-8").replace("\\\n", " ")
+    return [line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#"]
+
+
+def names_in(file: str) -> set[str]:
+    lines = (ENVS / file).read_text(encoding="utf-8").splitlines()
+    wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(requirement.name) for requirement in wanted}
+
+
+def test_every_lock_on_disk_is_checked_here():
+    assert {path.stem for path in ENVS.glob("*.lock")} == {*GROUPS, "torch-cpu"}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_pin_is_exact_and_hashed(group):
+    lines = logical_lines(group)
+    assert lines
+    for line in lines:
+        pin, *hashes = line.split("--hash=sha256:")
+        assert len(Requirement(pin.strip()).specifier) == 1 and "==" in pin, line
+        assert hashes and all(len(value.strip()) == 64 for value in hashes), pin
+
+
+def test_torch_stands_alone_without_a_hash_or_a_local_build():
+    assert logical_lines("torch-cpu") == ["torch==2.13.0"]
+    others = [line for group in GROUPS for line in logical_lines(group)]
+    assert not [line for line in others if line.startswith("torch==")]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_wanted_name_is_pinned(group):
+    locks = [group, "torch-cpu"] if group == "torch" else [group]
+    pinned = {name for lock in locks for name in make_conda.read_lock(ENVS / f"{lock}.lock")}
+    assert names_in(f"{group}.in") <= {canonicalize_name(name) for name in pinned}
+
+
+def test_no_package_has_two_versions():
+    versions: dict[str, set[str]] = {}
+    for group in GROUPS:
+        for name, pin in make_conda.read_lock(ENVS / f"{group}.lock").items():
+            versions.setdefault(canonicalize_name(name), set()).add(str(pin.specifier))
+    assert {name: found for name, found in versions.items() if len(found) > 1} == {}
+
+
+def test_conda_files_follow_the_locks():
+    made = make_conda.conda_files()
+    on_disk = {path.name for pattern in ("*.yaml", "*.sh") for path in ENVS.glob(pattern)}
+    assert on_disk == set(made)
+    for name, content in made.items():
+        found = (ENVS / name).read_text(encoding="utf-8")
+        assert found == content, f"envs/{name} differs from the locks: run envs/make_conda.py."
+
+
+def test_conda_files_change_with_a_lock(tmp_path):
+    for path in ENVS.glob("*.lock"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    lock = tmp_path / "base.lock"
+    text = lock.read_text(encoding="utf-8")
+    lock.write_text(re.sub(r"^snakemake==\S+", "snakemake==1.0", text, flags=re.MULTILINE))
+    made = make_conda.conda_files(tmp_path)
+    assert all("snakemake==1.0\n" in made[f"{group}.yaml"] for group in make_conda.GROUPS)
+
+
+def test_conda_leaves_pyserini_to_the_post_deploy_script():
+    made = make_conda.conda_files()
+    assert "pyserini" not in made["lucene.yaml"]
+    assert "pip install --no-deps pyserini==" in made["lucene.post-deploy.sh"]

@@ -1,0 +1,146 @@
+"""The Makefile: settings are honoured, and set-up is repeated exactly when it must be."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # A make that runs these tests would hand its own settings on.
+    inherited = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CORES", "TARGET", "PYTHON")
+    environment = {key: value for key, value in os.environ.items() if key not in inherited}
+    command = ["make", "--no-print-directory", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Return a copy of what set-up reads, in a folder whose name holds a space."""
+    folder = tmp_path / "a clone"
+    shutil.copytree(REPOSITORY / "envs", folder / "envs")
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy2(REPOSITORY / name, folder)
+    return folder
+
+
+@pytest.fixture
+def set_up(checkout: Path) -> Path:
+    """Return the same as if set-up had gone well there: an empty environment with its stamps."""
+    command = ["python3.11", "-m", "venv", "--without-pip", str(checkout / ".venv")]
+    subprocess.run(command, check=True)
+    stamps = checkout / ".venv" / "stamps"
+    stamps.mkdir()
+    for name in ("venv", "base", "project", "test"):
+        (stamps / name).touch()
+    return checkout
+
+
+def test_cores_and_target_are_honoured(set_up):
+    planned = make(set_up, "-n", "reproduce", "CORES=5", "TARGET=lajewska2025_ch4").stdout
+    assert "snakemake --cores 5 lajewska2025_ch4\n" in planned
+    assert planned.rstrip().endswith("everycell summary")
+
+
+def test_two_cores_and_the_default_target_otherwise(set_up):
+    assert "snakemake --cores 2 \n" in make(set_up, "-n", "reproduce").stdout
+
+
+def test_without_a_goal_the_targets_are_listed(checkout):
+    shown = make(checkout).stdout
+    for target in ("reproduce", "test", "setup", "setup-test", "lint", "bench", "clean-results"):
+        assert f"  make {target} " in shown
+    assert not (checkout / ".venv").exists()
+
+
+def test_a_second_set_up_has_nothing_to_do(set_up):
+    assert "Nothing to be done" in make(set_up, "setup").stdout
+
+
+def test_tests_run_all_linters_first(set_up):
+    planned = make(set_up, "-n", "test").stdout
+    steps = ["ruff check", "ruff format --check", "snakefmt --check", "python -m pytest"]
+    assert [planned.index(step) for step in steps] == sorted(map(planned.index, steps))
+
+
+def test_a_changed_lock_installs_only_its_group(set_up):
+    os.utime(set_up / "envs" / "test.lock", (2**32, 2**32))
+    planned = make(set_up, "-n", "setup-test").stdout
+    assert "-r envs/test.lock" in planned
+    assert "-r envs/base.lock" not in planned and "-m venv" not in planned
+
+
+def unfinished(folder: Path) -> None:
+    (folder / ".venv" / "unfinished").touch()
+
+
+def without_interpreter(folder: Path) -> None:
+    (folder / ".venv" / "bin" / "python").unlink()
+
+
+def cut_short_before_the_first_stamp(folder: Path) -> None:
+    shutil.rmtree(folder / ".venv" / "stamps")
+
+
+def of_another_folder(folder: Path) -> None:
+    settings = folder / ".venv" / "pyvenv.cfg"
+    settings.write_text(settings.read_text().replace(str(folder), "/elsewhere"))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [unfinished, without_interpreter, cut_short_before_the_first_stamp, of_another_folder],
+)
+def test_a_damaged_environment_is_made_again(set_up, damage):
+    damage(set_up)
+    planned = make(set_up, "-n", "setup").stdout
+    assert f'-m venv --clear "{set_up}/.venv"' in planned
+    assert "half made or was moved" in planned
+    assert "-r envs/base.lock" in planned
+
+
+def test_a_missing_python_is_named(checkout):
+    done = make(checkout, "setup", "PYTHON=python-that-is-not")
+    assert done.returncode != 0
+    assert "'python-that-is-not' was not found" in done.stderr
+    assert "PYTHON=/path/to/python3.11" in done.stderr
+
+
+def test_another_python_is_refused(checkout):
+    other = checkout / "other-python"
+    other.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.8.1 || exit 1\n')
+    other.chmod(0o755)
+    done = make(checkout, "setup", f"PYTHON={other}")
+    assert done.returncode != 0
+    assert "is Python 3.8.1: everycell needs Python 3.11" in done.stderr
+    assert not (checkout / ".venv").exists()
+
+
+def test_a_failed_installation_leaves_no_stamp(checkout):
+    (checkout / "envs" / "installer.lock").write_text("this line is no requirement\n")
+    done = make(checkout, "setup")
+    assert done.returncode != 0
+    assert (checkout / ".venv" / "unfinished").exists()
+    assert not (checkout / ".venv" / "stamps").exists()
+
+
+def test_a_local_folder_of_wheels_is_handed_on(set_up, monkeypatch):
+    monkeypatch.setenv("PIP_FIND_LINKS", "/some/wheels")
+    planned = make(set_up, "-n", "setup-torch").stdout
+    assert '--find-links "/some/wheels"' in planned and "--torch-backend" not in planned
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    planned = make(set_up, "-n", "setup-torch").stdout
+    assert "--find-links" not in planned and "--torch-backend cpu" in planned
+
+
+def test_clean_results_keeps_the_readme(checkout):
+    results = checkout / "results" / "embedded"
+    results.mkdir(parents=True)
+    (results / "table.csv").touch()
+    (checkout / "results" / "README.md").touch()
+    assert make(checkout, "clean-results").returncode == 0
+    assert [path.name for path in (checkout / "results").iterdir()] == ["README.md"]
