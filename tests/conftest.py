@@ -10,6 +10,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No property test fails because the machine was busy.
+settings.register_profile("everycell", deadline=None)
+settings.load_profile("everycell")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 NEEDS_DATA = "needs released data: set EVERYCELL_MIRROR"
