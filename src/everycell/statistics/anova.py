@@ -542,18 +542,21 @@ class FastAnova:
         resid = ((y - self._exog @ coefficients) ** 2).sum(axis=0)
         vectors = coefficients if self._on_coefficients else y
         explained = np.stack([_quadratic(rows @ vectors, weight) for rows, weight in self._forms])
+        # An effect of zero comes out as rounding noise of either sign.
+        explained = np.maximum(explained, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            scale = resid / self.df_resid
-            # An effect of zero comes out as rounding noise of either sign.
-            f = np.maximum(explained / self._tested[:, None] / scale, 0.0)
+            mean_sq = explained / self._tested[:, None]
+            f = mean_sq / (resid / self.df_resid)
             f[:, constant] = np.nan
+            # statsmodels backs the sum of squares out of F with the nominal degrees of freedom.
+            sum_sq = mean_sq * self.df[:, None]
             p = fdtrc(self._tested[:, None], self.df_resid, f)
         return AnovaResults(
             terms=self.terms,
             df=self.df,
             df_resid=self.df_resid,
             n=self.n,
-            sum_sq=f * self.df[:, None] * scale,
+            sum_sq=sum_sq,
             f=f,
             p=p,
             sum_sq_resid=resid,
@@ -584,7 +587,7 @@ def supported_anova(
     -------
     pandas.DataFrame
         As :func:`anova`, but ``df`` is what the design supports. A term that cannot be told apart
-        from the others has ``df`` 0, ``sum_sq`` 0 and NaN elsewhere.
+        from the others has ``df`` 0 and NaN for what would be estimated.
 
     Raises
     ------
@@ -608,7 +611,7 @@ def supported_anova(
     >>> table = supported_anova(frame, "rating", ["diverse", "balanced"])
     >>> table["df"].to_dict()
     {'diverse': 1.0, 'balanced': 1.0, 'diverse:balanced': 0.0}
-    >>> round(table.loc["balanced", "F"], 3)
+    >>> float(table.loc["balanced", "F"].round(3))
     6.75
     """
     _check_factors(data, factors)
