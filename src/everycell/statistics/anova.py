@@ -504,6 +504,11 @@ class FastAnova:
         self._tested = np.array([rank for _, _, rank in forms], dtype=float)
         self.df = np.array([len(rows) for rows, _, _ in forms], dtype=float)
 
+    @property
+    def full_rank(self) -> bool:
+        """Whether every term has its nominal degrees of freedom."""
+        return self.rank == self._exog.shape[1]
+
     def fit(self, responses: npt.ArrayLike) -> AnovaResults:
         """ANOVA of each column.
 

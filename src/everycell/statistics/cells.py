@@ -1,0 +1,119 @@
+"""ANOVA tables as tidy cells: one row a printed value."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Literal
+
+import pandas as pd
+
+from everycell.statistics.anova import FastAnova, RankDeficientDesignWarning, anova
+from everycell.statistics.effect_size import EffectScale
+
+#: Between the factors of an interaction, as the papers print it.
+TIMES = " x "
+
+
+def anova_cells(
+    data: pd.DataFrame,
+    responses: Sequence[str],
+    factors: Sequence[str],
+    scale: EffectScale,
+    *,
+    containing: str | None = None,
+    interactions: Literal["full"] | int = "full",
+) -> pd.DataFrame:
+    """Type II ANOVA of several responses as cells: p-value and effect size of each term.
+
+    Designs with empty cells follow statsmodels' minimum-norm solution, as the papers do;
+    `supported_cells` says what such a design really supports.
+
+    Parameters
+    ----------
+    data
+        One row an observation.
+    responses, factors
+        Numeric and categorical columns.
+    scale
+        Names of the effect sizes (omega squared).
+    containing
+        Keep only terms that contain this factor.
+    interactions
+        As in `anova`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns dependent_variable, independent_variable (factors joined by " x "), metric
+        ("p_value", in [0, 1]; "effect_size", a name of the scale) and value.
+
+    Examples
+    --------
+    >>> from everycell.statistics import CULPEPPER
+    >>> frame = pd.DataFrame({"rating": [1, 2, 3, 4, 2, 4], "kind": list("aabbcc")})
+    >>> anova_cells(frame, ["rating"], ["kind"], CULPEPPER)["value"].tolist()[1]
+    'L'
+    """
+    cells = []
+    for response in responses:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankDeficientDesignWarning)
+            table = anova(data, response, factors, interactions=interactions)
+        for term, row in table.iterrows():
+            if containing is None or containing in str(term).split(":"):
+                name = str(term).replace(":", TIMES)
+                cells.append((response, name, "p_value", float(row["p"])))
+                cells.append((response, name, "effect_size", scale.label(row["omega_sq"])))
+    return pd.DataFrame(
+        cells, columns=["dependent_variable", "independent_variable", "metric", "value"]
+    )
+
+
+def supported_cells(
+    data: pd.DataFrame,
+    responses: Sequence[str],
+    factors: Sequence[str],
+    scale: EffectScale,
+    *,
+    containing: str | None = None,
+) -> pd.DataFrame:
+    """Type II ANOVA by comparison of nested models: what a design with empty cells supports.
+
+    Parameters
+    ----------
+    data, responses, factors, scale, containing
+        As in `anova_cells`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `anova_cells`, with the metrics df, F, p_value, omega_squared and effect_size. A term
+        that the empty cells leave no degree of freedom has df 0 and no other cell.
+
+    Examples
+    --------
+    >>> from everycell.statistics import CULPEPPER
+    >>> frame = pd.DataFrame({"rating": [1, 2, 4, 3, 2, 4], "a": list("001111"),
+    ...                       "b": list("000011")})
+    >>> found = supported_cells(frame, ["rating"], ["a", "b"], CULPEPPER)
+    >>> found[found["metric"] == "df"]["value"].tolist()
+    [1, 1, 0]
+    """
+    fast = FastAnova(data, factors, solution="supported")
+    results = fast.fit(data[list(responses)].to_numpy(dtype=float))
+    cells: list[tuple[str, str, str, object]] = []
+    for column, response in enumerate(responses):
+        for term, row in results.table(column).iterrows():
+            if containing is not None and containing not in str(term).split(":"):
+                continue
+            name = str(term).replace(":", TIMES)
+            cells.append((response, name, "df", int(row["df"])))
+            if row["df"]:
+                cells.append((response, name, "F", float(row["F"])))
+                cells.append((response, name, "p_value", float(row["p"])))
+                cells.append((response, name, "omega_squared", float(row["omega_sq"])))
+                cells.append((response, name, "effect_size", scale.label(row["omega_sq"])))
+    return pd.DataFrame(
+        cells, columns=["dependent_variable", "independent_variable", "metric", "value"]
+    )

@@ -1,0 +1,209 @@
+"""t-tests of many pairs with a correction, and Pearson correlation: scipy with checked inputs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+FloatArray = npt.NDArray[np.float64]
+Correction = Literal["bonferroni", "holm", "none"]
+
+
+def _sample(samples: Mapping[str, npt.ArrayLike], name: str) -> FloatArray:
+    if name not in samples:
+        raise ValueError(
+            f"There is no sample {name!r}: there are {list(samples)}; name one of these."
+        )
+    values = np.asarray(samples[name], dtype=float)
+    if values.ndim != 1 or len(values) < 2:
+        raise ValueError(
+            f"The sample {name!r} has the shape {values.shape}: give a list of 2 values or more."
+        )
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise ValueError(
+            f"The sample {name!r} is {values[bad[0]]} at position {bad[0]}: drop it, or give it "
+            "the value that the measure has for a missing topic."
+        )
+    return values
+
+
+def _same_length(a: str, first: FloatArray, b: str, second: FloatArray) -> None:
+    if len(first) != len(second):
+        raise ValueError(
+            f"The samples {a!r} and {b!r} have {len(first)} and {len(second)} values: a paired "
+            "comparison needs one value of each for every topic, in the same order."
+        )
+
+
+def _t_test(
+    first: FloatArray, second: FloatArray, paired: bool, equal_variance: bool
+) -> tuple[float, float, float]:
+    """Statistic, p-value and degrees of freedom of one test."""
+    same = np.array_equal(first, second) if paired else len({*first, *second}) == 1
+    if same:
+        # 0/0 for scipy. No difference at all is no evidence for one.
+        return 0.0, 1.0, float(len(first) - 1 if paired else len(first) + len(second) - 2)
+    result = (
+        stats.ttest_rel(first, second)
+        if paired
+        else stats.ttest_ind(first, second, equal_var=equal_variance)
+    )
+    return float(result.statistic), float(result.pvalue), float(result.df)
+
+
+def t_tests(
+    samples: Mapping[str, npt.ArrayLike],
+    pairs: Sequence[tuple[str, str]] | None = None,
+    *,
+    paired: bool = True,
+    equal_variance: bool = True,
+    correction: Correction = "holm",
+    alpha: float = 0.05,
+) -> pd.DataFrame:
+    """Two-sided t-tests of pairs of samples, corrected for their number.
+
+    Parameters
+    ----------
+    samples : mapping of str to array, or DataFrame
+        Scores by name, shape (n,) each; a data frame gives its columns. Paired samples have the
+        same topic at the same position.
+    pairs : sequence of (str, str), optional
+        Which to compare; all pairs in the mapping's order if not given.
+    paired : bool
+        Paired test (same topics) or two independent samples.
+    equal_variance : bool
+        Student's (True) or Welch's (False) test of independent samples.
+    correction : {"holm", "bonferroni", "none"}
+        Family-wise correction over these pairs.
+    alpha : float
+        Level of ``significant``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair, in the given order: ``a``, ``b``, ``n_a``, ``n_b``, ``mean_a``,
+        ``mean_b``, ``difference`` (a - b), ``t``, ``df``, ``p`` (0 to 1), ``p_corrected`` and
+        ``significant`` (corrected p <= alpha).
+
+    Raises
+    ------
+    ValueError
+        For an unknown name or correction, fewer than two values or pairs, a value that is not
+        finite, or paired samples of different length.
+
+    Notes
+    -----
+    Two samples without any difference (paired, all differences 0; independent, both constant and
+    equal) get t = 0 and p = 1, where scipy has 0/0. Correction: statsmodels ``multipletests``.
+
+    Examples
+    --------
+    >>> scores = {"bm25": [0.2, 0.4, 0.3, 0.5], "rm3": [0.3, 0.6, 0.3, 0.7]}
+    >>> t_tests(scores)[["t", "p", "significant"]].round(3).values.tolist()
+    [[-2.611, 0.08, False]]
+    """
+    if correction not in ("holm", "bonferroni", "none"):
+        raise ValueError(f"correction is {correction!r}: give 'holm', 'bonferroni' or 'none'.")
+    chosen = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
+    if not chosen:
+        raise ValueError(f"There is nothing to compare among {list(samples)}: give two samples.")
+    rows = []
+    for a, b in chosen:
+        first, second = _sample(samples, a), _sample(samples, b)
+        if paired:
+            _same_length(a, first, b, second)
+        statistic, p, df = _t_test(first, second, paired, equal_variance)
+        rows.append(
+            {
+                "a": a,
+                "b": b,
+                "n_a": len(first),
+                "n_b": len(second),
+                "mean_a": first.mean(),
+                "mean_b": second.mean(),
+                "difference": first.mean() - second.mean(),
+                "t": statistic,
+                "df": df,
+                "p": p,
+            }
+        )
+    table = pd.DataFrame(rows)
+    corrected = (
+        table["p"].to_numpy()
+        if correction == "none"
+        else multipletests(table["p"], alpha=alpha, method=correction)[1]
+    )
+    return table.assign(p_corrected=corrected, significant=corrected <= alpha)
+
+
+def pearson(
+    samples: Mapping[str, npt.ArrayLike],
+    pairs: Sequence[tuple[str, str]] | None = None,
+    *,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Pearson correlations with confidence intervals.
+
+    Parameters
+    ----------
+    samples : mapping of str to array, or DataFrame
+        Values by name, all of the same length.
+    pairs : sequence of (str, str), optional
+        Which to correlate; all pairs if not given.
+    confidence : float
+        Of the interval, by Fisher's z.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair: ``x``, ``y``, ``n``, ``r`` (-1 to 1), ``p`` (two-sided), ``low``,
+        ``high``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, values that are not finite, samples of different length, fewer than
+        two values or a constant sample (no correlation is defined).
+
+    Notes
+    -----
+    Source: scipy ``pearsonr``; lajewska2025, Table 4.11.
+
+    Examples
+    --------
+    >>> pearson({"x": [1, 2, 3, 4], "y": [1, 3, 2, 4]})[["n", "r", "p"]].round(3).values.tolist()
+    [[4.0, 0.8, 0.2]]
+    """
+    chosen = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
+    rows = []
+    for x, y in chosen:
+        first, second = _sample(samples, x), _sample(samples, y)
+        _same_length(x, first, y, second)
+        for name, values in ((x, first), (y, second)):
+            if np.ptp(values) == 0:
+                raise ValueError(
+                    f"The sample {name!r} is {values[0]:g} throughout: a correlation needs values "
+                    "that vary."
+                )
+        result = stats.pearsonr(first, second)
+        interval = result.confidence_interval(confidence)
+        rows.append(
+            {
+                "x": x,
+                "y": y,
+                "n": len(first),
+                "r": float(result.statistic),
+                "p": float(result.pvalue),
+                "low": float(interval.low),
+                "high": float(interval.high),
+            }
+        )
+    return pd.DataFrame(rows, columns=["x", "y", "n", "r", "p", "low", "high"])

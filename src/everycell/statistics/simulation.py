@@ -1,0 +1,404 @@
+"""Simulated user studies with a planted effect, and whether the papers' ANOVAs find it.
+
+Each of the three studies of lajewska2025 (chapters 4 and 7) is rebuilt with its own design
+matrix, number of ratings and four-point scale; only the ratings are drawn. A rater's opinion is a
+normal number (the planted shift, plus an optional worker and query part, plus noise of standard
+deviation 1), cut at three thresholds into the ratings 1 to 4. The thresholds give the shares of
+the four ratings that the real study has when nothing is planted.
+
+A simulation is a stand-in: it says what these designs and tests can find, nothing about the
+ratings that people gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from everycell.statistics.anova import FastAnova, Solution
+from everycell.statistics.effect_size import omega_squared
+
+FloatArray = npt.NDArray[np.float64]
+Interval = Literal["wilson", "beta"]
+
+QUERIES = 10
+
+
+@dataclass(frozen=True)
+class UserStudy:
+    """The design of a user study, without its ratings.
+
+    Attributes
+    ----------
+    name : str
+        Short name.
+    design : pandas.DataFrame
+        One row a rating: ``worker`` and ``query`` (numbers from 0), ``condition`` (``"EC1"``, ...)
+        and the controlled factors.
+    contrasts : mapping of str to mapping
+        For each controlled factor the place of each level on a line from -0.5 to 0.5: a planted
+        effect of 1 moves the extreme levels apart by one standard deviation of a rater's noise.
+    analyses : mapping of str to tuple of str
+        The ANOVAs of the study: name and factors.
+    shares : tuple of float
+        Shares of the ratings 1 to 4 when nothing is planted; they sum to 1.
+    """
+
+    name: str
+    design: pd.DataFrame
+    contrasts: Mapping[str, Mapping[object, float]]
+    analyses: Mapping[str, tuple[str, ...]]
+    shares: tuple[float, float, float, float]
+
+
+def _rotated(conditions: int, hits: int, workers_per_hit: int) -> pd.DataFrame:
+    """Within-subject rotation: HIT h shows query q under condition (h + q) mod `conditions`."""
+    hit, worker, query = np.meshgrid(
+        np.arange(hits), np.arange(workers_per_hit), np.arange(QUERIES), indexing="ij"
+    )
+    return pd.DataFrame(
+        {
+            "worker": (hit * workers_per_hit + worker).ravel(),
+            "query": query.ravel(),
+            "condition": [f"EC{1 + c}" for c in ((hit + query) % conditions).ravel()],
+        }
+    )
+
+
+def answerability_study() -> UserStudy:
+    """Answerability study of chapter 4: 96 workers, 10 queries, 4 conditions, 960 ratings.
+
+    12 HITs x 8 workers (3 in the first run, 5 in the second), each query under each condition 24
+    times; factors ``factual_correctness`` (1 in EC1, EC2) and ``source`` (1 in EC1, EC3). Source:
+    lajewska2025, sections 4.2 and 4.3, Tables 4.5 and 4.7. Shares: those of the factual
+    correctness ratings.
+
+    Examples
+    --------
+    >>> design = answerability_study().design
+    >>> len(design), design["worker"].nunique(), set(design.groupby(["query", "condition"]).size())
+    (960, 96, {24})
+    """
+    design = _rotated(conditions=4, hits=12, workers_per_hit=8)
+    design["factual_correctness"] = design["condition"].isin(["EC1", "EC2"]).astype(int)
+    design["source"] = design["condition"].isin(["EC1", "EC3"]).astype(int)
+    return UserStudy(
+        name="answerability",
+        design=design,
+        contrasts={"factual_correctness": {0: -0.5, 1: 0.5}, "source": {0: -0.5, 1: 0.5}},
+        analyses={
+            "two-way": ("factual_correctness", "source"),
+            "three-way": ("factual_correctness", "source", "query"),
+        },
+        shares=(0.014, 0.066, 0.450, 0.470),
+    )
+
+
+def viewpoints_study() -> UserStudy:
+    """Viewpoints study of chapter 4: 27 workers, 10 queries, 3 conditions, 270 ratings.
+
+    9 HITs x 3 workers, each query under each condition 9 times; factors ``diversity`` (1 in EC1,
+    EC2) and ``balance`` (1 in EC1 only), so the cell "balanced, not diverse" is empty. Source:
+    lajewska2025, sections 4.2 and 4.3, Tables 4.6 and 4.7. Shares: those of the diversity ratings.
+
+    Examples
+    --------
+    >>> design = viewpoints_study().design
+    >>> len(design), sorted(design.groupby(["diversity", "balance"]).size().to_dict().items())
+    (270, [((0, 0), 90), ((1, 0), 90), ((1, 1), 90)])
+    """
+    design = _rotated(conditions=3, hits=9, workers_per_hit=3)
+    design["diversity"] = design["condition"].isin(["EC1", "EC2"]).astype(int)
+    design["balance"] = (design["condition"] == "EC1").astype(int)
+    return UserStudy(
+        name="viewpoints",
+        design=design,
+        contrasts={"diversity": {0: -0.5, 1: 0.5}, "balance": {0: -0.5, 1: 0.5}},
+        analyses={
+            "two-way": ("diversity", "balance"),
+            "three-way": ("diversity", "balance", "query"),
+        },
+        shares=(0.156, 0.259, 0.333, 0.252),
+    )
+
+
+def transparency_study() -> UserStudy:
+    """Transparency study of chapter 7: 160 workers, 10 queries, 10 conditions, 1,600 ratings.
+
+    Between subjects: 16 workers a condition, each rates all 10 queries; factors
+    ``response_quality``, ``explanation_quality`` and ``presentation_mode`` with the levels of the
+    released data (the level ``"None"`` stands for "no explanation"). Source: lajewska2025,
+    section 7.3, Table 7.3. Shares: those of the usefulness ratings.
+
+    Examples
+    --------
+    >>> design = transparency_study().design
+    >>> len(design), design["worker"].nunique(), design["explanation_quality"].nunique()
+    (1600, 160, 3)
+    """
+    worker, query = np.meshgrid(np.arange(160), np.arange(QUERIES), indexing="ij")
+    number = 1 + worker.ravel() // 16
+    design = pd.DataFrame(
+        {
+            "worker": worker.ravel(),
+            "query": query.ravel(),
+            "condition": [f"EC{i}" for i in number],
+            "response_quality": np.where(np.isin(number, [1, 2, 5, 6, 9]), "Good", "Flawed"),
+            "explanation_quality": np.select(
+                [number <= 4, number <= 8], ["Good", "Flawed"], "None"
+            ),
+            "presentation_mode": np.select(
+                [number > 8, number % 2 == 1], ["None", "Visual"], "Textual"
+            ),
+        }
+    )
+    return UserStudy(
+        name="transparency",
+        design=design,
+        contrasts={
+            "response_quality": {"Flawed": -0.5, "Good": 0.5},
+            "explanation_quality": {"Flawed": -0.5, "None": 0.0, "Good": 0.5},
+            "presentation_mode": {"Textual": -0.5, "None": 0.0, "Visual": 0.5},
+        },
+        analyses={
+            "response quality": ("response_quality",),
+            "explanation quality": ("explanation_quality",),
+            "presentation mode": ("presentation_mode",),
+            "response quality x query": ("response_quality", "query"),
+        },
+        shares=(0.015, 0.081, 0.468, 0.436),
+    )
+
+
+def _shift(study: UserStudy, factor: str) -> FloatArray:
+    """Place of each row's level on the line of a factor, shape (n,)."""
+    if factor not in study.contrasts:
+        raise ValueError(
+            f"The study {study.name!r} has no factor {factor!r} to plant an effect in: it has "
+            f"{list(study.contrasts)}."
+        )
+    return study.design[factor].map(study.contrasts[factor]).to_numpy(dtype=float)
+
+
+def _thresholds(study: UserStudy, total_sd: float) -> FloatArray:
+    return stats.norm.ppf(np.cumsum(study.shares)[:3], scale=total_sd)
+
+
+def _check_spread(worker_sd: float, query_sd: float) -> None:
+    if not (worker_sd >= 0 and query_sd >= 0):
+        raise ValueError(
+            f"worker_sd is {worker_sd} and query_sd {query_sd}: a standard deviation is 0 or more."
+        )
+
+
+def simulate_ratings(
+    study: UserStudy,
+    factor: str,
+    effect: float,
+    n_studies: int,
+    rng: np.random.Generator,
+    *,
+    worker_sd: float = 0.0,
+    query_sd: float = 0.0,
+) -> npt.NDArray[np.int64]:
+    """Ratings of many simulated runs of a study.
+
+    Parameters
+    ----------
+    study : UserStudy
+        The design.
+    factor : str
+        Controlled factor that gets the effect.
+    effect : float
+        Distance of the factor's extreme levels, in standard deviations of a rater's noise; 0
+        plants nothing.
+    n_studies : int
+        Number m of simulated studies.
+    rng : numpy.random.Generator
+        Source of chance; the same seed gives the same ratings.
+    worker_sd, query_sd : float
+        Standard deviation of a part that all ratings of a worker, or of a query, share. The
+        papers' ANOVAs know no such parts; they take all ratings as independent.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, m)
+        Integers from 1 to 4; row i belongs to row i of the design.
+
+    Raises
+    ------
+    ValueError
+        For an unknown factor, a negative deviation or fewer than 1 study.
+
+    Examples
+    --------
+    >>> ratings = simulate_ratings(
+    ...     viewpoints_study(), "diversity", 0.5, n_studies=2, rng=np.random.default_rng(1)
+    ... )
+    >>> ratings.shape, int(ratings.min()), int(ratings.max())
+    ((270, 2), 1, 4)
+    """
+    _check_spread(worker_sd, query_sd)
+    if n_studies < 1:
+        raise ValueError(f"n_studies is {n_studies}: simulate at least 1 study.")
+    opinion = effect * _shift(study, factor)[:, None] + rng.standard_normal(
+        (len(study.design), n_studies)
+    )
+    for column, deviation in (("worker", worker_sd), ("query", query_sd)):
+        if deviation > 0:
+            who = study.design[column].to_numpy()
+            opinion += deviation * rng.standard_normal((who.max() + 1, n_studies))[who]
+    thresholds = _thresholds(study, float(np.sqrt(1 + worker_sd**2 + query_sd**2)))
+    return 1 + np.searchsorted(thresholds, opinion)
+
+
+def _expected_noncentrality(
+    study: UserStudy, factor: str, effect: float, fast: FastAnova
+) -> FloatArray:
+    """Noncentrality of each term, shape (t,), when ratings are independent.
+
+    The mean and variance of a rating follow from the thresholds; the noncentrality is the sum of
+    squares that the vector of means has on the term, over the mean variance.
+    """
+    shift = effect * _shift(study, factor)
+    below = stats.norm.cdf(_thresholds(study, 1.0)[None, :] - shift[:, None])
+    shares = np.diff(below, axis=1, prepend=0.0, append=1.0)
+    scale = np.arange(1, 5)
+    mean = shares @ scale
+    variance = shares @ scale**2 - mean**2
+    return fast.fit(mean).sum_sq[:, 0] / variance.mean()
+
+
+def rejection_rates(
+    study: UserStudy,
+    effects: Sequence[float],
+    *,
+    rng: np.random.Generator,
+    factor: str | None = None,
+    analysis: str | None = None,
+    n_studies: int = 500,
+    alpha: float = 0.05,
+    worker_sd: float = 0.0,
+    query_sd: float = 0.0,
+    typ: int = 2,
+    solution: Solution = "minimum_norm",
+    interval: Interval = "wilson",
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Share of simulated studies in which each term of an ANOVA is significant.
+
+    Parameters
+    ----------
+    study : UserStudy
+        The design.
+    effects : sequence of float
+        Planted effects (see :func:`simulate_ratings`); put 0 among them for the false positives.
+    rng : numpy.random.Generator
+        Source of chance.
+    factor : str, optional
+        Factor that gets the effect; the study's first if not given.
+    analysis : str, optional
+        One of ``study.analyses``; the first if not given.
+    n_studies : int
+        Simulated studies for each effect.
+    alpha : float
+        Significance level: a term is rejected when p <= alpha.
+    worker_sd, query_sd : float
+        As in :func:`simulate_ratings`.
+    typ, solution
+        As in :class:`~everycell.statistics.anova.FastAnova`; ``"minimum_norm"`` is what the papers
+        did.
+    interval : {"wilson", "beta"}
+        Binomial interval: Wilson's or Clopper and Pearson's.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Tidy, one row an effect and term: ``study``, ``analysis``, ``solution``, ``term``,
+        ``planted_factor``, ``planted_effect``, ``rejection_rate`` with its interval ``low`` and
+        ``high``, ``n_studies``, ``expected_power`` (by the noncentral F), ``mean_omega_sq`` (over
+        the simulated studies) and ``expected_omega_sq``. The two expectations are NaN where they
+        do not apply: with worker or query parts (ratings are then not independent) and for terms
+        that the design cannot tell apart (under the minimum-norm solution of a design with empty
+        cells: for all terms).
+
+    Raises
+    ------
+    ValueError
+        For an unknown factor, analysis or interval, no effect, or a number out of range.
+
+    Notes
+    -----
+    A simulated study in which all ratings are equal has no F and counts as not rejected.
+    The expected power is an approximation: ratings on four points are not normal, and their
+    variance changes a little with the planted shift.
+
+    Examples
+    --------
+    >>> rates = rejection_rates(
+    ...     answerability_study(), [0.0, 0.5], n_studies=500, rng=np.random.default_rng(7)
+    ... )
+    >>> planted = rates[rates["term"] == "factual_correctness"].set_index("planted_effect")
+    >>> bool(planted.loc[0.0, "low"] < 0.05 < planted.loc[0.0, "high"])
+    True
+    >>> bool(planted.loc[0.5, "rejection_rate"] > 0.95)
+    True
+    """
+    factor = next(iter(study.contrasts)) if factor is None else factor
+    analysis = next(iter(study.analyses)) if analysis is None else analysis
+    if analysis not in study.analyses:
+        raise ValueError(
+            f"The study {study.name!r} has no analysis {analysis!r}: it has {list(study.analyses)}."
+        )
+    if interval not in ("wilson", "beta"):
+        raise ValueError(f"interval is {interval!r}: give 'wilson' or 'beta' (Clopper-Pearson).")
+    if not len(effects):
+        raise ValueError("There is no planted effect: give at least one number, such as 0.")
+    _shift(study, factor)
+    fast = FastAnova(study.design, study.analyses[analysis], typ=typ, solution=solution)
+    independent = worker_sd == 0 and query_sd == 0
+    estimable = (fast.df > 0) & (fast.full_rank or solution == "supported")
+    critical = stats.f.isf(alpha, fast.df, fast.df_resid)
+    parts = []
+    for effect in effects:
+        ratings = simulate_ratings(
+            study, factor, effect, n_studies, rng, worker_sd=worker_sd, query_sd=query_sd
+        )
+        result = fast.fit(ratings)
+        rejected = (result.p <= alpha).sum(axis=1)
+        low, high = proportion_confint(rejected, n_studies, alpha=1 - confidence, method=interval)
+        if independent:
+            noncentrality = np.where(
+                estimable, _expected_noncentrality(study, factor, effect, fast), np.nan
+            )
+        else:
+            noncentrality = np.full(len(fast.terms), np.nan)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "study": study.name,
+                    "analysis": analysis,
+                    "solution": solution,
+                    "term": fast.terms,
+                    "planted_factor": factor,
+                    "planted_effect": effect,
+                    "rejection_rate": rejected / n_studies,
+                    "low": low,
+                    "high": high,
+                    "n_studies": n_studies,
+                    "expected_power": stats.ncf.sf(critical, fast.df, fast.df_resid, noncentrality),
+                    "mean_omega_sq": omega_squared(result.f, fast.df[:, None], fast.n).mean(axis=1),
+                    "expected_omega_sq": noncentrality / (noncentrality + fast.n),
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
