@@ -245,9 +245,8 @@ def _from_mirror(
             f"The mirror folder {mirror} does not exist; correct `mirror:` in config.yaml or "
             "EVERYCELL_MIRROR, or leave it out to use the network."
         )
-    packed = mirror / entry.mirror.path if entry.mirror else None
-    if packed and packed.is_file():
-        return _unpack_mirrored(key, entry.mirror, packed, part, cache)
+    if entry.mirror and entry.mirror.packed and (mirror / entry.mirror.path).is_file():
+        return _unpack_mirrored(key, entry.mirror, mirror / entry.mirror.path, part, cache)
     plain = mirror / key
     if plain.is_file():
         found, accepted = _mirror_sha256(plain), _accepted(plain, entry)
@@ -337,18 +336,20 @@ def _download(key: str, url: str, path: Path, origin: Form, timeout: float) -> N
         except requests.Timeout as error:
             what, cause = f"did not answer within {timeout:g} s", error
         except requests.RequestException as error:
-            size, cause = path.stat().st_size, error
-            what = (
-                f"was truncated: {size} of {origin.size} bytes arrived"
-                if size
-                else f"could not be reached ({type(error).__name__})"
-            )
+            what, cause = f"failed before all {origin.size} bytes arrived: {_root(error)}", error
         if pause is not None:
             time.sleep(pause)
     raise DownloadError(
         f"{url} {what}, expected is {key} with {origin.size} bytes and sha256 {origin.sha256}; "
         f"{_NETWORK_ADVICE}."
     ) from cause
+
+
+def _root(error: BaseException) -> BaseException:
+    """Return what the network library's chain of errors began with, such as "refused"."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return error
 
 
 def _check_download(key: str, url: str, path: Path, origin: Form) -> None:
@@ -427,10 +428,10 @@ def _accepted(path: Path, entry: Entry) -> tuple[str, ...]:
 def _show_notice(set_name: str, data_set: DataSet) -> None:
     # A warning, so that it reaches the terminal without any set-up of logging by the caller.
     logger.warning(
-        "Data set %s: %s, %s. Licence: %s. The data stay the authors'; cite them.",
+        "Data set %s: %s. By %s. Licence: %s. The data stay theirs: cite them.",
         set_name,
-        data_set.authors,
         data_set.paper,
+        data_set.authors,
         data_set.licence,
     )
 

@@ -160,9 +160,15 @@ def build(mirror: Path) -> dict[str, Any]:
         by_hash[row["sha256"]].append(row)
         by_path[row["set"].partition("#")[0], row["path"]] = row
 
+    mirrored_files = _read_manifest(mirror)
+    sets = {set_of(path) for path in mirrored_files} | {name for name, _ in by_path}
+    if unknown := sets - set(described["sets"]):
+        raise SourceError(
+            f"sets.yaml does not describe {', '.join(sorted(unknown))}; add it there."
+        )
     files = {
         key_of(path): _mirror_entry(path, raw, described["sets"][set_of(path)], by_hash, by_path)
-        for path, raw in _read_manifest(mirror).items()
+        for path, raw in mirrored_files.items()
     }
     mirrored = {entry["origin"]["sha256"] for entry in files.values() if "origin" in entry}
     for row in rows:

@@ -163,6 +163,8 @@ class Registry(_Strict):
                 raise ValueError(f"{key} belongs to no set of the registry")
             if entry.origin and entry.origin.repository not in self.repositories:
                 raise ValueError(f"{key} names the unknown repository {entry.origin.repository}")
+            if entry.mirror and key_of(entry.mirror.path) != key:
+                raise ValueError(f"{key} is not the key of its mirror path {entry.mirror.path}")
         return self
 
     def entry(self, key: str) -> Entry:

@@ -1,0 +1,533 @@
+"""Fetching: the order of the sources, and every way in which one of them can fail."""
+
+import gzip
+import hashlib
+import importlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from everycell.sources import SourceError, check, fetch, fetch_set, load_registry
+from everycell.sources.fetch import CacheError, DamagedFileError, DownloadError, MirrorError
+from everycell.sources.registry import Registry, UnavailableError
+
+# `everycell.sources.fetch` as an attribute is the function, so the module is looked up by name.
+MODULE = importlib.import_module("everycell.sources.fetch")
+CONTENT = b"worker,rating\n" + b"W001,4\n" * 200
+KEY = "toy/ratings.csv"
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+class Server:
+    """A local HTTP server that answers each request as the test says."""
+
+    def __init__(self):
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.requests += 1
+                outer.answer(self)
+
+            def log_message(self, *args):
+                pass
+
+        self.requests = 0
+        self.answer = self.send(CONTENT)
+        self.release = threading.Event()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self.host = f"http://127.0.0.1:{self._http.server_port}"
+        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
+
+    def close(self):
+        self.release.set()
+        self._http.shutdown()
+        self._http.server_close()
+
+    def send(self, body: bytes, *, status: int = 200, announced: int | None = -1):
+        """Answer with a body and the announced length (None: no length, -1: the true one)."""
+
+        def answer(handler):
+            handler.send_response(status)
+            if announced is not None:
+                length = len(body) if announced < 0 else announced
+                handler.send_header("Content-Length", str(length))
+            handler.end_headers()
+            handler.wfile.write(body)
+
+        return answer
+
+    def stall(self, body: bytes):
+        """Answer with the true length of the data, a part of them, and then nothing more."""
+
+        def answer(handler):
+            self.send(body, announced=len(CONTENT))(handler)
+            handler.wfile.flush()
+            self.release.wait(30)
+
+        return answer
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(MODULE, "_PAUSES", (0.0, 0.0))
+    # A proxy of the machine must not be asked for 127.0.0.1.
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    server = Server()
+    yield server
+    server.close()
+
+
+def make_registry(entry: dict, host: str = "http://127.0.0.1:9") -> Registry:
+    return Registry.model_validate(
+        {
+            "repositories": {"a/b": {"commit": "0" * 40, "licence": "none stated", "host": host}},
+            "sets": {"toy": {"authors": "A. Author", "paper": "A Paper", "licence": "none stated"}},
+            "files": {KEY: entry},
+        }
+    )
+
+
+def origin(content: bytes = CONTENT, **more) -> dict:
+    form = {"repository": "a/b", "path": "r.csv", "size": len(content), "sha256": sha256(content)}
+    return form | more
+
+
+def copy_in(mirror: Path, content: bytes = CONTENT) -> dict:
+    """Put a gzipped copy into the mirror and return its form."""
+    packed = gzip.compress(content, mtime=0)
+    (mirror / "toy").mkdir(parents=True)
+    (mirror / f"{KEY}.gz").write_bytes(packed)
+    return {
+        "path": f"{KEY}.gz",
+        "size": len(packed),
+        "sha256": sha256(packed),
+        "packed": "gzip",
+        "content_sha256": sha256(content),
+    }
+
+
+def assert_nothing_kept(cache: Path):
+    assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
+
+
+# --- the order of the sources -------------------------------------------------------------------
+
+
+def test_network_file_is_kept_and_not_fetched_twice(server, tmp_path):
+    registry = make_registry({"origin": origin()}, server.host)
+    for _ in range(2):
+        path = fetch(KEY, tmp_path, registry=registry)
+        assert path == tmp_path / KEY
+        assert path.read_bytes() == CONTENT
+    assert server.requests == 1
+
+
+def test_mirror_comes_before_the_network_and_is_unpacked(server, tmp_path):
+    entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
+    registry = make_registry(entry, server.host)
+    path = fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=registry)
+    assert path.read_bytes() == CONTENT
+    assert server.requests == 0
+
+
+def test_network_serves_what_the_mirror_does_not_hold(server, tmp_path):
+    (tmp_path / "mirror").mkdir()
+    registry = make_registry({"origin": origin()}, server.host)
+    path = fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=registry)
+    assert path.read_bytes() == CONTENT
+
+
+def test_a_cache_can_serve_as_a_mirror(server, tmp_path):
+    registry = make_registry({"origin": origin()}, server.host)
+    assert list(fetch_set("toy", tmp_path / "first", registry=registry)) == [KEY]
+    second = fetch_set(
+        "toy", tmp_path / "second", mirror=tmp_path / "first", network=False, registry=registry
+    )
+    assert second[KEY].read_bytes() == CONTENT
+    assert server.requests == 1
+
+
+def test_both_contents_of_a_changed_copy_are_accepted(server, tmp_path):
+    changed = CONTENT.replace(b"W001", b"W002")
+    entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror", changed), "note": "ids"}
+    registry = make_registry(entry, server.host)
+    mirrored = fetch(KEY, tmp_path / "1", mirror=tmp_path / "mirror", registry=registry)
+    downloaded = fetch(KEY, tmp_path / "2", registry=registry)
+    assert mirrored.read_bytes() == changed
+    assert downloaded.read_bytes() == CONTENT
+    # The author's file may also come from a mirror that is a copy of the second cache.
+    again = fetch(KEY, tmp_path / "3", mirror=tmp_path / "2", network=False, registry=registry)
+    assert again.read_bytes() == CONTENT
+
+
+def tar_of(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name in names:
+            member = tarfile.TarInfo(name)
+            member.size = len(CONTENT)
+            archive.addfile(member, io.BytesIO(CONTENT))
+    return buffer.getvalue()
+
+
+def test_the_one_file_of_an_archive_is_unpacked_and_guarded(server, tmp_path):
+    packed = tar_of("runs/._ratings.csv", "runs/ratings.csv")
+    server.answer = server.send(packed)
+    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    registry = make_registry(entry, server.host)
+    path = fetch(KEY, tmp_path / "1", registry=registry)
+    assert path.read_bytes() == CONTENT
+    copied = fetch(KEY, tmp_path / "2", mirror=tmp_path / "1", network=False, registry=registry)
+    for cached in (path, copied):
+        assert check(cached, KEY, registry=registry) == cached
+        cached.write_bytes(CONTENT + b"W001,5\n")
+        with pytest.raises(DamagedFileError, match=sha256(CONTENT)):
+            check(cached, KEY, registry=registry)
+
+
+def test_an_archive_of_two_files_is_refused(server, tmp_path):
+    packed = tar_of("a.csv", "b.csv")
+    server.answer = server.send(packed)
+    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    with pytest.raises(SourceError, match="holds 2 files, expected is 1"):
+        fetch(KEY, tmp_path, registry=make_registry(entry, server.host))
+    assert_nothing_kept(tmp_path)
+
+
+def test_notice_is_shown_before_the_first_file_of_a_set_only(server, tmp_path, caplog):
+    registry = make_registry({"origin": origin()}, server.host)
+    fetch(KEY, tmp_path, registry=registry)
+    (notice,) = caplog.messages
+    assert "A. Author" in notice and "A Paper" in notice and "none stated" in notice
+    (tmp_path / KEY).unlink()
+    fetch(KEY, tmp_path, registry=registry)
+    assert caplog.messages == [notice]
+
+
+# --- failures of the network --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        (b"", "is empty"),
+        (b"\n<!DOCTYPE html><html>Sign in</html>", "is an HTML page in place of data"),
+        (CONTENT[:100], f"is truncated: 100 of {len(CONTENT)} bytes"),
+        (CONTENT.replace(b"4", b"5"), "has the wrong content"),
+        (CONTENT + b"more", "has the wrong content"),
+    ],
+)
+def test_wrong_answer_is_named_and_not_kept(server, tmp_path, body, what):
+    server.answer = server.send(body, announced=None)
+    registry = make_registry({"origin": origin()}, server.host)
+    with pytest.raises(DownloadError, match=what) as caught:
+        fetch(KEY, tmp_path, registry=registry)
+    message = str(caught.value)
+    for part in (KEY, registry.url(KEY), sha256(body), sha256(CONTENT), "EVERYCELL_MIRROR"):
+        assert part in message
+    assert_nothing_kept(tmp_path)
+
+
+@pytest.mark.parametrize(("status", "requests"), [(404, 1), (403, 1), (429, 3), (503, 3)])
+def test_error_status_is_named_and_only_a_busy_server_is_asked_again(
+    server, tmp_path, status, requests
+):
+    server.answer = server.send(b"no", status=status)
+    registry = make_registry({"origin": origin()}, server.host)
+    with pytest.raises(DownloadError, match=f"answered {status} .*{sha256(CONTENT)}"):
+        fetch(KEY, tmp_path, registry=registry)
+    assert server.requests == requests
+    assert_nothing_kept(tmp_path)
+
+
+def test_a_broken_connection_is_tried_again(server, tmp_path):
+    broken, whole = server.send(CONTENT[:100], announced=len(CONTENT)), server.send(CONTENT)
+    server.answer = lambda handler: (broken if server.requests == 1 else whole)(handler)
+    path = fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
+    assert path.read_bytes() == CONTENT
+    assert server.requests == 2
+
+
+def test_a_connection_that_always_breaks_is_named(server, tmp_path):
+    server.answer = server.send(CONTENT[:100], announced=len(CONTENT))
+    with pytest.raises(DownloadError, match=f"before all {len(CONTENT)} bytes arrived"):
+        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
+    assert server.requests == 3
+    assert_nothing_kept(tmp_path)
+
+
+def test_a_server_that_does_not_answer_is_given_up(server, tmp_path):
+    server.answer = lambda handler: server.release.wait(30)
+    with pytest.raises(DownloadError, match="did not answer within 0.1 s"):
+        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host), timeout=0.1)
+    assert_nothing_kept(tmp_path)
+
+
+def test_a_server_that_stops_in_the_middle_is_given_up(server, tmp_path):
+    server.answer = server.stall(CONTENT[:100])
+    with pytest.raises(DownloadError, match="bytes arrived: .*timed out"):
+        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host), timeout=0.1)
+    assert_nothing_kept(tmp_path)
+
+
+def test_refused_connection_is_named(server, tmp_path):
+    server.close()
+    with pytest.raises(DownloadError, match="refused"):
+        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
+    assert_nothing_kept(tmp_path)
+
+
+# --- nothing to fetch from ----------------------------------------------------------------------
+
+
+def test_network_switched_off_says_what_to_do(tmp_path):
+    with pytest.raises(UnavailableError, match="network is switched off; set `mirror:`"):
+        fetch(KEY, tmp_path, network=False, registry=make_registry({"origin": origin()}))
+
+
+def test_a_file_that_only_a_mirror_has_says_so(tmp_path):
+    entry = {"mirror": copy_in(tmp_path / "mirror"), "note": "taken from a package"}
+    with pytest.raises(UnavailableError, match=r"only a mirror has it \(taken from a package\)"):
+        fetch(KEY, tmp_path / "cache", registry=make_registry(entry))
+
+
+def test_an_unavailable_file_says_why(tmp_path):
+    with pytest.raises(UnavailableError, match="cannot be fetched: too large"):
+        fetch(KEY, tmp_path, registry=make_registry({"note": "too large"}))
+
+
+# --- failures of the mirror ---------------------------------------------------------------------
+
+
+def test_a_mirror_with_one_changed_byte_is_refused(server, tmp_path):
+    entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
+    packed = tmp_path / "mirror" / f"{KEY}.gz"
+    raw = bytearray(packed.read_bytes())
+    raw[-1] ^= 1
+    packed.write_bytes(raw)
+    with pytest.raises(MirrorError, match="changed or damaged") as caught:
+        fetch(
+            KEY,
+            tmp_path / "cache",
+            mirror=tmp_path / "mirror",
+            registry=make_registry(entry, server.host),
+        )
+    for part in (str(packed), sha256(bytes(raw)), entry["mirror"]["sha256"]):
+        assert part in str(caught.value)
+    assert server.requests == 0
+    assert_nothing_kept(tmp_path / "cache")
+
+
+def test_an_unpacked_mirror_file_with_one_changed_byte_is_refused(server, tmp_path):
+    (tmp_path / "mirror" / "toy").mkdir(parents=True)
+    (tmp_path / "mirror" / KEY).write_bytes(CONTENT[:-1] + b" ")
+    with pytest.raises(MirrorError, match=sha256(CONTENT)):
+        fetch(
+            KEY,
+            tmp_path / "cache",
+            mirror=tmp_path / "mirror",
+            registry=make_registry({"origin": origin()}, server.host),
+        )
+    assert server.requests == 0
+
+
+def test_an_unreadable_mirror_file_is_named(tmp_path, monkeypatch):
+    entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(MODULE, "_sha256", refuse)
+    with pytest.raises(MirrorError, match=r"ratings.csv.gz in the mirror cannot be read"):
+        fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=make_registry(entry))
+
+
+def test_a_missing_mirror_folder_is_an_error(server, tmp_path):
+    registry = make_registry({"origin": origin()}, server.host)
+    with pytest.raises(MirrorError, match="does not exist; correct `mirror:`"):
+        fetch(KEY, tmp_path / "cache", mirror=tmp_path / "nowhere", registry=registry)
+    assert server.requests == 0
+
+
+def test_a_copy_that_cannot_be_unpacked_is_named(tmp_path):
+    (tmp_path / "mirror" / "toy").mkdir(parents=True)
+    (tmp_path / "mirror" / f"{KEY}.gz").write_bytes(CONTENT)
+    form = {"path": f"{KEY}.gz", "size": len(CONTENT), "sha256": sha256(CONTENT)}
+    form |= {"packed": "gzip", "content_sha256": sha256(CONTENT)}
+    registry = make_registry({"mirror": form, "note": "broken"})
+    with pytest.raises(SourceError, match="cannot be unpacked as gzip"):
+        fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=registry)
+    assert_nothing_kept(tmp_path / "cache")
+
+
+# --- failures of the cache ----------------------------------------------------------------------
+
+
+def test_a_changed_file_in_the_cache_is_an_error_and_left_alone(server, tmp_path):
+    registry = make_registry({"origin": origin()}, server.host)
+    path = fetch(KEY, tmp_path, registry=registry)
+    path.write_bytes(b"my own notes")
+    with pytest.raises(DamagedFileError) as caught:
+        fetch(KEY, tmp_path, registry=registry)
+    for part in (sha256(b"my own notes"), sha256(CONTENT), f"rm '{path}'"):
+        assert part in str(caught.value)
+    assert path.read_bytes() == b"my own notes"
+    assert server.requests == 1
+
+
+def test_a_complete_read_only_cache_is_enough(server, tmp_path, monkeypatch):
+    registry = make_registry({"origin": origin()}, server.host)
+    path = fetch(KEY, tmp_path, registry=registry)
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    # The tests may run as root, whom no permission stops.
+    monkeypatch.setattr(MODULE, "FileLock", refuse)
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert fetch(KEY, tmp_path, registry=registry) == path
+    path.unlink()
+    with pytest.raises(CacheError, match="Permission denied; choose a cache folder"):
+        fetch(KEY, tmp_path, registry=registry)
+
+
+def test_a_file_in_place_of_the_cache_folder_is_an_error(server, tmp_path):
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(CacheError, match="choose a cache folder that can be written"):
+        fetch(KEY, tmp_path / "cache", registry=make_registry({"origin": origin()}, server.host))
+    assert server.requests == 0
+
+
+def test_a_folder_in_place_of_the_file_is_an_error(tmp_path):
+    (tmp_path / KEY).mkdir(parents=True)
+    with pytest.raises(CacheError, match="cannot be read"):
+        fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}))
+
+
+def run_fetch(registry: Registry, cache: Path, before: str = "") -> subprocess.Popen:
+    """Fetch in a process of its own, which prints the path or the error."""
+    script = (
+        f"import json, pathlib, resource, sys\n{before}\n"
+        "from everycell.sources import SourceError, fetch\n"
+        "from everycell.sources.registry import Registry\n"
+        "registry = Registry.model_validate_json(sys.argv[1])\n"
+        "try:\n"
+        "    print(fetch(sys.argv[2], pathlib.Path(sys.argv[3]), registry=registry))\n"
+        "except SourceError as error:\n"
+        "    print(type(error).__name__, error)\n"
+    )
+    source = Path(MODULE.__file__).parents[2]
+    return subprocess.Popen(
+        [sys.executable, "-c", script, registry.model_dump_json(), KEY, str(cache)],
+        env=os.environ | {"PYTHONPATH": str(source)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_no_space_says_so_and_the_next_fetch_succeeds(server, tmp_path):
+    registry = make_registry({"origin": origin()}, server.host)
+    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
+    out, _ = run_fetch(registry, tmp_path, limit).communicate(timeout=60)
+    assert out.startswith("CacheError")
+    assert "make room there" in out
+    assert_nothing_kept(tmp_path)
+    assert fetch(KEY, tmp_path, registry=registry).read_bytes() == CONTENT
+
+
+# Says when it is about to wait for the lock.
+WAIT = """
+import filelock
+acquire = filelock.FileLock.acquire
+def announce(self, *args, **kwargs):
+    print("waiting", flush=True)
+    return acquire(self, *args, **kwargs)
+filelock.FileLock.acquire = announce
+"""
+
+
+def test_two_processes_at_once_fetch_once(server, tmp_path):
+    second_waits, whole = threading.Event(), server.send(CONTENT)
+
+    def answer(handler):
+        second_waits.wait(30)
+        whole(handler)
+
+    server.answer = answer
+    registry = make_registry({"origin": origin()}, server.host)
+    first = run_fetch(registry, tmp_path)
+    wait_for(lambda: server.requests == 1)
+    second = run_fetch(registry, tmp_path, WAIT)
+    assert second.stdout.readline() == "waiting\n"
+    second_waits.set()
+    for process in (first, second):
+        out, err = process.communicate(timeout=60)
+        assert out == f"{tmp_path / KEY}\n", err
+    assert server.requests == 1
+    assert (tmp_path / KEY).read_bytes() == CONTENT
+
+
+def test_an_interrupt_leaves_nothing_behind(server, tmp_path, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    registry = make_registry({"origin": origin()}, server.host)
+    with monkeypatch.context() as patch:
+        patch.setattr(MODULE, "_check_download", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            fetch(KEY, tmp_path, registry=registry)
+    assert_nothing_kept(tmp_path)
+    assert fetch(KEY, tmp_path, registry=registry).read_bytes() == CONTENT
+
+
+def test_a_killed_download_is_never_taken_for_finished(server, tmp_path):
+    server.answer = server.stall(CONTENT[:700])
+    registry = make_registry({"origin": origin()}, server.host)
+    process = run_fetch(registry, tmp_path)
+    wait_for(lambda: list((tmp_path / "toy").glob(".*.download")))
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert not (tmp_path / KEY).exists()
+    server.answer = server.send(CONTENT)
+    assert fetch(KEY, tmp_path, registry=registry).read_bytes() == CONTENT
+    assert [path.name for path in (tmp_path / "toy").iterdir()] == ["ratings.csv"]
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "the other process did not get that far in 60 s"
+        time.sleep(0.02)
+
+
+# --- the real registry --------------------------------------------------------------------------
+
+
+def test_every_mirrored_file_can_be_fetched_without_the_network(mirror, tmp_path):
+    registry = load_registry()
+    keys = [key for key, entry in registry.files.items() if entry.mirror]
+    for key in keys:
+        path = fetch(key, tmp_path, mirror=mirror, network=False)
+        assert check(path, key).stat().st_size > 0
+    assert len(keys) == 234
+
+
+def test_the_registry_survives_being_written_out():
+    registry = load_registry()
+    assert Registry.model_validate(json.loads(registry.model_dump_json())) == registry

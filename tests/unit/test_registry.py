@@ -1,0 +1,206 @@
+"""The registry says where each released file is, and is what the generator makes of the mirror."""
+
+import gzip
+import hashlib
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from everycell.sources import SourceError, generate, load_registry
+from everycell.sources.registry import Entry, Registry, RelativePath, set_of
+
+PACKAGE = Path(generate.__file__).parent
+HASH = "0" * 64
+STATES = ("mirror", "network", "unavailable")
+ORIGIN = {"repository": "a/b", "path": "data.csv", "size": 3, "sha256": HASH}
+COPY = {"path": "toy/data.csv", "size": 3, "sha256": "1" * 64}
+
+
+def registry_of(key: str, entry: dict) -> dict:
+    return {
+        "repositories": {"a/b": {"commit": "0" * 40, "licence": "MIT"}},
+        "sets": {"toy": {"authors": "A", "paper": "P", "licence": "MIT"}},
+        "files": {key: entry},
+    }
+
+
+def test_every_set_and_repository_is_described_and_used():
+    registry = load_registry()
+    assert {set_of(key) for key in registry.files} == set(registry.sets)
+    used = {entry.origin.repository for entry in registry.files.values() if entry.origin}
+    assert used == set(registry.repositories)
+    assert all(repository.licence for repository in registry.repositories.values())
+
+
+def test_the_first_chapters_have_both_forms():
+    registry = load_registry()
+    for set_name, count in (("cis-response-limitations", 15), ("transparent-cis", 6)):
+        keys = registry.keys(set_name)
+        assert len(keys) == count
+        assert {registry.entry(key).state for key in keys} == {"both"}
+
+
+def test_a_changed_copy_keeps_both_hashes_and_says_what_was_changed():
+    entry = load_registry().entry("transparent-cis/user_study.csv")
+    assert len(entry.contents) == 2
+    assert "worker_ids" in entry.note
+
+
+def test_sets_are_those_of_the_hand_written_file():
+    described = yaml.safe_load((PACKAGE / "sets.yaml").read_text(encoding="utf-8"))["sets"]
+    for name, data_set in load_registry().sets.items():
+        for field, value in data_set.model_dump().items():
+            assert value == described[name][field], (name, field)
+
+
+def test_what_a_set_feeds_is_named_as_an_artefact():
+    papers = "abolghasemi2024|abolghasemi2026|heuss2025|lajewska2025|sakai2023"
+    pattern = re.compile(rf"({papers})/(table|figure)(_[A-Z0-9]+)+")
+    for data_set in load_registry().sets.values():
+        for artefact in data_set.feeds:
+            assert pattern.fullmatch(artefact)
+
+
+def test_url_is_pinned_and_quoted():
+    registry = load_registry()
+    url = registry.url("gender-bias-ir/grepbiasir/queries-documents_Sex_and_Relationship.csv")
+    assert url.endswith("/queries-documents_Sex%20%26%20Relationship.csv")
+    for key, entry in registry.files.items():
+        if entry.origin:
+            commit = registry.repositories[entry.origin.repository].commit
+            assert f"/{entry.origin.repository}/{commit}/" in registry.url(key)
+        else:
+            assert registry.url(key) is None
+
+
+def test_unknown_key_suggests_the_nearest():
+    with pytest.raises(SourceError, match="did you mean .*cis-response-limitations/viewpoints.csv"):
+        load_registry().entry("cis-response-limitation/viewpoint.csv")
+
+
+def test_unknown_set_lists_the_sets():
+    with pytest.raises(SourceError, match="no set 'toy'; its sets are cast-answerability, "):
+        load_registry().keys("toy")
+
+
+@pytest.mark.parametrize(
+    ("key", "entry", "message"),
+    [
+        ("toy/data.csv", {"mirror": COPY}, "needs a note"),
+        ("toy/data.csv", {"origin": ORIGIN, "mirror": COPY}, "needs a note"),
+        ("toy/data.csv", {"origin": ORIGIN | {"packed": "tar"}}, "needs a note"),
+        ("toy/data.csv", {"origin": ORIGIN | {"packed": "gzip"}}, "needs a content_sha256"),
+        ("toy/data.csv", {"origin": ORIGIN | {"content_sha256": HASH}}, "not packed"),
+        ("toy/data.csv", {"origin": ORIGIN | {"repository": "a/c"}}, "unknown repository a/c"),
+        ("toy/other.csv", {"mirror": COPY, "note": "n"}, "not the key of its mirror path"),
+        ("tay/data.csv", {"origin": ORIGIN}, "belongs to no set"),
+        ("toy/../data.csv", {"origin": ORIGIN}, "string_pattern_mismatch"),
+        ("toy/data.csv", {"origin": ORIGIN | {"sha256": "12"}}, "string_pattern_mismatch"),
+        ("toy/data.csv", {"origin": ORIGIN | {"size": 0}}, "greater_than"),
+        ("toy/data.csv", {"origin": ORIGIN, "sha1": "12"}, "extra_forbidden"),
+    ],
+)
+def test_a_wrong_entry_is_refused(key, entry, message):
+    with pytest.raises(ValidationError, match=message):
+        Registry.model_validate(registry_of(key, entry))
+
+
+def test_contents_are_listed_once_when_both_forms_agree():
+    entry = Entry.model_validate({"origin": ORIGIN, "mirror": COPY | {"sha256": HASH}})
+    assert entry.contents == (HASH,)
+
+
+@given(st.text(alphabet="ab./\\ \n", min_size=1, max_size=12))
+def test_no_accepted_key_leaves_the_cache(key):
+    try:
+        TypeAdapter(RelativePath).validate_python(key)
+    except ValidationError:
+        return
+    cache = Path("/cache")
+    assert Path(os.path.normpath(cache / key)) == cache / key
+
+
+def write_mirror(folder: Path, files: dict[str, bytes], origins: list[str]) -> Path:
+    lines = []
+    for path, raw in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(raw)
+        lines.append(f"{hashlib.sha256(raw).hexdigest()}  ./{path}\n")
+    (folder / "MANIFEST.sha256").write_text("".join(lines))
+    header = "set\trepository\tcommit\tpath\tbytes\tsha256\n"
+    (folder / "ORIGINS.tsv").write_text(header + "".join(origins))
+    return folder
+
+
+def origin_row(path: str, content: bytes | None) -> str:
+    size, digest = (
+        (">=4MiB", "unknown")
+        if content is None
+        else (str(len(content)), hashlib.sha256(content).hexdigest())
+    )
+    row = ("lambdarank-sample", "microsoft/LightGBM", "0" * 40, path, size, digest)
+    return "\t".join(row) + "\n"
+
+
+def test_generator_pairs_a_compressed_copy_by_its_content(tmp_path):
+    content = b"1 qid:1\n"
+    mirror = write_mirror(
+        tmp_path,
+        {"lambdarank-sample/rank.test.gz": gzip.compress(content, mtime=0)},
+        [origin_row("examples/rank.test", content), origin_row("examples/rank.big", None)],
+    )
+    registry = Registry.model_validate(generate.build(mirror))
+    entry = registry.entry("lambdarank-sample/rank.test")
+    assert entry.origin.path == "examples/rank.test"
+    assert entry.contents == (hashlib.sha256(content).hexdigest(),)
+    assert registry.entry("lambdarank-sample/examples/rank.big").state == "unavailable"
+
+
+def test_generator_refuses_a_file_that_nobody_explained(tmp_path):
+    mirror = write_mirror(
+        tmp_path, {"lambdarank-sample/rank.test": b"2"}, [origin_row("rank.test", b"1")]
+    )
+    with pytest.raises(SourceError, match="content of no file in ORIGINS.tsv"):
+        generate.build(mirror)
+
+
+def test_generator_refuses_a_mirror_that_does_not_match_its_manifest(tmp_path):
+    mirror = write_mirror(tmp_path, {"lambdarank-sample/rank.test": b"1"}, [])
+    (mirror / "lambdarank-sample/rank.test").write_bytes(b"2")
+    with pytest.raises(SourceError, match="MANIFEST.sha256 says"):
+        generate.build(mirror)
+
+
+def test_generator_refuses_a_set_without_description(tmp_path):
+    with pytest.raises(SourceError, match="does not describe toy"):
+        generate.build(write_mirror(tmp_path, {"toy/data.csv": b"1"}, []))
+
+
+def test_registry_is_what_the_generator_writes(mirror):
+    text = (PACKAGE / "registry.yaml").read_text(encoding="utf-8")
+    assert generate.render(generate.build(mirror)) == text
+
+
+def test_files_of_unknown_hash_are_listed_but_never_fetched(mirror):
+    unknown = (mirror / "ORIGINS.tsv").read_text(encoding="utf-8").count("\tunknown\n")
+    unavailable = [e for e in load_registry().files.values() if e.state == "unavailable"]
+    assert sum("4 MiB" in entry.note for entry in unavailable) == unknown == 54
+
+
+def test_documentation_gives_the_registry_s_numbers_and_licences(repository):
+    text = (repository / "docs" / "data.md").read_text(encoding="utf-8")
+    registry = load_registry()
+    for name, data_set in registry.sets.items():
+        assert f"| `{name}` | {data_set.authors} | {data_set.licence} |" in text
+    entries = registry.files.values()
+    changed = sum(entry.state == "both" and entry.note is not None for entry in entries)
+    states = Counter(entry.state for entry in entries)
+    counts = (states["both"] - changed, changed, *(states[s] for s in STATES))
+    assert re.findall(r"^\| (\d+) \|", text, flags=re.MULTILINE) == [str(n) for n in counts]
