@@ -31,8 +31,6 @@ _HEADER = """\
 # Notes on the sets and licence texts: they are no input of any table.
 _NOT_DATA = ("ORIGINS.tsv", "SOURCE.txt", "LICENSE")
 _TOO_LARGE = "4 MiB or more in the author's repository, and its hash is not known"
-    "4 MiB or more in the author's repository, so its hash is not known and it is not fetched"
-)
 _EMPTY = "an empty file (0 bytes) at the pinned commit of the author's repository"
 
 
