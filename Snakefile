@@ -1,0 +1,24 @@
+"""Rebuilds the tables and figures of five information-retrieval works, cell by cell.
+
+Default target: all artefacts of the `embedded` tier, and the page results/index.html.
+Other targets by name: a tier (embedded, released, full, all), a paper (lajewska2025), a chapter
+(lajewska2025_ch4), one artefact (lajewska2025_table_4_8), or any file below results/.
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/targets.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/lajewska2025_ch4.smk"
+include: "workflow/rules/lajewska2025_ch7.smk"
+include: "workflow/rules/lajewska2025_chC.smk"
+include: "workflow/rules/sakai2023.smk"
+include: "workflow/rules/verdicts.smk"
+include: "workflow/rules/page.smk"

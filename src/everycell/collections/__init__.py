@@ -1,0 +1,1 @@
+"""Readers of the released data: files in, validated frames out."""

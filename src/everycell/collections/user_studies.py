@@ -1,0 +1,252 @@
+"""Ratings of the user studies of lajewska2025 (chapters 4 and 7), with the names of the print.
+
+Each reader checks what the analyses rest on and returns one row a rated response. Factors come
+out as text, ratings as integers from 1 to 4; the level named "None" stays a level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+RATING = range(1, 5)
+#: Answers of the questionnaires: ``option_1`` is the first in the order of the print.
+DEMOGRAPHICS: Mapping[str, Sequence[str]] = {
+    "Age": ("18-30", "31-45", "46-60", "60+", "Prefer not to say"),
+    "Gender": ("Male", "Female", "Other", "Prefer not to say"),
+    "Education": (
+        "High School",
+        "Bachelor's Degree",
+        "Master's Degree",
+        "Ph.D. or higher",
+        "Prefer not to say",
+    ),
+}
+
+
+class RatingsError(Exception):
+    """A ratings file cannot be used; the message names file, row, and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """How a study's file maps to the names of the print.
+
+    Attributes
+    ----------
+    ratings
+        Label of the print -> column of the file, integers 1 to 4.
+    conditions
+        Label of a controlled factor -> the answers (`answers_ids`) where it is on.
+    answers
+        Answers that the study has.
+    """
+
+    name: str
+    ratings: Mapping[str, str]
+    conditions: Mapping[str, Sequence[str]]
+    answers: Sequence[str]
+
+
+ANSWERABILITY = Study(
+    name="Answerability",
+    ratings={
+        "Familiarity": "familiarity",
+        "Factual Correctness": "factuality",
+        "Conf. in Answer Acc.": "confidence",
+        "Overall Satisfaction": "satisfaction",
+    },
+    conditions={"Contr. Fact. Corr.": ("A1", "A2"), "Contr. Source": ("A1", "A3")},
+    answers=("A1", "A2", "A3", "A4"),
+)
+VIEWPOINTS = Study(
+    name="Viewpoints",
+    ratings={
+        "Familiarity": "familiarity",
+        "Diversity": "diversity",
+        "Transparency": "transparency",
+        "Balance": "bias",
+        "Overall Satisfaction": "satisfaction",
+    },
+    conditions={"Contr. Diversity": ("A1", "A2"), "Contr. Balance": ("A1",)},
+    answers=("A1", "A2", "A3"),
+)
+
+RESPONSE_RATINGS = {
+    label: label.lower()
+    for label in (
+        "Usefulness",
+        "Relevance",
+        "Correctness",
+        "Completeness",
+        "Comprehensiveness",
+        "Conciseness",
+        "Serendipity",
+        "Coherence",
+        "Factuality",
+        "Fairness",
+        "Readability",
+        "Satisfaction",
+    )
+}
+EXPLANATION_RATINGS = {
+    "Source": "source_usefulness",
+    "Confidence": "confidence_usefulness",
+    "Limitations": "warning_usefulness",
+}
+#: Factors of chapter 7 under the names of Table 7.4.
+TRANSPARENCY_FACTORS = {
+    "Response Quality": "response_quality",
+    "Explanation Quality": "additional_info_quality",
+    "Presentation Mode": "presentation_modes",
+    "Query": "questions_ids",
+    "Topic Familiarity": "familiarity",
+    "Interest In Topic": "interest",
+    "Similar Search Prob.": "search_prob",
+    "Conv. Agent Fam.": "conversational_frequency",
+    "Search w/ Agent Freq.": "voice_frequency",
+}
+
+
+def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
+    """Ratings of one study of chapter 4.
+
+    Parameters
+    ----------
+    path
+        CSV as the authors released it (`answerability_both_runs.csv`, `viewpoints.csv`).
+    study
+        `ANSWERABILITY` or `VIEWPOINTS`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns: Query (text), Condition (text), the study's ratings (integers 1 to 4) and its
+        controlled factors ("0" or "1"), one row a rated response. Source: sections 4.3, 4.4.
+
+    Raises
+    ------
+    RatingsError
+        Empty file, missing column, rating that is none, or unknown answer.
+    """
+    raw = _read(path, ["questions_ids", "answers_ids", *study.ratings.values()])
+    _check_levels(path, raw, "answers_ids", study.answers)
+    ratings = _ratings(path, raw, study.ratings)
+    on = {
+        label: raw["answers_ids"].isin(answers).map({True: "1", False: "0"})
+        for label, answers in study.conditions.items()
+    }
+    return ratings.assign(Query=raw["questions_ids"], Condition=raw["answers_ids"], **on)
+
+
+def read_transparency(path: Path) -> pd.DataFrame:
+    """Ratings of the study of chapter 7.
+
+    Parameters
+    ----------
+    path
+        CSV of the released ratings (`user_study.csv`).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns: Worker, Condition (EC1 to EC10), the factors of Table 7.4 (text), the 12
+        response ratings and, as they are given once a worker and repeated over the rows, the
+        three explanation ratings (1 to 4). One row a worker and query.
+
+    Raises
+    ------
+    RatingsError
+        Empty file, missing column, rating that is none, unknown level, or a worker who rated a
+        query twice.
+    """
+    factors = list(TRANSPARENCY_FACTORS.values())
+    raw = _read(
+        path,
+        ["worker_ids", "answers_ids", *factors, *RESPONSE_RATINGS.values()]
+        + list(EXPLANATION_RATINGS.values()),
+    )
+    conditions = [f"EC{number}" for number in range(1, 11)]
+    _check_levels(path, raw, "answers_ids", conditions)
+    _check_levels(path, raw, "response_quality", ["Good", "Flawed"])
+    _check_levels(path, raw, "additional_info_quality", ["Good", "Flawed", "None"])
+    _check_levels(path, raw, "presentation_modes", ["V", "T", "None"])
+    twice = raw.duplicated(["worker_ids", "questions_ids"])
+    if twice.any():
+        row = int(twice.idxmax())
+        raise RatingsError(
+            f"{path}, row {row + 2}: worker {raw['worker_ids'][row]} rates query "
+            f"{raw['questions_ids'][row]} a second time; each worker rates a query once, so "
+            "remove one of the rows."
+        )
+    for column in EXPLANATION_RATINGS.values():
+        raw[column] = raw[column].str.removeprefix("option_")
+    ratings = _ratings(path, raw, RESPONSE_RATINGS | EXPLANATION_RATINGS)
+    labelled = {label: raw[column] for label, column in TRANSPARENCY_FACTORS.items()}
+    return ratings.assign(Worker=raw["worker_ids"], Condition=raw["answers_ids"], **labelled)
+
+
+def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
+    """Answers to a question with options, as the labels of the print, in their order.
+
+    Parameters
+    ----------
+    path
+        Ratings file.
+    column
+        Column that holds ``option_1``, ``option_2``, ...
+    labels
+        Label of each option.
+    """
+    raw = _read(path, [column])
+    options = {f"option_{number}": label for number, label in enumerate(labels, start=1)}
+    _check_levels(path, raw, column, list(options))
+    return pd.Series(pd.Categorical(raw[column].map(options), categories=labels), name=column)
+
+
+def _read(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    try:
+        raw = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except pd.errors.EmptyDataError:
+        raise RatingsError(f"{path}: is empty; fetch it again (delete the file first).") from None
+    missing = [column for column in columns if column not in raw]
+    if missing:
+        raise RatingsError(
+            f"{path}: lacks the column {missing[0]!r}; it has {', '.join(raw.columns[:20])}."
+        )
+    if raw.empty:
+        raise RatingsError(f"{path}: has a header and no rows; fetch it again.")
+    return raw
+
+
+def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    allowed = {str(rating) for rating in RATING}
+    for column in columns.values():
+        found = raw[column].str.removesuffix(".0")
+        bad = ~found.isin(allowed)
+        if bad.any():
+            row = int(bad.idxmax())
+            what = f"is {raw[column][row]!r}" if raw[column][row] else "is empty"
+            raise RatingsError(
+                f"{path}, row {row + 2}: {column!r} {what}; a rating is a whole number from "
+                f"{RATING.start} to {RATING.stop - 1}, so mend or drop the row."
+            )
+    return pd.DataFrame(
+        {
+            label: raw[column].str.removesuffix(".0").astype(int)
+            for label, column in columns.items()
+        }
+    )
+
+
+def _check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
+    bad = ~raw[column].isin(allowed)
+    if bad.any():
+        row = int(bad.idxmax())
+        raise RatingsError(
+            f"{path}, row {row + 2}: {column!r} is {raw[column][row]!r}; allowed are "
+            f"{', '.join(allowed)}."
+        )

@@ -1,0 +1,201 @@
+"""Receipts: what each result was made from, in a form that a later run verifies.
+
+A receipt stands beside its result. Its `outputs` are named relative to its own folder and its
+`inputs` relative to the project, so that a results folder can be checked where it was copied to.
+The block `execution` (time, memory, host) is the only one that differs between equal runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import resource
+import subprocess
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import everycell
+from everycell.artefacts import Tier
+
+PACKAGES = ("matplotlib", "numpy", "pandas", "scipy", "snakemake", "statsmodels")
+
+
+class ReceiptError(Exception):
+    """A receipt cannot be read; the message names the file."""
+
+
+def sha256(path: Path) -> str:
+    """Hash of a file's bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     sha256(Path(file.name))[:8]
+    'e3b0c442'
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def code_sha256(paths: Iterable[Path], root: Path) -> str:
+    """One hash over source files: their names relative to `root`, sorted, and their bytes."""
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def library_sha256() -> str:
+    """Hash of the installed library's Python files: the version that a commit may not name."""
+    root = Path(everycell.__file__).parent
+    return code_sha256(root.rglob("*.py"), root)
+
+
+def _commit(root: Path) -> str | None:
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()
+
+
+def write_receipt(
+    path: Path,
+    *,
+    artefact: str,
+    tier: Tier,
+    inputs: Iterable[Path],
+    outputs: Iterable[Path],
+    parameters: Mapping[str, Any],
+    seed: int | None,
+    seconds: float,
+    root: Path,
+) -> None:
+    """Write the receipt of a result, atomically.
+
+    Parameters
+    ----------
+    path
+        The receipt; outputs must lie in its folder.
+    inputs, outputs
+        Files that the result was made from, and its own.
+    parameters
+        All that changes the result and is no file.
+    seed
+        Seed of the random numbers, None where there are none.
+    seconds
+        Wall time of the work.
+    root
+        Project folder; inputs are named relative to it (outside it, by their full path).
+    """
+    receipt = {
+        "artefact": artefact,
+        "tier": tier,
+        "inputs": [
+            {"path": _relative(source, root), "sha256": sha256(source)}
+            for source in sorted(set(inputs))
+        ],
+        "outputs": [
+            {"path": made.relative_to(path.parent).as_posix(), "sha256": sha256(made)}
+            for made in sorted(set(outputs))
+        ],
+        "parameters": dict(parameters),
+        "seed": seed,
+        "code": {
+            "version": everycell.__version__,
+            "commit": _commit(root),
+            "library_sha256": library_sha256(),
+        },
+        "packages": {"python": platform.python_version()} | _versions(),
+        "execution": {
+            "seconds": round(seconds, 3),
+            "max_rss_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+            "host": platform.node(),
+            "cores": os.cpu_count(),
+            "finished": datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds"),
+        },
+    }
+    write_json(path, receipt)
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON so that a reader sees the whole file or none."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    draft.write_text(text + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def _relative(path: Path, root: Path) -> str:
+    path = path.resolve()
+    return path.relative_to(root.resolve()).as_posix() if path.is_relative_to(root.resolve()) \
+        else path.as_posix()
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def read_receipt(path: Path) -> dict[str, Any]:
+    """Read a receipt; a broken one is an error that names it."""
+    try:
+        receipt = json.loads(path.read_text(encoding="utf-8"))
+        for field in ("artefact", "tier", "inputs", "outputs", "code"):
+            receipt[field]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ReceiptError(
+            f"{path}: is no receipt ({error}); delete the result and rebuild it."
+        ) from None
+    return receipt
+
+
+def verify(path: Path, root: Path) -> list[str]:
+    """Check a receipt against the files; a sentence for each that changed, none if all stand.
+
+    Outputs must be there, byte for byte. An input that changed is named, since the result no
+    longer follows from it; one that is not on this machine is passed over.
+
+    Parameters
+    ----------
+    path
+        Receipt.
+    root
+        Project folder that inputs are relative to.
+    """
+    try:
+        receipt = read_receipt(path)
+    except ReceiptError as error:
+        return [str(error)]
+    faults = []
+    for output in receipt["outputs"]:
+        made = path.parent / output["path"]
+        if not made.exists():
+            faults.append(f"{made}: is missing, but {path.name} lists it; rebuild it.")
+        elif sha256(made) != output["sha256"]:
+            faults.append(f"{made}: changed since it was made ({path.name}); rebuild it.")
+    for source in receipt["inputs"]:
+        used = root / source["path"]
+        if used.exists() and sha256(used) != source["sha256"]:
+            faults.append(f"{used}: changed since {path.parent / path.name} was made; rebuild.")
+    made_by = receipt["code"].get("version")
+    if made_by != everycell.__version__:
+        faults.append(
+            f"{path}: was made by everycell {made_by}, this is {everycell.__version__}; rebuild."
+        )
+    return faults

@@ -1,0 +1,24 @@
+localrules:
+    fetch,
+
+
+# The authors' released files: from the cache, the mirror or the network, hash checked.
+rule fetch:
+    output:
+        ensure(resource("{set}/{file}"), non_empty=True),
+    log:
+        "logs/fetch/{set}/{file}.log",
+    benchmark:
+        "benchmarks/fetch/{set}/{file}.tsv"
+    wildcard_constraints:
+        set=r"[a-z0-9-]+",
+        file=r".+",
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=300,
+        runtime=15,
+    message:
+        "Fetching {wildcards.set}/{wildcards.file}"
+    script:
+        "../scripts/fetch.py"

@@ -1,0 +1,61 @@
+def printed_cells(wildcards):
+    """Printed cells of an artefact, where there are any."""
+    cells = f"published/{wildcards.paper}/{wildcards.artefact}.csv"
+    return cells if os.path.exists(cells) else []
+
+
+def card_file(wildcards):
+    """File with the artefact's card."""
+    return str(PAPERS[wildcards.paper].artefacts[wildcards.artefact].card_path)
+
+
+# Each printed cell against its rebuilt value; conclusions and errata of the card.
+rule verdicts:
+    input:
+        rebuilt="results/{tier}/{paper}/{artefact}.csv",
+        receipt="results/{tier}/{paper}/{artefact}.receipt.json",
+        card=card_file,
+        cells=printed_cells,
+    output:
+        verdicts="results/{tier}/{paper}/{artefact}.verdicts.json",
+    log:
+        "logs/verdicts/{tier}/{paper}/{artefact}.log",
+    benchmark:
+        "benchmarks/verdicts/{tier}/{paper}/{artefact}.tsv"
+    wildcard_constraints:
+        tier="|".join(TIERS),
+        artefact=r"(table|figure|text)_\w+",
+    params:
+        code=code_of("verdicts.py", "conclusions.py", "artefacts.py", "audits.py"),
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=400,
+        runtime=5,
+    message:
+        "Verdicts of {wildcards.paper} {wildcards.artefact} ({wildcards.tier})"
+    script:
+        "../scripts/verdicts.py"
+
+
+# Every erratum that printed numbers alone can show, checked by its audit.
+rule errata:
+    input:
+        cards=[f"published/{key}" for key in PAPERS],
+    output:
+        **table_files("embedded", "errata"),
+    log:
+        "logs/errata.log",
+    benchmark:
+        "benchmarks/errata.tsv"
+    params:
+        code=code_of("audits.py", "artefacts.py"),
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=400,
+        runtime=5,
+    message:
+        "Auditing the printed numbers"
+    script:
+        "../scripts/errata.py"

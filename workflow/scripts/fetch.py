@@ -1,0 +1,17 @@
+"""Bring one released file into the cache."""
+
+from pathlib import Path
+
+from job import Job
+
+from everycell.config import parse_config
+from everycell.sources import fetch
+
+with Job(snakemake) as job:
+    settings = parse_config(snakemake.config)
+    fetch(
+        f"{snakemake.wildcards.set}/{snakemake.wildcards.file}",
+        Path(settings.cache),
+        mirror=settings.mirror_folder(),
+        network=settings.network,
+    )

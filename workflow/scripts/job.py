@@ -1,0 +1,129 @@
+"""What every script of the workflow does around its work: log, checked inputs, receipt."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pandas as pd
+
+from everycell.artefacts import Artefact, CardError, find_artefact, load_papers
+from everycell.receipts import write_receipt
+from everycell.sources import SourceError, check
+
+#: Errors whose sentence says all; others keep their traceback.
+KNOWN = (CardError, SourceError, ValueError)
+
+
+class Job:
+    """Context of a script: ``with Job(snakemake) as job: ...``.
+
+    On entry, messages go to the rule's log and fetched inputs are hashed again. On a clean exit
+    the receipt is written; on an error it is not, and the log says why.
+    """
+
+    def __init__(self, snakemake: Any) -> None:
+        self.snakemake = snakemake
+        self.receipt = Path(snakemake.output.receipt) if "receipt" in snakemake.output.keys() else None
+
+    def __enter__(self) -> Job:
+        self.started = time.monotonic()
+        self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
+        logging.basicConfig(stream=self.log, level=logging.INFO, format="%(message)s")
+        logging.captureWarnings(True)
+        try:
+            self._check_inputs()
+        except SourceError as error:
+            self._fail(error)
+        return self
+
+    def _check_inputs(self) -> None:
+        cache = Path(self.snakemake.config["cache"])
+        for source in map(Path, self.snakemake.input):
+            if source.is_relative_to(cache):
+                check(source, source.relative_to(cache).as_posix())
+
+    @property
+    def artefact(self) -> Artefact:
+        """The artefact that the receipt, or a file of its name, belongs to."""
+        place = self.receipt or Path(self.snakemake.output[0])
+        return find_artefact(
+            load_papers(Path("published")), f"{place.parent.name}/{place.name.split('.')[0]}"
+        )
+
+    @property
+    def tier(self) -> str:
+        """First folder below ``results``."""
+        return (self.receipt or Path(self.snakemake.output[0])).parts[1]
+
+    @property
+    def seed(self) -> int | None:
+        """Seed among the parameters, if the rule has one."""
+        return self.snakemake.params.get("seed")
+
+    def write_table(self, table: pd.DataFrame) -> None:
+        """Write the artefact's table with the title, layout and decimals of its card."""
+        from everycell.render.tables import write_table
+
+        artefact = self.artefact
+        keys = [column for column in table.columns if column != "value"]
+        layout = artefact.card.layout
+        write_table(
+            table,
+            Path(self.snakemake.output.csv).with_suffix(""),
+            title=artefact.card.title,
+            layout_rows=layout.rows if layout else keys[:-1] or keys,
+            layout_columns=layout.columns if layout else keys[-1:] if len(keys) > 1 else [],
+            decimals=artefact.card.decimals,
+        )
+
+    def write_beside(self, table: pd.DataFrame, name: str, decimals: dict[str, int]) -> None:
+        """Write a table that stands beside the artefact's own, under the title of its card."""
+        from everycell.render.tables import write_table
+
+        keys = [column for column in table.columns if column != "value"]
+        stem = Path(self.snakemake.output[f"{name}_csv"])
+        write_table(
+            table,
+            stem.with_name(stem.name.removesuffix(".csv")),
+            title=self.artefact.card.beside[name],
+            layout_rows=keys[:-1],
+            layout_columns=keys[-1:],
+            decimals=decimals,
+        )
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._fail(error)
+        if self.receipt is not None:
+            params = {key: value for key, value in self.snakemake.params.items() if key != "code"}
+            write_receipt(
+                self.receipt,
+                artefact=self.artefact.id,
+                tier=self.tier,
+                inputs=map(Path, self.snakemake.input),
+                outputs=[Path(made) for made in self.snakemake.output if Path(made) != self.receipt],
+                parameters=params,
+                seed=self.seed,
+                seconds=time.monotonic() - self.started,
+                root=Path(),
+            )
+        self.log.close()
+
+    def _fail(self, error: BaseException) -> None:
+        if isinstance(error, KNOWN):
+            self.log.write(f"{error}\n")
+        else:
+            traceback.print_exception(error, file=self.log)
+        self.log.close()
+        sys.exit(1)

@@ -1,0 +1,26 @@
+"""Verdicts of one artefact in one tier."""
+
+from pathlib import Path
+
+import pandas as pd
+from job import Job
+
+from everycell.artefacts import find_artefact, load_papers
+from everycell.receipts import read_receipt, write_json
+from everycell.verdicts import report
+
+with Job(snakemake) as job:
+    wildcards = snakemake.wildcards
+    papers = load_papers(Path("published"))
+    write_json(
+        Path(snakemake.output.verdicts),
+        report(
+            find_artefact(papers, f"{wildcards.paper}/{wildcards.artefact}"),
+            wildcards.tier,
+            pd.read_csv(snakemake.input.rebuilt, keep_default_na=False),
+            paper=papers[wildcards.paper],
+            files=[
+                output["path"] for output in read_receipt(Path(snakemake.input.receipt))["outputs"]
+            ],
+        ),
+    )
