@@ -3,7 +3,7 @@
 Three ways to the same table:
 
 - :func:`anova`: one response, through statsmodels (the reference);
-- :class:`FastAnova`: one design, many responses at once (simulations), equal to statsmodels;
+- :class:`FastAnova`: one design, many responses at once (simulations), the same numbers;
 - :func:`supported_anova`: what a design with empty cells really supports, by comparing nested
   models with the degrees of freedom that their ranks leave.
 
@@ -13,12 +13,18 @@ When cells of the design are empty, some columns of the design matrix are sums o
 coefficients are no longer unique. statsmodels then takes the coefficients of least norm (a
 pseudo-inverse), which spreads an effect evenly over the columns that cannot be told apart. In the
 viewpoints study of lajewska2025 (chapter 4) no response is balanced without being diverse, so the
-columns "balance" and "diversity:balance" are the same: type II gives balance F = 0 and p = 1
-*whatever the data are*, and its whole effect appears in the interaction row. Which coefficients
-are of least norm depends on the coding (here: treatment coding, the first level in sorted order as
-the reference, as statsmodels does by default), so on such designs alone the result changes when
-levels are renamed. :func:`design_support` shows whether a design is affected;
-:func:`supported_anova` gives the answer that does not depend on the coding and that R gives.
+columns "balance" and "diversity:balance" are the same. The type II test of balance then compares
+two coefficients that are equal by construction: 0/0, which the print shows as p = 1, while the
+whole effect of balance appears in the interaction row.
+
+In floating point that 0/0 is a ratio of rounding errors. statsmodels gives F = 0 and p = 1 for
+the released files as they stand, but any F at all, with p down to 1e-45, for about a quarter of
+the orders of the same rows. This module takes what is zero but for rounding as zero, so that such
+a test is F = 0 and p = 1 always, and all else is statsmodels' minimum-norm answer. That answer
+still depends on the coding (treatment coding, the first level in sorted order as the reference, as
+in statsmodels), so on designs with empty cells, and only there, it changes when levels are
+renamed. :func:`design_support` shows whether a design is affected; :func:`supported_anova` gives
+the answer that does not depend on the coding and that R gives.
 """
 
 from __future__ import annotations
@@ -36,8 +42,6 @@ import patsy
 import statsmodels.formula.api as smf
 from scipy.special import fdtrc
 from statsmodels.stats.anova import anova_lm
-from statsmodels.tools.sm_exceptions import SingularMatrixWarning, ValueWarning
-from statsmodels.tools.tools import pinv_extended
 
 from everycell.statistics.effect_size import eta_squared, omega_squared, partial_eta_squared
 
@@ -217,13 +221,15 @@ def anova(
     ------
     ValueError
         For an empty frame, an unknown column, a factor with a missing value or a single level, a
-        response that is not numeric, not finite or constant, or no residual degrees of freedom.
+        response that is not numeric, not finite or constant, no residual degrees of freedom, or
+        type III on a design with empty cells.
 
     Warns
     -----
     RankDeficientDesignWarning
-        If cells are empty so that terms cannot be told apart. The table is then statsmodels'
-        minimum-norm answer (see the module's text); its ``df`` is the nominal one.
+        If cells are empty so that terms cannot be told apart. Type II is then the minimum-norm
+        answer without its rounding noise (see the module's text), and ``df`` the nominal one; type
+        I is that of :func:`supported_anova`.
 
     Notes
     -----
@@ -242,19 +248,14 @@ def anova(
         raise ValueError(
             f"{response!r} is both the response and a factor: leave it out of the factors."
         )
+    fast = FastAnova(data, factors, typ=typ, interactions=interactions)
+    if not fast.full_rank:
+        return fast.fit(values).table()
     terms = _terms(len(factors), _order(len(factors), interactions))
     frame = _factor_frame(data, factors).assign(y=values)
-    with warnings.catch_warnings():
-        # Of an empty cell statsmodels warns three times an ANOVA; our own warning says it once.
-        warnings.simplefilter("ignore", SingularMatrixWarning)
-        warnings.simplefilter("ignore", ValueWarning)
-        model = smf.ols(f"y ~ {_formula(terms, typ)}", frame).fit()
-        _check_residual(int(model.df_resid), factors)
-        table = anova_lm(model, typ=typ)
-    _warn_if_deficient(len(values) - int(model.df_resid), model.model.exog, factors)
+    model = smf.ols(f"y ~ {_formula(terms, typ)}", frame).fit()
+    table = anova_lm(model, typ=typ)
     table = table.drop(index=["Residual", "Intercept"], errors="ignore")
-    # An effect of zero comes out as rounding noise of either sign.
-    table[["sum_sq", "F"]] = table[["sum_sq", "F"]].clip(lower=0.0)
     return _with_effect_sizes(
         pd.DataFrame(
             {
@@ -296,7 +297,7 @@ def _warn_if_deficient(rank: int, exog: FloatArray, factors: Sequence[str]) -> N
     if rank < exog.shape[1]:
         warnings.warn(
             f"The design {list(factors)} has rank {rank} for {exog.shape[1]} columns: cells are "
-            "empty, and the table follows statsmodels' minimum-norm solution; see design_support "
+            "empty, and type II follows statsmodels' minimum-norm solution; see design_support "
             "and supported_anova.",
             RankDeficientDesignWarning,
             stacklevel=3,
@@ -412,8 +413,9 @@ class AnovaResults:
 class FastAnova:
     """ANOVA of one design, prepared once and then applied to many responses.
 
-    All that depends on the design alone (pseudo-inverse, the quadratic form of each term) is
-    computed once; all terms of all responses then cost a few matrix products.
+    All that depends on the design alone is computed once: each term becomes a few orthonormal
+    vectors, whose products with a response, squared and summed, are its sum of squares. All terms
+    of all responses then cost a few matrix products.
 
     Parameters
     ----------
@@ -422,29 +424,34 @@ class FastAnova:
     factors, typ, interactions
         As in :func:`anova`.
     solution : {"minimum_norm", "supported"}
-        What to do when cells are empty: statsmodels' answer, or the comparison of nested models
-        with the degrees of freedom that the design supports (see :func:`supported_anova`). On a
-        design of full rank both are the same.
+        What type II does when cells are empty: statsmodels' answer, or the comparison of nested
+        models with the degrees of freedom that the design supports (see
+        :func:`supported_anova`). Otherwise both are the same.
 
     Attributes
     ----------
     terms : tuple of str
+        Main effects first, then pairs, and so on.
+    df : numpy.ndarray, shape (t,)
+        Degrees of freedom of each term.
     n, rank, df_resid : int
+        Rows, rank of the design matrix, residual degrees of freedom.
+    full_rank : bool
+        Whether every term has its nominal degrees of freedom.
 
     Raises
     ------
     ValueError
-        For bad factors as in :func:`anova`; for an unknown solution; for ``solution="supported"``
-        with type III on a design that lacks rank, where no answer is independent of the coding.
+        For bad factors as in :func:`anova`; for an unknown solution; for type III on a design
+        that lacks rank, where no answer is independent of the coding (statsmodels' one even
+        changes when a constant is added to the response).
 
     Notes
     -----
-    Type I follows statsmodels (a QR without pivoting) and types II and III too (a Wald test with
-    the pseudo-inverse); the tests hold them to 1e-9 of statsmodels, on designs like the
-    rank-deficient ones of the viewpoints study as well. On designs that lack most of their cells
-    (explanation quality x presentation mode of chapter 7: 5 of 9 cells) the pseudo-inverse keeps
-    singular values that are rounding noise, and statsmodels' own type III or three-way result is
-    then stable to about 1e-3 only: use ``solution="supported"`` there.
+    The tests hold all types to 1e-9 of statsmodels on designs of full rank, and type II also on
+    designs like the rank-deficient ones of the viewpoints study, but for the terms that are 0/0
+    there (see the module's text). Type I of statsmodels is an unpivoted QR, in which an empty cell
+    leaves a column of rounding noise; here such a term has 0 degrees of freedom and NaN.
 
     Examples
     --------
@@ -470,44 +477,37 @@ class FastAnova:
             raise ValueError(f"solution is {solution!r}: give 'minimum_norm' or 'supported'.")
         terms = _terms(len(factors), _order(len(factors), interactions))
         exog, columns = _design(data, factors, terms, typ)
-        self.n = len(exog)
-        self.terms = tuple(_names(terms, factors))
-        self._exog = exog
-        if solution == "supported":
-            basis = _basis(exog)
-            self.rank = basis.shape[1]
-            # Any coefficients with the right fitted values will do: here those of least norm.
-            self._pinv = np.linalg.pinv(exog, rtol=_RANK_TOLERANCE)
-            if typ == 3 and self.rank < exog.shape[1]:
-                raise ValueError(
-                    f"The design {list(factors)} has empty cells (rank {self.rank} for "
-                    f"{exog.shape[1]} columns), so type III has no answer that is independent of "
-                    "the coding: use typ=1 or typ=2."
-                )
-        else:
-            self._pinv, singular = pinv_extended(exog)
-            self.rank = int(np.linalg.matrix_rank(np.diag(singular)))
-            _warn_if_deficient(self.rank, exog, factors)
+        self._space = _basis(exog)
+        self.n, self.rank = len(exog), self._space.shape[1]
         self.df_resid = self.n - self.rank
+        self.full_rank = self.rank == exog.shape[1]
+        self.terms = tuple(_names(terms, factors))
         _check_residual(self.df_resid, factors)
-        # A term's sum of squares is a quadratic form: of the coefficients in statsmodels' Wald
-        # tests, of the responses (squared lengths of projections) in all other cases.
-        self._on_coefficients = solution == "minimum_norm" and typ > 1
-        if self._on_coefficients:
-            forms = [_wald_form(term, terms, columns, self._pinv, typ) for term in terms]
-        elif solution == "minimum_norm":
-            q = np.linalg.qr(exog)[0]
-            forms = [_projection(q[:, columns[term]]) for term in terms]
+        if typ == 3 and not self.full_rank:
+            raise ValueError(
+                f"The design {list(factors)} has empty cells (rank {self.rank} for "
+                f"{exog.shape[1]} columns), so type III has no answer that is independent of the "
+                "coding: use typ=1 or typ=2."
+            )
+        minimum_norm = solution == "minimum_norm" and typ == 2 and not self.full_rank
+        if minimum_norm:
+            _warn_if_deficient(self.rank, exog, factors)
+            pinv = np.linalg.pinv(exog, rtol=_RANK_TOLERANCE)
+            bases = [_minimum_norm_basis(term, terms, columns, pinv) for term in terms]
         else:
-            forms = [_projection(_added(exog, *pair)) for pair in _nested(terms, columns, typ)]
-        self._forms = [(rows, weight) for rows, weight, _ in forms]
-        self._tested = np.array([rank for _, _, rank in forms], dtype=float)
-        self.df = np.array([len(rows) for rows, _, _ in forms], dtype=float)
-
-    @property
-    def full_rank(self) -> bool:
-        """Whether every term has its nominal degrees of freedom."""
-        return self.rank == self._exog.shape[1]
+            bases = [_added(exog, *pair) for pair in _nested(terms, columns, typ)]
+        widths = np.array([basis.shape[1] for basis in bases])
+        self.df = np.array(
+            [columns[term].stop - columns[term].start for term in terms]
+            if minimum_norm
+            else widths,
+            dtype=float,
+        )
+        # Nothing to test: F = 0 under the minimum-norm solution, undefined otherwise.
+        self._tested = np.where(widths > 0, widths, 1.0 if minimum_norm else np.nan)
+        self._vectors = np.hstack(bases)
+        # One row a term, 1 where the vector belongs to it: sums the squares term by term.
+        self._sums = np.repeat(np.eye(len(terms)), widths, axis=1)
 
     def fit(self, responses: npt.ArrayLike) -> AnovaResults:
         """ANOVA of each column.
@@ -543,12 +543,8 @@ class FastAnova:
             )
         constant = np.ptp(y, axis=0) == 0
         total = ((y - y.mean(axis=0)) ** 2).sum(axis=0)
-        coefficients = self._pinv @ y
-        resid = ((y - self._exog @ coefficients) ** 2).sum(axis=0)
-        vectors = coefficients if self._on_coefficients else y
-        explained = np.stack([_quadratic(rows @ vectors, weight) for rows, weight in self._forms])
-        # An effect of zero comes out as rounding noise of either sign.
-        explained = np.maximum(explained, 0.0)
+        resid = ((y - self._space @ (self._space.T @ y)) ** 2).sum(axis=0)
+        explained = self._sums @ (self._vectors.T @ y) ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
             mean_sq = explained / self._tested[:, None]
             f = mean_sq / (resid / self.df_resid)
@@ -751,38 +747,32 @@ def _nested(
     ]
 
 
-def _projection(basis: FloatArray) -> tuple[FloatArray, FloatArray, int]:
-    """Quadratic form of a projection on an orthonormal basis: rows, weights, degrees of freedom."""
-    return basis.T, np.eye(basis.shape[1]), basis.shape[1]
-
-
-def _quadratic(vectors: FloatArray, weight: FloatArray) -> FloatArray:
-    """Value of v' W v for each column v; shape (m,)."""
-    return np.einsum("im,im->m", vectors, weight @ vectors)
-
-
-def _wald_form(
+def _minimum_norm_basis(
     term: tuple[int, ...],
     terms: Sequence[tuple[int, ...]],
     columns: Mapping[tuple[int, ...], slice],
     pinv: FloatArray,
-    typ: int,
-) -> tuple[FloatArray, FloatArray, int]:
-    """Wald test of a term as statsmodels does it: constraint, weights, rank.
+) -> FloatArray:
+    """Vectors of a term's type II Wald test with minimum-norm coefficients, shape (n, rank).
 
-    The steps (a QR for the constraint, then numpy's pinv and matrix_rank with their own
-    tolerances) are statsmodels', since on a design of deficient rank they shape the result.
+    Their products with y, squared and summed, are the numerator. statsmodels builds the same test
+    step by step, but takes directions without any variance, which are rounding noise, for real
+    ones; here they are left out.
     """
     identity = np.eye(len(pinv))
     covariance = pinv @ pinv.T
-    constraint = identity[columns[term]]
-    above = [other for other in terms if set(term) < set(other)] if typ == 2 else []
+    scale = float(np.linalg.norm(covariance))
+    above = [other for other in terms if set(term) < set(other)]
+    both = np.vstack([identity[columns[other]] for other in (term, *above)])
     if above:
         # Given the terms that contain it: the part of the hypothesis "this term and those above
         # are zero" that is orthogonal, in the metric of the covariance, to "those above are zero".
         higher = np.vstack([identity[columns[other]] for other in above])
-        both = np.vstack([constraint, higher])
-        q = np.linalg.qr(both @ covariance @ higher.T, mode="complete")[0]
-        constraint = q[:, -len(constraint) :].T @ both
-    spread = constraint @ covariance @ constraint.T
-    return constraint, np.linalg.pinv(spread), int(np.linalg.matrix_rank(spread))
+        u, s, _ = np.linalg.svd(both @ covariance @ higher.T)
+        constraint = u[:, int((s > _RANK_TOLERANCE * scale).sum()) :].T @ both
+    else:
+        constraint = both
+    weights = constraint @ pinv
+    u, s, _ = np.linalg.svd(weights @ weights.T, hermitian=True)
+    keep = s > _RANK_TOLERANCE * scale
+    return (weights.T @ u[:, keep]) / np.sqrt(s[keep])
