@@ -17,7 +17,6 @@ from everycell.artefacts import (
     RUNNABLE,
     Artefact,
     CardError,
-    Paper,
     Tier,
     is_number,
 )
@@ -113,7 +112,6 @@ def report(
     tier: Tier,
     rebuilt: pd.DataFrame | None = None,
     *,
-    paper: Paper | None = None,
     files: list[str] | None = None,
 ) -> dict[str, Any]:
     """Verdicts, closeness, conclusions and errata of an artefact in a tier.
@@ -126,8 +124,6 @@ def report(
         Tier that the values come from.
     rebuilt
         Tidy table with the artefact's key columns and `value`; None where nothing was run.
-    paper
-        The artefact's paper, for the audits of its errata; without it none is run.
     files
         Names of the files beside the verdicts, to list.
 
@@ -154,7 +150,7 @@ def report(
         "verdicts": {verdict: counts[verdict] for verdict in VERDICTS},
         **_closeness(artefact, cells),
         "conclusions": _conclusions(artefact, rebuilt),
-        "errata": _errata(artefact, paper),
+        "errata": _errata(artefact),
         "files": sorted(files or []),
     }
 
@@ -245,8 +241,11 @@ def _conclusions(artefact: Artefact, rebuilt: pd.DataFrame | None) -> list[dict[
     tested = []
     for conclusion in artefact.card.conclusions:
         on_printed = evaluate(conclusion, artefact.cells)
-        on_rebuilt = evaluate(conclusion, rebuilt.astype({k: str for k in artefact.key_columns})) \
-            if rebuilt is not None else None
+        on_rebuilt = (
+            evaluate(conclusion, rebuilt.astype({k: str for k in artefact.key_columns}))
+            if rebuilt is not None
+            else None
+        )
         tested.append(
             {
                 "id": conclusion.id,
@@ -261,12 +260,17 @@ def _conclusions(artefact: Artefact, rebuilt: pd.DataFrame | None) -> list[dict[
     return tested
 
 
-def _errata(artefact: Artefact, paper: Paper | None) -> list[dict[str, Any]]:
+def _errata(artefact: Artefact) -> list[dict[str, Any]]:
     errata = []
     for erratum in artefact.card.errata:
         audit = None
-        if erratum.audit and paper is not None:
-            finding = audits.run(erratum.audit, paper)
+        if erratum.audit:
+            if erratum.audit not in audits.AUDITS:
+                raise CardError(
+                    f"{artefact.card_path}: erratum {erratum.id} of {artefact.name} names the "
+                    f"audit {erratum.audit!r}, which is not in everycell.audits; correct the name."
+                )
+            finding = audits.run_audit(erratum.audit, artefact.folder.parent)
             audit = {"name": erratum.audit, "holds": finding.holds, "detail": finding.detail}
         errata.append(
             erratum.model_dump(include={"id", "where", "finding", "evidence", "source"})

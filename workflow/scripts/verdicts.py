@@ -11,14 +11,14 @@ from everycell.verdicts import report
 
 with Job(snakemake) as job:
     wildcards = snakemake.wildcards
-    papers = load_papers(Path("published"))
     write_json(
         Path(snakemake.output.verdicts),
         report(
-            find_artefact(papers, f"{wildcards.paper}/{wildcards.artefact}"),
+            find_artefact(
+                load_papers(Path("published")), f"{wildcards.paper}/{wildcards.artefact}"
+            ),
             wildcards.tier,
             pd.read_csv(snakemake.input.rebuilt, keep_default_na=False),
-            paper=papers[wildcards.paper],
             files=[
                 output["path"] for output in read_receipt(Path(snakemake.input.receipt))["outputs"]
             ],
