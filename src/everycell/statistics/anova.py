@@ -18,13 +18,13 @@ two coefficients that are equal by construction: 0/0, which the print shows as p
 whole effect of balance appears in the interaction row.
 
 In floating point that 0/0 is a ratio of rounding errors. statsmodels gives F = 0 and p = 1 for
-the released files as they stand, but any F at all, with p down to 1e-45, for about a quarter of
-the orders of the same rows. This module takes what is zero but for rounding as zero, so that such
-a test is F = 0 and p = 1 always, and all else is statsmodels' minimum-norm answer. That answer
-still depends on the coding (treatment coding, the first level in sorted order as the reference, as
-in statsmodels), so on designs with empty cells, and only there, it changes when levels are
-renamed. :func:`design_support` shows whether a design is affected; :func:`supported_anova` gives
-the answer that does not depend on the coding and that R gives.
+the released files as they stand, but other F values for 32 of 200 random orders of the same rows,
+with p down to 1e-108. This module takes what is zero but for rounding as zero, so that such a test
+is F = 0 and p = 1 always, and all else is statsmodels' minimum-norm answer. That answer still
+depends on the coding (treatment coding, the first level in sorted order as the reference, as in
+statsmodels), so on designs with empty cells, and only there, it changes when levels are renamed.
+:func:`design_support` shows whether a design is affected; :func:`supported_anova` gives the answer
+that does not depend on the coding and that R gives.
 """
 
 from __future__ import annotations

@@ -1,0 +1,307 @@
+"""The ANOVA functions: against statsmodels and scipy, invariances, bad data."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.anova import anova_lm
+
+from everycell.statistics import (
+    FastAnova,
+    RankDeficientDesignWarning,
+    anova,
+    anova_table,
+    design_support,
+    supported_anova,
+)
+
+COLUMNS = ["sum_sq", "df", "F", "p"]
+
+
+def crossed(counts, seed=0) -> pd.DataFrame:
+    """Rows for cells (a, b, ...) with the given counts, and three responses."""
+    cells = [cell for cell, n in counts.items() for _ in range(n)]
+    frame = pd.DataFrame(cells, columns=list("abc")[: len(cells[0])])
+    rng = np.random.default_rng(seed)
+    shift = frame.to_numpy().sum(axis=1)[:, None]
+    frame[["x", "y", "z"]] = np.round(
+        rng.normal(3, 1, (len(frame), 3)) + shift * [0.0, 0.2, 0.8], 2
+    )
+    return frame
+
+
+def unbalanced(seed=0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed + 100)
+    cells = itertools.product(range(2), range(3), range(4))
+    return crossed({cell: int(rng.integers(1, 5)) for cell in cells}, seed)
+
+
+def viewpoints_like(seed=0) -> pd.DataFrame:
+    """Three of the four cells a x b, as in the viewpoints study, with c crossed."""
+    cells = itertools.product(range(2), range(2), range(5))
+    return crossed({cell: 4 for cell in cells if cell[:2] != (0, 1)}, seed)
+
+
+def statsmodels_table(frame, response, factors, typ) -> pd.DataFrame:
+    coding = "C({}, Sum)" if typ == 3 else "C({})"
+    formula = f"{response} ~ " + " * ".join(coding.format(factor) for factor in factors)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = anova_lm(smf.ols(formula, frame).fit(), typ=typ)
+    table = table.drop(index=["Residual", "Intercept"], errors="ignore")
+    return table.rename(columns={"PR(>F)": "p"})[COLUMNS].reset_index(drop=True)
+
+
+def as_tested(table: pd.DataFrame) -> pd.DataFrame:
+    return table[COLUMNS].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("typ", [1, 2, 3])
+@pytest.mark.parametrize("factors", [["a"], ["b", "a"], ["a", "b", "c"]])
+def test_fast_and_plain_equal_statsmodels(typ, factors):
+    frame = unbalanced()
+    fast = FastAnova(frame, factors, typ=typ).fit(frame[["x", "y", "z"]])
+    for column, response in enumerate(["x", "y", "z"]):
+        expected = statsmodels_table(frame, response, factors, typ)
+        plain = anova(frame, response, factors, typ=typ)
+        pd.testing.assert_frame_equal(as_tested(plain), expected, rtol=1e-9)
+        pd.testing.assert_frame_equal(as_tested(fast.table(column)), expected, rtol=1e-9)
+        pd.testing.assert_frame_equal(fast.table(column), plain, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::everycell.statistics.RankDeficientDesignWarning")
+@pytest.mark.parametrize("factors", [["a", "b"], ["a", "b", "c"]])
+def test_empty_cell_follows_statsmodels_where_it_tests_something(factors):
+    frame = viewpoints_like()
+    fast = FastAnova(frame, factors).fit(frame[["x", "y", "z"]])
+    for column, response in enumerate(["x", "y", "z"]):
+        ours = fast.table(column)
+        expected = statsmodels_table(frame, response, factors, 2).set_index(ours.index)
+        # Coefficients that are equal by construction: 0/0 in statsmodels, see the module.
+        nothing = [term for term in ours.index if term in ("b", "b:c")]
+        assert (ours.loc[nothing, ["sum_sq", "F"]] == 0).all(axis=None)
+        assert (ours.loc[nothing, "p"] == 1).all()
+        tested = ours.index.difference(nothing)
+        pd.testing.assert_frame_equal(
+            ours.loc[tested, COLUMNS], expected.loc[tested], rtol=1e-9, check_names=False
+        )
+        pd.testing.assert_frame_equal(anova(frame, response, factors), ours)
+
+
+@pytest.mark.filterwarnings("ignore::everycell.statistics.RankDeficientDesignWarning")
+def test_empty_cell_does_not_depend_on_the_order_of_rows():
+    frame = viewpoints_like()
+    expected = anova(frame, "z", ["a", "b"])
+    for seed in range(20):
+        shuffled = frame.sample(frac=1, random_state=seed)
+        table = anova(shuffled, "z", ["a", "b"])
+        pd.testing.assert_frame_equal(table, expected, rtol=1e-9)
+
+
+def test_empty_cell_warns():
+    frame = viewpoints_like()
+    with pytest.warns(RankDeficientDesignWarning, match="rank 3 for 4 columns"):
+        anova(frame, "y", ["a", "b"])
+
+
+def test_supported_anova_is_the_comparison_of_nested_models():
+    frame = viewpoints_like()
+    table = supported_anova(frame, "z", ["a", "b", "c"])
+    smaller = smf.ols("z ~ C(a) * C(c)", frame).fit()
+    larger = smf.ols("z ~ C(a) * C(c) + C(b)", frame).fit()
+    assert table.loc["b", "sum_sq"] == pytest.approx(smaller.ssr - larger.ssr, rel=1e-9)
+    assert table.loc["b", "df"] == 1
+    assert table.loc[["a:b", "a:b:c"], "df"].tolist() == [0, 0]
+
+
+def test_supported_anova_does_not_depend_on_names_but_minimum_norm_does():
+    frame = viewpoints_like()
+    renamed = frame.assign(a=frame["a"].map({0: "z", 1: "y"}))
+    pd.testing.assert_frame_equal(
+        supported_anova(frame, "z", ["a", "b"]),
+        supported_anova(renamed, "z", ["a", "b"]),
+        rtol=1e-9,
+    )
+    with pytest.warns(RankDeficientDesignWarning):
+        before = anova(frame, "z", ["a", "b"]).loc["a", "F"]
+        after = anova(renamed, "z", ["a", "b"]).loc["a", "F"]
+    assert before != pytest.approx(after, rel=0.01)
+
+
+def test_design_support():
+    support = design_support(viewpoints_like(), ["a", "b", "c"])
+    assert (support.n, support.columns, support.rank, support.df_resid) == (60, 20, 15, 45)
+    assert not support.full_rank
+    assert support.cells == 20
+    assert support.empty_cells.values.tolist() == [[0, 1, c] for c in range(5)]
+    assert support.terms["df_nominal"].tolist() == [1, 1, 4, 1, 4, 4, 4]
+    assert support.terms["df_supported"].tolist() == [1, 1, 4, 0, 4, 4, 0]
+    full = design_support(unbalanced(), ["a", "b", "c"])
+    assert full.full_rank
+    assert full.empty_cells.empty
+
+
+def test_one_way_equals_scipy():
+    frame = unbalanced()
+    groups = [group["y"].to_numpy() for _, group in frame.groupby("c")]
+    expected = stats.f_oneway(*groups)
+    row = anova(frame, "y", ["c"]).loc["c"]
+    assert row["F"] == pytest.approx(expected.statistic, rel=1e-9)
+    assert row["p"] == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_effect_sizes_of_a_one_way_design_equal_their_definitions():
+    frame = unbalanced()
+    row = anova(frame, "z", ["c"]).loc["c"]
+    total = ((frame["z"] - frame["z"].mean()) ** 2).sum()
+    mean_sq_error = (total - row["sum_sq"]) / row["df_resid"]
+    omega = (row["sum_sq"] - row["df"] * mean_sq_error) / (total + mean_sq_error)
+    assert row["omega_sq"] == pytest.approx(omega, rel=1e-9)
+    assert row["eta_sq"] == pytest.approx(row["sum_sq"] / total, rel=1e-9)
+    assert row["partial_eta_sq"] == pytest.approx(row["eta_sq"], rel=1e-9)
+    assert row["n"] == len(frame)
+
+
+def test_interactions_up_to_an_order():
+    table = anova(unbalanced(), "y", ["a", "b", "c"], interactions=2)
+    assert table.index.tolist() == ["a", "b", "c", "a:b", "a:c", "b:c"]
+
+
+def test_table_of_many_designs():
+    frame = unbalanced()
+    table = anova_table(frame, ["x", "z"], {"main": ["a"], "both": ["a", "b"]})
+    assert table[["design", "response", "term"]].agg("/".join, axis=1).tolist() == [
+        "main/x/a", "main/z/a",
+        "both/x/a", "both/x/b", "both/x/a:b", "both/z/a", "both/z/b", "both/z/a:b",
+    ]  # fmt: skip
+    last = table.iloc[-1]
+    assert last["F"] == anova(frame, "z", ["a", "b"]).loc["a:b", "F"]
+
+
+def test_column_names_and_levels_may_hold_anything():
+    frame = unbalanced()
+    odd = frame.rename(columns={"a": "Contr. Fact. Corr.", "y": "Q(1) ~ 'x'"})
+    odd["Contr. Fact. Corr."] = odd["Contr. Fact. Corr."].map({0: "None", 1: "a:b"})
+    table = anova(odd, "Q(1) ~ 'x'", ["Contr. Fact. Corr.", "b"])
+    assert table.index[2] == "Contr. Fact. Corr.:b"
+    expected = anova(frame, "y", ["a", "b"])
+    np.testing.assert_allclose(table["F"], expected["F"], rtol=1e-9)
+
+
+def test_the_text_none_is_a_level():
+    frame = pd.DataFrame({"mode": ["V", "T", "None"] * 4, "y": np.arange(12.0)})
+    assert anova(frame, "y", ["mode"]).loc["mode", "df"] == 2
+
+
+GOOD = pd.DataFrame({"y": [1.0, 2, 3, 4], "a": list("ppqq"), "b": list("rsrs")})
+
+
+@pytest.mark.parametrize(
+    ("frame", "response", "factors", "message"),
+    [
+        (GOOD.iloc[:0], "y", ["a"], "no rows"),
+        (GOOD, "w", ["a"], r"response 'w' is not a column.*\['y', 'a', 'b'\]"),
+        (GOOD, "y", ["w"], "factor 'w' is not a column"),
+        (GOOD, "y", "a", r"such as \['a'\]"),
+        (GOOD, "y", [], "at least one column name"),
+        (GOOD, "y", ["a", "a"], "each only once"),
+        (GOOD, "a", ["b"], "'a' is not numeric: it holds 'p'"),
+        (GOOD.assign(y=[1, np.nan, 3, np.inf]), "y", ["a"], "in row 1, 3:"),
+        (GOOD.assign(y=[np.nan] * 4), "y", ["a"], "in row 0, 1, 2 and 1 more:"),
+        (GOOD.assign(y=2), "y", ["a"], "is 2 in every row"),
+        (GOOD.assign(a="p"), "y", ["a"], "has the one level 'p'"),
+        (GOOD.assign(a=["p", None, "q", "q"]), "y", ["a"], "empty in row 1:.*keep_default_na"),
+        (GOOD, "y", ["a", "b"], "leaves 0 residual degrees"),
+        (GOOD.assign(c=1.0), "y", ["y"], "both the response and a factor"),
+    ],
+)
+def test_bad_data_is_named(frame, response, factors, message):
+    with pytest.raises(ValueError, match=message) as error:
+        anova(frame, response, factors)
+    assert str(error.value).count(". ") == 0, "one sentence"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"typ": 4}, "typ is 4: give 1, 2 or 3"),
+        ({"interactions": 2}, "interactions is 2.*to 1"),
+        ({"interactions": "all"}, "interactions is 'all'"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        anova(GOOD, "y", ["a"], **options)
+
+
+def test_type_three_needs_full_rank():
+    with pytest.raises(ValueError, match="empty cells.*use typ=1 or typ=2"):
+        anova(viewpoints_like(), "y", ["a", "b"], typ=3)
+
+
+def test_fast_anova_refuses_bad_responses():
+    fast = FastAnova(GOOD, ["a"])
+    with pytest.raises(ValueError, match=r"shape \(3,\): give 4 rows"):
+        fast.fit([1, 2, 3])
+    with pytest.raises(ValueError, match="column 1 is nan in row 2"):
+        fast.fit([[1, 1], [2, 2], [3, np.nan], [4, 4]])
+    with pytest.raises(ValueError, match="solution is 'r'"):
+        FastAnova(GOOD, ["a"], solution="r")
+
+
+def test_fast_anova_keeps_a_constant_response_apart():
+    result = FastAnova(GOOD, ["a"]).fit(np.column_stack([GOOD["y"], [2, 2, 2, 2]]))
+    assert np.isnan(result.f[0, 1])
+    assert np.isnan(result.p[0, 1])
+    assert result.f[0, 0] == pytest.approx(8.0)
+
+
+SEEDS = st.integers(0, 10_000)
+FEW = settings(max_examples=20, deadline=None)
+
+
+@FEW
+@given(seed=SEEDS, typ=st.sampled_from([1, 2, 3]))
+def test_row_order_and_level_names_do_not_matter(seed, typ):
+    frame = unbalanced(seed)
+    expected = anova(frame, "z", ["a", "b"], typ=typ)
+    changed = frame.sample(frac=1, random_state=seed)
+    changed["b"] = changed["b"].map({0: "z", 1: "m", 2: "k"})
+    pd.testing.assert_frame_equal(
+        anova(changed, "z", ["a", "b"], typ=typ), expected, rtol=1e-8, atol=1e-12
+    )
+
+
+@FEW
+@given(seed=SEEDS, shift=st.floats(-100, 100), scale=st.floats(0.01, 100))
+def test_shift_and_scale_of_the_response_do_not_change_f(seed, shift, scale):
+    frame = unbalanced(seed)
+    moved = frame.assign(z=shift - scale * frame["z"])
+    np.testing.assert_allclose(
+        anova(moved, "z", ["a", "b"])["F"], anova(frame, "z", ["a", "b"])["F"], rtol=1e-6
+    )
+
+
+@FEW
+@given(seed=SEEDS)
+def test_type_one_sums_of_squares_add_up(seed):
+    frame = unbalanced(seed)
+    result = FastAnova(frame, ["c", "a", "b"], typ=1).fit(frame["z"])
+    total = ((frame["z"] - frame["z"].mean()) ** 2).sum()
+    assert result.sum_sq.sum() + result.sum_sq_resid[0] == pytest.approx(total, rel=1e-9)
+    assert result.df.sum() + result.df_resid == len(frame) - 1
+
+
+@FEW
+@given(seed=SEEDS)
+def test_types_agree_on_a_balanced_design(seed):
+    frame = crossed({cell: 3 for cell in itertools.product(range(2), range(3))}, seed)
+    one, two, three = (anova(frame, "y", ["a", "b"], typ=typ) for typ in (1, 2, 3))
+    pd.testing.assert_frame_equal(one, two, rtol=1e-8, atol=1e-12)
+    pd.testing.assert_frame_equal(one, three, rtol=1e-8, atol=1e-12)
