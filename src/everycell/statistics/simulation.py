@@ -326,7 +326,8 @@ def rejection_rates(
         Tidy, one row an effect and term: ``study``, ``analysis``, ``solution``, ``term``,
         ``planted_factor``, ``planted_effect``, ``rejection_rate`` with its interval ``low`` and
         ``high``, ``n_studies``, ``expected_power`` (by the noncentral F), ``mean_omega_sq`` (over
-        the simulated studies) and ``expected_omega_sq``. The two expectations are NaN where they
+        the simulated studies) and ``expected_omega_sq``. A term without degrees of freedom has NaN
+        throughout. The two expectations are NaN where they
         do not apply: with worker or query parts (ratings are then not independent) and for terms
         that the design cannot tell apart (under the minimum-norm solution of a design with empty
         cells: for all terms).
@@ -375,7 +376,11 @@ def rejection_rates(
         )
         result = fast.fit(ratings)
         rejected = (result.p <= alpha).sum(axis=1)
-        low, high = proportion_confint(rejected, n_studies, alpha=1 - confidence, method=interval)
+        bounds = proportion_confint(rejected, n_studies, alpha=1 - confidence, method=interval)
+        # A term without degrees of freedom has no test that could reject.
+        rate, low, high = (
+            np.where(fast.df > 0, values, np.nan) for values in (rejected / n_studies, *bounds)
+        )
         if independent:
             noncentrality = np.where(
                 estimable, _expected_noncentrality(study, factor, effect, fast), np.nan
@@ -391,7 +396,7 @@ def rejection_rates(
                     "term": fast.terms,
                     "planted_factor": factor,
                     "planted_effect": effect,
-                    "rejection_rate": rejected / n_studies,
+                    "rejection_rate": rate,
                     "low": low,
                     "high": high,
                     "n_studies": n_studies,

@@ -1,0 +1,82 @@
+"""t-tests with corrections and Pearson's r."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from everycell.statistics import pearson, t_tests
+
+RNG = np.random.default_rng(4)
+SCORES = pd.DataFrame(RNG.random((20, 3)) + [0, 0.1, 0.4], columns=["a", "b", "c"])
+
+
+def test_paired_and_unpaired_equal_scipy():
+    paired = t_tests(SCORES).set_index(["a", "b"])
+    unpaired = t_tests(SCORES, paired=False).set_index(["a", "b"])
+    for pair in paired.index:
+        first, second = SCORES[pair[0]], SCORES[pair[1]]
+        assert paired.loc[pair, "p"] == stats.ttest_rel(first, second).pvalue
+        assert unpaired.loc[pair, "p"] == stats.ttest_ind(first, second).pvalue
+    assert paired["df"].tolist() == [19] * 3
+    assert unpaired["df"].tolist() == [38] * 3
+
+
+def test_corrections_by_hand():
+    p = t_tests(SCORES, correction="none")["p"].to_numpy()
+    np.testing.assert_allclose(
+        t_tests(SCORES, correction="bonferroni")["p_corrected"], np.minimum(3 * p, 1)
+    )
+    order = np.argsort(p)
+    holm = np.minimum(np.maximum.accumulate(p[order] * [3, 2, 1]), 1)
+    np.testing.assert_allclose(t_tests(SCORES)["p_corrected"].to_numpy()[order], holm)
+
+
+def test_only_the_pairs_asked_for_are_corrected():
+    table = t_tests(SCORES, [("c", "a")], correction="bonferroni")
+    assert len(table) == 1
+    assert table.loc[0, "p_corrected"] == table.loc[0, "p"]
+    assert table.loc[0, "difference"] == pytest.approx((SCORES["c"] - SCORES["a"]).mean())
+
+
+def test_samples_without_a_difference():
+    same = {"a": [1.0, 2.0, 4.0], "b": [1.0, 2.0, 4.0]}
+    assert t_tests(same)[["t", "p", "df"]].values.tolist() == [[0, 1, 2]]
+    flat = {"a": [1.0, 1.0], "b": [1.0, 1.0, 1.0]}
+    assert t_tests(flat, paired=False)[["t", "p", "df"]].values.tolist() == [[0, 1, 3]]
+
+
+@pytest.mark.parametrize("names", list(itertools.permutations("abc")), ids="".join)
+def test_swapping_samples_flips_the_sign_only(names):
+    table = t_tests(SCORES[list(names)])
+    for row in table.itertuples():
+        mirrored = t_tests(SCORES, [(row.b, row.a)]).iloc[0]
+        assert mirrored["t"] == pytest.approx(-row.t)
+        assert mirrored["p"] == pytest.approx(row.p)
+
+
+def test_pearson_equals_numpy_and_contains_r():
+    table = pearson(SCORES)
+    for row in table.itertuples():
+        assert row.r == pytest.approx(np.corrcoef(SCORES[row.x], SCORES[row.y])[0, 1])
+        assert row.low < row.r < row.high
+    assert pearson(SCORES, confidence=0.5).loc[0, "high"] < table.loc[0, "high"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: t_tests(SCORES, [("a", "d")]), "no sample 'd': there are"),
+        (lambda: t_tests(SCORES, correction="fdr"), "correction is 'fdr'"),
+        (lambda: t_tests({"a": [1, 2]}), "nothing to compare"),
+        (lambda: t_tests({"a": [1, 2], "b": [1, 2, 3]}), "'a' and 'b' have 2 and 3 values"),
+        (lambda: t_tests({"a": [1, 2], "b": [1, np.nan]}), "'b' is nan at position 1"),
+        (lambda: t_tests({"a": [1], "b": [2]}), r"'a' has the shape \(1,\)"),
+        (lambda: pearson({"a": [1, 2, 3], "b": [2, 2, 2]}), "'b' is 2 throughout"),
+    ],
+)
+def test_bad_samples_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

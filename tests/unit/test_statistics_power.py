@@ -1,0 +1,67 @@
+"""Power analysis: the facts of the two studies, and its limits."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.statistics import anova_power, power_from_f, required_per_group
+
+
+@pytest.mark.parametrize(("f_value", "workers"), [(2.145, 16), (0.578, 56)])
+def test_workers_of_chapter_7(f_value, workers):
+    assert power_from_f(f_value, groups=2, per_group=5).per_group_needed == workers
+
+
+def test_workers_of_chapter_7_from_all_ratings_would_be_others():
+    """F was computed over 50 ratings a condition; with that n the answers are 181 and 667."""
+    needed = [power_from_f(f, groups=2, per_group=50).per_group_needed for f in (2.145, 0.578)]
+    assert needed == [181, 667]
+
+
+@pytest.mark.parametrize(
+    ("f_value", "groups", "per_group", "effect"),
+    [
+        (1.33, 4, 90, 0.11),  # all ratings, as printed
+        (31.77, 3, 90, 0.49),
+        (1.33, 4, 9, 0.35),  # the n that the authors' notes name
+        (31.77, 3, 9, 1.63),
+    ],
+)
+def test_effects_of_chapter_4(f_value, groups, per_group, effect):
+    assert round(power_from_f(f_value, groups, per_group).cohen_f, 2) == effect
+
+
+def test_power_of_chapter_4():
+    assert power_from_f(31.77, 3, 90).achieved_power > 0.999
+    assert power_from_f(1.33, 4, 90).achieved_power == pytest.approx(0.36, abs=0.005)
+
+
+@given(
+    effect=st.floats(0.08, 1.0),
+    groups=st.integers(2, 10),
+    power=st.sampled_from([0.7, 0.8, 0.95]),
+)
+def test_required_size_has_the_wanted_power(effect, groups, power):
+    needed = required_per_group(effect, groups, power=power)
+    assert anova_power(effect, groups, needed) == pytest.approx(power, abs=1e-5)
+
+
+def test_no_effect_has_the_power_of_chance():
+    assert anova_power(0.0, 3, 20, alpha=0.05) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: power_from_f(0.0, 2, 5), "F is 0.0 with 5 observations"),
+        (lambda: power_from_f(2.0, 2, 1), "F is 2.0 with 1 observations"),
+        (lambda: power_from_f(2.0, 1, 5), "groups is 1: a one-way ANOVA compares 2"),
+        (lambda: power_from_f(2.0, 2, 5, alpha=5), "alpha is 5"),
+        (lambda: power_from_f(2.0, 2, 5, power=80), "power is 80"),
+        (lambda: required_per_group(-0.1, 2), "effect is -0.1"),
+        (lambda: anova_power(0.2, 2, 1), "group size 1"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,140 @@
+"""Simulated studies: their designs, and whether the ANOVAs find what was planted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from everycell.statistics import (
+    answerability_study,
+    rejection_rates,
+    simulate_ratings,
+    transparency_study,
+    viewpoints_study,
+)
+
+STUDIES = [answerability_study(), viewpoints_study(), transparency_study()]
+
+
+def rates(study, effects, seed=1, **options) -> pd.DataFrame:
+    return rejection_rates(study, effects, rng=np.random.default_rng(seed), **options)
+
+
+@pytest.mark.parametrize(
+    ("study", "rows", "workers", "conditions"),
+    [(STUDIES[0], 960, 96, 4), (STUDIES[1], 270, 27, 3), (STUDIES[2], 1600, 160, 10)],
+)
+def test_designs_have_the_sizes_of_the_studies(study, rows, workers, conditions):
+    design = study.design
+    assert len(design) == rows
+    assert design["worker"].nunique() == workers
+    assert design["condition"].nunique() == conditions
+    # Each worker rates each of the ten queries once; conditions and queries are crossed evenly.
+    assert (design.groupby("worker")["query"].nunique() == 10).all()
+    assert (design.groupby("worker").size() == 10).all()
+    assert design.groupby(["condition", "query"]).size().nunique() == 1
+
+
+def test_transparency_conditions_follow_table_7_3():
+    design = transparency_study().design.drop_duplicates("condition").set_index("condition")
+    assert (design["response_quality"] == "Good").sum() == 5
+    assert design["explanation_quality"].value_counts().to_dict() == {
+        "Good": 4, "Flawed": 4, "None": 2,
+    }  # fmt: skip
+    assert (design.loc[["EC9", "EC10"], "presentation_mode"] == "None").all()
+    assert (design.loc[["EC1", "EC3", "EC5", "EC7"], "presentation_mode"] == "Visual").all()
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_ratings_have_the_shares_of_the_study(study, spread):
+    ratings = simulate_ratings(
+        study,
+        next(iter(study.contrasts)),
+        0.0,
+        200,
+        np.random.default_rng(3),
+        worker_sd=spread,
+        query_sd=spread,
+    )
+    shares = np.bincount(ratings.ravel(), minlength=5)[1:] / ratings.size
+    np.testing.assert_allclose(shares, study.shares, atol=0.03)
+    assert sum(study.shares) == pytest.approx(1)
+
+
+def test_same_seed_same_ratings():
+    study = viewpoints_study()
+    draws = [
+        simulate_ratings(study, "balance", 0.3, 3, np.random.default_rng(seed))
+        for seed in (5, 5, 6)
+    ]
+    assert (draws[0] == draws[1]).all()
+    assert (draws[0] != draws[2]).any()
+
+
+@pytest.mark.parametrize("study", [STUDIES[0], STUDIES[2]], ids=lambda study: study.name)
+def test_rejection_rate_follows_the_expected_power(study):
+    """Five standard errors of 1,000 studies, and never fewer rejections for a larger effect."""
+    table = rates(study, [0.0, 0.1, 0.2, 0.3], n_studies=1000)
+    error = 5 * np.sqrt(table["expected_power"] * (1 - table["expected_power"]) / 1000)
+    assert ((table["rejection_rate"] - table["expected_power"]).abs() < error + 0.01).all()
+    planted = table[table["term"] == next(iter(study.contrasts))]
+    assert planted["rejection_rate"].is_monotonic_increasing
+    assert planted["mean_omega_sq"].to_numpy() == pytest.approx(
+        planted["expected_omega_sq"].to_numpy(), abs=0.001
+    )
+    nothing = table[table["planted_effect"] == 0]
+    assert nothing["expected_power"].to_numpy() == pytest.approx(0.05)
+
+
+@pytest.mark.filterwarnings("ignore::everycell.statistics.RankDeficientDesignWarning")
+def test_balance_is_found_in_the_row_of_the_interaction():
+    """The printed analysis of the viewpoints study cannot see an effect of balance as such."""
+    options = {"factor": "balance", "n_studies": 500}
+    printed = rates(viewpoints_study(), [0.6], **options, solution="minimum_norm")
+    printed = printed.set_index("term")
+    assert printed.loc["balance", "rejection_rate"] == 0
+    assert printed.loc["diversity:balance", "rejection_rate"] > 0.9
+    # Half of the effect of balance is booked on diversity.
+    assert printed.loc["diversity", "rejection_rate"] > 0.5
+    assert printed["expected_power"].isna().all()
+
+    supported = rates(viewpoints_study(), [0.6], **options, solution="supported").set_index("term")
+    assert supported.loc["balance", "rejection_rate"] > 0.9
+    assert supported.loc["diversity", "low"] < 0.05 < supported.loc["diversity", "high"] + 0.02
+    untestable = supported.loc["diversity:balance", ["rejection_rate", "low", "expected_power"]]
+    assert untestable.isna().all()
+
+
+def test_ratings_of_one_worker_are_not_independent():
+    """They raise the false positives between workers (chapter 7), not within them (chapter 4)."""
+    between = rates(transparency_study(), [0.0], worker_sd=0.9).iloc[0]
+    within = rates(answerability_study(), [0.0], worker_sd=0.9).iloc[0]
+    assert between["low"] > 0.2
+    assert within["high"] < 0.06
+    assert np.isnan(between["expected_power"])
+
+
+def test_intervals_contain_the_rate():
+    for interval in ("wilson", "beta"):
+        table = rates(answerability_study(), [0.0, 1.0], interval=interval)
+        assert (table["low"] < table["rejection_rate"]).all()
+        assert (table["high"] >= table["rejection_rate"]).all()
+        assert table[["low", "high"]].min(axis=None) >= 0
+        assert table[["low", "high"]].max(axis=None) <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"factor": "source"}, "study 'viewpoints' has no factor 'source'"),
+        ({"analysis": "four-way"}, "no analysis 'four-way': it has"),
+        ({"interval": "normal"}, "interval is 'normal'"),
+        ({"n_studies": 0}, "n_studies is 0"),
+        ({"worker_sd": -1}, "worker_sd is -1"),
+        ({"effects": []}, "no planted effect"),
+    ],
+)
+def test_bad_arguments_are_named(options, message):
+    arguments = {"effects": [0.0], "solution": "supported", **options}
+    with pytest.raises(ValueError, match=message):
+        rates(viewpoints_study(), **arguments)
