@@ -1,8 +1,9 @@
 """Time of 500 simulated studies: statsmodels one by one against FastAnova at once.
 
-Run: ``python bench/anova.py [--studies 500]``. Both do the same type II ANOVA of the same simulated
-ratings in the same process; the script checks that the F values agree to 1e-9 (1e-12 absolute, for effects of zero) and prints the
-ratio of the times. FastAnova's time includes the preparation of the design.
+Run: ``python bench/anova.py [--studies 500]``. Both do the same type II ANOVA of the same
+simulated ratings in the same process; the script checks that the F values agree to 1e-9 (1e-12
+absolute, for effects of zero) and prints the ratio of the times. FastAnova's time includes the
+preparation of the design.
 """
 
 import argparse

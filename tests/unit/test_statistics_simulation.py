@@ -41,7 +41,7 @@ def test_transparency_conditions_follow_table_7_3():
         "Good": 4, "Flawed": 4, "None": 2,
     }  # fmt: skip
     assert (design.loc[["EC9", "EC10"], "presentation_mode"] == "None").all()
-    assert (design.loc[["EC1", "EC3", "EC5", "EC7"], "presentation_mode"] == "Visual").all()
+    assert (design.loc[["EC1", "EC3", "EC5", "EC7"], "presentation_mode"] == "V").all()
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)

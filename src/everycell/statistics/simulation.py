@@ -134,7 +134,7 @@ def transparency_study() -> UserStudy:
 
     Between subjects: 16 workers a condition, each rates all 10 queries; factors
     ``response_quality``, ``explanation_quality`` and ``presentation_mode`` with the levels of the
-    released data (the level ``"None"`` stands for "no explanation"). Source: lajewska2025,
+    released data (V visual, T textual; the level ``"None"`` stands for "no explanation"). Source: lajewska2025,
     section 7.3, Table 7.3. Shares: those of the usefulness ratings.
 
     Examples
@@ -154,9 +154,7 @@ def transparency_study() -> UserStudy:
             "explanation_quality": np.select(
                 [number <= 4, number <= 8], ["Good", "Flawed"], "None"
             ),
-            "presentation_mode": np.select(
-                [number > 8, number % 2 == 1], ["None", "Visual"], "Textual"
-            ),
+            "presentation_mode": np.select([number > 8, number % 2 == 1], ["None", "V"], "T"),
         }
     )
     return UserStudy(
@@ -165,7 +163,7 @@ def transparency_study() -> UserStudy:
         contrasts={
             "response_quality": {"Flawed": -0.5, "Good": 0.5},
             "explanation_quality": {"Flawed": -0.5, "None": 0.0, "Good": 0.5},
-            "presentation_mode": {"Textual": -0.5, "None": 0.0, "Visual": 0.5},
+            "presentation_mode": {"T": -0.5, "None": 0.0, "V": 0.5},
         },
         analyses={
             "response quality": ("response_quality",),
@@ -381,6 +379,8 @@ def rejection_rates(
         rate, low, high = (
             np.where(fast.df > 0, values, np.nan) for values in (rejected / n_studies, *bounds)
         )
+        # At a rate of 0 or 1 rounding puts the end of the interval just beside it.
+        low, high = np.minimum(low, rate), np.maximum(high, rate)
         if independent:
             noncentrality = np.where(
                 estimable, _expected_noncentrality(study, factor, effect, fast), np.nan
