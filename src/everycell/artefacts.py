@@ -9,14 +9,19 @@ before ``value`` are its *key*, which a rebuilt table repeats.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from everycell.config import describe_fault, load_yaml, yaml_fault
 
 Tier = Literal["embedded", "released", "full"]
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
@@ -25,7 +30,9 @@ TIERS: tuple[Tier, ...] = ("embedded", "released", "full")
 RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
 #: Columns of a cells file that describe a cell rather than name it.
 DESCRIPTION = ("value", "unit", "marker", "line", "note")
-ARTEFACT_ID = re.compile(r"^(table|figure|text)_[0-9A-Z]+(_[0-9A-Z]+)*$")
+ARTEFACT_ID = re.compile(r"(table|figure|text)_([0-9A-Z]+)(_[0-9A-Z]+)*")
+#: Kinds of card that an id may stand for, by its first word.
+_KINDS = {"table": ("table",), "figure": ("figure", "drawing"), "text": ("text",)}
 
 Selector = dict[str, str | list[str]]
 
@@ -36,6 +43,9 @@ class CardError(Exception):
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+
+
+_Content = TypeVar("_Content", bound=_Model)
 
 
 class TierCard(_Model):
@@ -123,6 +133,12 @@ class Predicate(_Model):
             raise ValueError("a predicate needs `value` or `other`, and not both")
         if (self.low is None) != (self.high is None):
             raise ValueError("`low` and `high` go together")
+        if self.low is not None and self.value is None:
+            raise ValueError("an interval (`low`, `high`) is tested against a `value`")
+        if (self.op in ("in", "not in")) != isinstance(self.value, list):
+            raise ValueError("`in` and `not in` need a list as `value`, other comparisons none")
+        if self.op in ("<", "<=", ">", ">=") and isinstance(self.value, str):
+            raise ValueError(f"`{self.op}` needs a number as `value`, without quotation marks")
         return self
 
 
@@ -176,7 +192,7 @@ class _PaperFile(_Model):
 
 
 class Artefact(_Model):
-    """A card with its place: paper, chapter, id and the file of its printed cells.
+    r"""A card with its place: paper, chapter, id and the file of its printed cells.
 
     Examples
     --------
@@ -194,7 +210,7 @@ class Artefact(_Model):
     ...     {kind: table, title: A toy table, source: p. 1,
     ...      tiers: {embedded: {state: rebuilt, needs: nothing}}}
     ... ''')
-    >>> _ = (folder / "table_1.csv").write_text("row,metric,value\\na,AP,0.30\\nb,AP,0.4\\n")
+    >>> _ = (folder / "table_1.csv").write_text("row,metric,value\na,AP,0.30\nb,AP,0.4\n")
     >>> toy = load_papers(folder.parent)["toy"].artefacts["table_1"]
     >>> toy.id, toy.cells.shape, toy.decimals("AP")
     ('toy/table_1', (2, 3), 2)
@@ -283,18 +299,18 @@ def is_number(text: str) -> bool:
     >>> is_number("+8.0"), is_number("about 30"), is_number("-"), is_number("2e-5")
     (True, False, False, True)
     """
-    return re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", text.strip()) is not None
+    return re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text.strip()) is not None
 
 
 def decimals_shown(text: str) -> int:
-    """Digits after the point of a printed number.
+    """Digits after the point of a printed number, a power of ten written out.
 
     Examples
     --------
-    >>> decimals_shown("0.30"), decimals_shown("12")
-    (2, 0)
+    >>> decimals_shown("0.30"), decimals_shown("12"), decimals_shown("2.5e-5")
+    (2, 0, 6)
     """
-    return len(text.strip().partition(".")[2])
+    return max(0, -int(Decimal(text.strip()).as_tuple().exponent))
 
 
 def key_columns(cells: pd.DataFrame) -> list[str]:
@@ -308,16 +324,31 @@ def read_cells(path: Path) -> pd.DataFrame:
     Raises
     ------
     CardError
-        No `value` column, no rows, or two rows with one key; the message names file and line.
+        No `value` column, no rows, a row with too few or too many fields, an unknown column
+        after `value`, or two rows with one key; the message names file and line.
     """
     try:
         cells = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
+    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
         raise CardError(f"{path}: cannot be read as CSV ({error}); restore the file.") from None
+    if not isinstance(cells.index, pd.RangeIndex):
+        raise CardError(f"{path}: its rows have more fields than its header; name each column.")
     if "value" not in cells:
         raise CardError(f"{path}: has no column `value`; the columns are {list(cells.columns)}.")
     if cells.empty:
         raise CardError(f"{path}: holds no cells; delete the file or fill it.")
+    short = cells.isna().any(axis=1)
+    if short.any():
+        raise CardError(
+            f"{path}, line {int(short.idxmax()) + 2}: has fewer fields than the header; "
+            f"give it all {len(cells.columns)}."
+        )
+    after = set(cells.columns[list(cells.columns).index("value") :]) - set(DESCRIPTION)
+    if after:
+        raise CardError(
+            f"{path}: the column {sorted(after)[0]!r} stands after `value`, where only "
+            f"{', '.join(DESCRIPTION[1:])} may; move a column that names cells before `value`."
+        )
     keys = key_columns(cells)
     if not keys:
         raise CardError(f"{path}: has no key columns before `value`; name each cell by one.")
@@ -344,6 +375,11 @@ def select(
         Key column -> value or values; an empty selector takes every row.
     where
         Name for the error message.
+
+    Raises
+    ------
+    CardError
+        A column or a value that the table does not have, or values that no row has together.
     """
     mask = pd.Series(True, index=table.index)
     for column, wanted in selector.items():
@@ -360,18 +396,20 @@ def select(
                 f"{sorted(set(table[column]))[:12]}."
             )
         mask &= table[column].isin(values)
+    if not mask.any():
+        raise CardError(f"{where}: no cell has {dict(selector)} all at once; correct the selector.")
     return mask
 
 
-def _read_yaml(path: Path, model: type[_Model]):
+def _read_yaml(path: Path, model: type[_Content]) -> _Content:
     try:
-        return model.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return model.model_validate(load_yaml(path.read_text(encoding="utf-8")))
+    except UnicodeDecodeError:
+        raise CardError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
     except yaml.YAMLError as error:
-        raise CardError(f"{path}: not readable as YAML: {error}") from None
+        raise CardError(f"{path}: is no YAML, {yaml_fault(error)}; mend that line.") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise CardError(f"{path}: `{place}`: {first['msg']} (found {first['input']!r}).") from None
+        raise CardError(f"{path}: {describe_fault(model, error)}") from None
 
 
 def load_papers(folder: Path) -> dict[str, Paper]:
@@ -383,6 +421,11 @@ def load_papers(folder: Path) -> dict[str, Paper]:
         No paper, an unreadable file, an unknown key or an id that is none.
     """
     papers: dict[str, Paper] = {}
+    for chapter_file in sorted(folder.glob("*/ch*.yaml")):
+        if not chapter_file.with_name("paper.yaml").exists():
+            raise CardError(
+                f"{chapter_file}: there is no paper.yaml beside it; write one that names the paper."
+            )
     for paper_file in sorted(folder.glob("*/paper.yaml")):
         home = paper_file.parent
         about = _read_yaml(paper_file, _PaperFile)
@@ -397,7 +440,7 @@ def load_papers(folder: Path) -> dict[str, Paper]:
                 )
             chapters[chapter.chapter] = chapter.title
             for name, card in chapter.artefacts.items():
-                if not ARTEFACT_ID.match(name):
+                if not ARTEFACT_ID.fullmatch(name):
                     raise CardError(
                         f"{chapter_file}: {name!r} is no artefact id; write table_4_8, figure_A_1 "
                         "or text_4_4_4."
@@ -436,13 +479,15 @@ def all_artefacts(papers: Mapping[str, Paper]) -> Iterator[Artefact]:
 def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     """Check cards against cells; one sentence for each fault, none where all is well.
 
-    Checked are selectors that name no cell, numbers that cannot be parsed in a metric with
-    declared decimals, metrics whose decimals are declared but absent, more digits printed than
-    declared, layouts that miss a key column, inputs of artefacts without cells, and cells files
-    without a card.
+    Checked are ids that name another kind or (in a thesis) another chapter than the card's,
+    selectors that name no cell, comparisons with a cell that is not there, numbers that cannot be
+    parsed in a metric with declared decimals, metrics whose decimals are declared but absent or
+    the other way round, more digits printed than declared, layouts that miss a key column, and
+    cells files without a card or cards that point at cells without a file.
     """
     faults: list[str] = []
     for artefact in all_artefacts(papers):
+        faults.extend(_check_name(artefact, papers[artefact.paper]))
         try:
             faults.extend(_check_artefact(artefact))
         except CardError as error:
@@ -462,6 +507,21 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     return faults
 
 
+def _check_name(artefact: Artefact, paper: Paper) -> Iterator[str]:
+    prefix, chapter = artefact.name.split("_")[:2]
+    if artefact.card.kind not in _KINDS[prefix]:
+        yield (
+            f"{artefact.card_path}: {artefact.name} is of kind {artefact.card.kind!r}; an id with "
+            f"{prefix!r} is of kind {' or '.join(_KINDS[prefix])}."
+        )
+    # A paper's tables are numbered through; only a thesis puts the chapter into the number.
+    if paper.kind == "thesis" and chapter != artefact.chapter:
+        yield (
+            f"{artefact.card_path}: {artefact.name} belongs to chapter {chapter}; move its card "
+            f"to ch{chapter}.yaml."
+        )
+
+
 def _check_artefact(artefact: Artefact) -> Iterator[str]:
     card, cells = artefact.card, artefact.cells
     if cells.empty:
@@ -471,6 +531,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             "quoted": card.quoted,
             "not_run": card.not_run,
             "conclusions": card.conclusions,
+            "errata": [selector for erratum in card.errata for selector in erratum.cells],
         }
         for field, content in used.items():
             if content:
@@ -479,40 +540,69 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
                     f"{artefact.cells_path.name}; add the printed cells or drop the field."
                 )
         return
-    metrics = set(cells["metric"]) if "metric" in cells else set()
-    for metric, declared in card.decimals.items():
-        if metric != "all" and metric not in metrics:
-            yield f"{artefact.id}: `decimals` names the metric {metric!r}; found: {sorted(metrics)}."
-            continue
-        if declared == "text":
-            continue
-        mask = cells["metric"] == metric if metric in metrics else slice(None)
-        for line, value in cells.loc[mask, "value"].items():
-            place = f"{artefact.cells_path}, line {line + 2}"
-            if not is_number(value):
-                yield f"{place}: {value!r} is no number, but `decimals` declares {declared} digits."
-            elif decimals_shown(value) > declared:
-                yield f"{place}: {value!r} shows more digits than the {declared} declared."
-    if any(tier.state == "rebuilt" for tier in card.tiers.values()) and "all" not in card.decimals:
-        for metric in sorted(metrics - set(card.decimals)):
-            yield f"{artefact.id}: `decimals` says nothing of the metric {metric!r}; declare it."
+    yield from _check_decimals(artefact)
     for field in (card.tolerances, card.quoted, card.not_run):
         for entry in field:
             artefact.select(entry.cells)
     for erratum in card.errata:
         for selector in erratum.cells:
             artefact.select(selector)
-    for conclusion in card.conclusions:
-        for predicate in conclusion.holds_if:
-            artefact.select(predicate.cells)
+    yield from _check_conclusions(artefact)
     if card.layout is not None:
-        laid = set(card.layout.rows) | set(card.layout.columns)
-        missing, unknown = set(artefact.key_columns) - laid, laid - set(artefact.key_columns)
-        if missing or unknown:
+        laid = [*card.layout.rows, *card.layout.columns]
+        if sorted(laid) != sorted(artefact.key_columns):
             yield (
-                f"{artefact.id}: `layout` must name each key column once; missing "
-                f"{sorted(missing)}, unknown {sorted(unknown)}."
+                f"{artefact.id}: `layout` names {laid}; it must name each key column once: "
+                f"{artefact.key_columns}."
             )
+
+
+def _check_decimals(artefact: Artefact) -> Iterator[str]:
+    declared, cells = artefact.card.decimals, artefact.cells
+    metrics = sorted(set(cells["metric"])) if "metric" in cells else []
+    for metric in declared:
+        if metric != "all" and metric not in metrics:
+            yield f"{artefact.id}: `decimals` names the metric {metric!r}; found are {metrics}."
+    rebuilt = any(tier.state == "rebuilt" for tier in artefact.card.tiers.values())
+    if rebuilt and "all" not in declared:
+        for metric in metrics or ["all"]:
+            if metric not in declared:
+                yield (
+                    f"{artefact.id}: `decimals` says nothing of the metric {metric!r}; "
+                    "declare its digits, or text."
+                )
+    for line, row in enumerate(cells.to_dict("records"), start=2):
+        digits = declared.get(row.get("metric", "all"), declared.get("all", "text"))
+        if digits == "text":
+            continue
+        value, place = row["value"], f"{artefact.cells_path}, line {line}"
+        if not is_number(value):
+            yield f"{place}: {value!r} is no number, but `decimals` declares {digits} digits."
+        elif decimals_shown(value) > digits:
+            yield f"{place}: {value!r} shows more digits than the {digits} declared."
+
+
+def _check_conclusions(artefact: Artefact) -> Iterator[str]:
+    names = artefact.key_columns
+    printed = set(artefact.cells[names].itertuples(index=False, name=None))
+    for conclusion in artefact.card.conclusions:
+        place = f"{artefact.id}: conclusion {conclusion.id}"
+        for predicate in conclusion.holds_if:
+            selected = artefact.cells[artefact.select(predicate.cells)][names].to_dict("records")
+            for override in filter(None, (predicate.other, predicate.low, predicate.high)):
+                unknown = [column for column in override if column not in names]
+                # Put onto each selected cell, an override must lead to a printed cell.
+                lost = [key for key in selected if tuple((key | override).values()) not in printed]
+                if unknown:
+                    yield f"{place} names the column {unknown[0]!r}; the cells have {names}."
+                elif lost:
+                    yield f"{place} compares with a cell that is not there, {lost[0] | override}."
+    twice = Counter(
+        entry.id for part in (artefact.card.conclusions, artefact.card.errata) for entry in part
+    )
+    for name, count in twice.items():
+        if count > 1:
+            yield f"{artefact.id}: the id {name!r} stands {count} times; give each its own."
 
 
 def find_artefact(papers: Mapping[str, Paper], wanted: str) -> Artefact:
@@ -520,7 +610,6 @@ def find_artefact(papers: Mapping[str, Paper], wanted: str) -> Artefact:
     known = {artefact.id: artefact for artefact in all_artefacts(papers)}
     if wanted in known:
         return known[wanted]
-    from difflib import get_close_matches
-
     near = get_close_matches(wanted, known, n=3, cutoff=0.3)
-    raise CardError(f"{wanted!r} is no artefact; did you mean {', '.join(near) or 'another'}?")
+    hint = f"did you mean {', '.join(near)}" if near else "see `everycell list`"
+    raise CardError(f"{wanted!r} is no artefact; {hint}.")

@@ -29,14 +29,16 @@ _NUMERIC: Mapping[str, Callable[[float, float], bool]] = {
 
 
 @dataclass(frozen=True)
-class Tested:
+class Decision:
     """Outcome of a conclusion, and what decided it."""
 
     outcome: Outcome
     detail: str
 
 
-def evaluate(conclusion: Conclusion, table: pd.DataFrame) -> Tested:
+def evaluate(
+    conclusion: Conclusion, table: pd.DataFrame, printed: pd.DataFrame | None = None
+) -> Decision:
     """Test a conclusion on a tidy table of cells.
 
     Parameters
@@ -45,10 +47,14 @@ def evaluate(conclusion: Conclusion, table: pd.DataFrame) -> Tested:
         Predicates that must all hold.
     table
         Key columns and `value` (numbers or text), one row a cell.
+    printed
+        Cells with the same key columns, all of which the table should have; one that it lacks
+        is undecided. Without it, a table need only hold what a predicate names (a stand-in has
+        other cells than the print).
 
     Returns
     -------
-    Tested
+    Decision
         `fails` where one predicate fails; else `undecided` where one cannot be decided (a cell
         is missing or not a number, an interval holds the value, or no cell is selected); else
         `holds`.
@@ -60,32 +66,58 @@ def evaluate(conclusion: Conclusion, table: pd.DataFrame) -> Tested:
     >>> better = Conclusion(id="b_wins", claim="System b is better than system a.", source="p. 1",
     ...     holds_if=[{"cells": {"system": "b"}, "op": ">", "other": {"system": "a"}}])
     >>> evaluate(better, table)
-    Tested(outcome='holds', detail='1 of 1 comparisons true')
+    Decision(outcome='holds', detail='1 of 1 comparisons true')
     >>> evaluate(better, table.assign(value=[0.4, 0.4])).outcome
     'fails'
     >>> evaluate(better, table[:1]).outcome
     'undecided'
     """
-    results = [_evaluate(predicate, table) for predicate in conclusion.holds_if]
+    keys, values = key_columns(table), _by_key(table)
+    expected = [] if printed is None else list(printed[keys].itertuples(index=False, name=None))
+    results = [_evaluate(part, keys, values, expected) for part in conclusion.holds_if]
     for outcome in ("fails", "undecided"):
         for result in results:
             if result.outcome == outcome:
                 return result
-    return Tested("holds", "; ".join(dict.fromkeys(result.detail for result in results)))
+    return Decision("holds", "; ".join(dict.fromkeys(result.detail for result in results)))
 
 
-def _evaluate(predicate: Predicate, table: pd.DataFrame) -> Tested:
+def _by_key(table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
     keys = key_columns(table)
-    values = {tuple(row[:-1]): row[-1] for row in table[[*keys, "value"]].itertuples(index=False)}
-    selected = [key for key in values if _matches(dict(zip(keys, key, strict=True)), predicate)]
+    return {
+        tuple(str(part) for part in row[:-1]): row[-1]
+        for row in table[[*keys, "value"]].itertuples(index=False)
+    }
+
+
+def _evaluate(
+    predicate: Predicate,
+    keys: list[str],
+    values: Mapping[tuple[str, ...], Any],
+    expected: list[tuple[str, ...]],
+) -> Decision:
+    wanted = {
+        column: [value] if isinstance(value, str) else value
+        for column, value in predicate.cells.items()
+    }
+    absent = sorted(set(wanted) - set(keys))
+    if absent:
+        return Decision("undecided", f"the table has no column {absent[0]!r}")
+    selected = [
+        key
+        for key in dict.fromkeys([*values, *expected])
+        if all(part in wanted.get(column, [part]) for column, part in zip(keys, key, strict=True))
+    ]
+    for column, names in wanted.items():
+        found = {key[keys.index(column)] for key in selected}
+        lost = [name for name in names if name not in found]
+        # A table that lacks selected cells must not pass as complete.
+        if lost or not found:
+            return Decision("undecided", f"no cell has {column} = {(lost or names)[0]!r}")
     true, false, unknown = [], [], []
     for key in selected:
         truth = _compare(predicate, dict(zip(keys, key, strict=True)), values, keys)
         (unknown if truth is None else true if truth else false).append(key)
-    expected = math.prod(len(v) if isinstance(v, list) else 1 for v in predicate.cells.values())
-    # A table that lacks selected cells (a stand-in, a partial run) must not pass as complete.
-    if not selected or (len(selected) < expected and set(keys) == set(predicate.cells)):
-        return Tested("undecided", f"cells {predicate.cells} are not all there")
     outcome = _quantify(predicate.quantifier, len(true), len(false), len(unknown))
     detail = f"{len(true)} of {len(selected)} comparisons true"
     if unknown:
@@ -93,7 +125,7 @@ def _evaluate(predicate: Predicate, table: pd.DataFrame) -> Tested:
     if outcome == "fails":
         against = true if predicate.quantifier == "none" else false
         detail += f"; against it: {_name(against[0])}" if against else ""
-    return Tested(outcome, detail)
+    return Decision(outcome, detail)
 
 
 def _quantify(quantifier: str, true: int, false: int, unknown: int) -> Outcome:
@@ -107,36 +139,40 @@ def _quantify(quantifier: str, true: int, false: int, unknown: int) -> Outcome:
     return "holds" if low else "undecided" if high else "fails"
 
 
-def _matches(key: dict[str, Any], predicate: Predicate) -> bool:
-    for column, wanted in predicate.cells.items():
-        if str(key.get(column)) not in ([wanted] if isinstance(wanted, str) else wanted):
-            return False
-    return True
-
-
 def _compare(
-    predicate: Predicate, key: dict[str, Any], values: Mapping[tuple, Any], keys: list[str]
+    predicate: Predicate,
+    key: dict[str, str],
+    values: Mapping[tuple[str, ...], Any],
+    keys: list[str],
 ) -> bool | None:
+    """Truth of one comparison, None where it cannot be decided."""
+
     def at(override: dict[str, str]) -> Any:
-        return values.get(tuple(str((key | override)[column]) for column in keys))
+        # A column that the table does not have leads to no cell, not back to this one.
+        return (
+            values.get(tuple((key | override).values())) if override.keys() <= set(keys) else None
+        )
 
     left = at({})
     right = at(predicate.other) if predicate.other is not None else predicate.value
-    if left is None or right is None:
+    if _is_missing(left) or _is_missing(right):
         return None
-    if predicate.op in ("in", "not in"):
-        inside = str(left) in ([right] if isinstance(right, str) else [str(v) for v in right])
-        return inside == (predicate.op == "in")
+    if isinstance(right, list):
+        return (str(left) in right) == (predicate.op == "in")
     left_number, right_number = _number(left), _number(right)
     if left_number is None or right_number is None:
-        if predicate.op in ("==", "!=") and isinstance(right, str):
-            return (str(left) == right) == (predicate.op == "==")
+        if predicate.op in ("==", "!="):
+            return (str(left) == str(right)) == (predicate.op == "==")
         return None
     if predicate.low is not None and predicate.high is not None:
         low, high = _number(at(predicate.low)), _number(at(predicate.high))
         if low is None or high is None or low <= right_number <= high:
             return None
     return _NUMERIC[predicate.op](left_number, right_number)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def _number(value: Any) -> float | None:

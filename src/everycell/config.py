@@ -20,6 +20,59 @@ class ConfigError(Exception):
     """The configuration cannot be used; the message names the key, the value and what may be."""
 
 
+#: libyaml's parser is eight times faster than the one in Python, which stands in where it is
+#: not compiled in.
+_Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_Parser):
+    """A safe loader that refuses a key that stands twice, of which YAML would drop the first."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys: set[str] = set()
+        for key, _ in node.value:
+            # A merge key may be repeated, and a key that it brings may be overridden.
+            if key.tag != "tag:yaml.org,2002:merge":
+                if key.value in keys:
+                    raise yaml.constructor.ConstructorError(
+                        problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
+                    )
+                keys.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def load_yaml(text: str) -> Any:
+    """Parse YAML safely; a key that stands twice in a mapping is a fault.
+
+    Raises
+    ------
+    yaml.YAMLError
+        What `yaml_fault` puts into words.
+
+    Examples
+    --------
+    >>> load_yaml("a: {b: 1}")
+    {'a': {'b': 1}}
+    """
+    return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
+
+
+def yaml_fault(error: yaml.YAMLError) -> str:
+    r"""Where and what is wrong with a YAML text.
+
+    Examples
+    --------
+    >>> try:
+    ...     load_yaml("a: 1\na: 2")
+    ... except yaml.YAMLError as error:
+    ...     print(yaml_fault(error))
+    line 2: the key 'a' stands twice
+    """
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error)
+    return f"line {mark.line + 1}: {problem}" if mark else problem
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -51,12 +104,6 @@ class UserStudies(_Model):
     simulation: Simulation = Simulation()
 
 
-class Figures(_Model):
-    """What all figures share."""
-
-    png_dpi: int = Field(150, ge=50, le=600, description="Resolution of the PNG files.")
-
-
 class Config(_Model):
     """All that ``config.yaml`` may hold.
 
@@ -73,7 +120,6 @@ class Config(_Model):
     cache: str = Field("resources", min_length=1, description="Folder of the fetched files.")
     network: bool = Field(True, description="Whether a fetch may use the network.")
     seed: int = Field(20261121, ge=0, lt=2**32, description="Seed of all random numbers.")
-    figures: Figures = Figures()
     user_studies: UserStudies = UserStudies()
 
     def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
@@ -102,13 +148,13 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     >>> parse_config({"sead": 1})
     Traceback (most recent call last):
         ...
-    everycell.config.ConfigError: config.yaml: `sead` is no key; did you mean `seed`? Allowed \
-are: mirror, cache, network, seed, figures, user_studies.
-    >>> parse_config({"figures": {"png_dpi": "high"}})
+    everycell.config.ConfigError: config.yaml: `sead` is no key (did you mean `seed`?); allowed \
+are: mirror, cache, network, seed, user_studies.
+    >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):
         ...
-    everycell.config.ConfigError: config.yaml: `figures.png_dpi` is 'high'; allowed is: a valid \
-integer (50 to 600).
+    everycell.config.ConfigError: config.yaml: `user_studies.alpha` is 'high'; allowed is: a \
+valid number, above 0, below 1.
     """
     if content is None:
         content = {}
@@ -117,58 +163,102 @@ integer (50 to 600).
     try:
         return Config.model_validate(content)
     except ValidationError as error:
-        raise ConfigError(f"{name}: {_sentence(error.errors()[0])}") from None
+        raise ConfigError(f"{name}: {describe_fault(Config, error)}") from None
 
 
 def read_config(path: Path) -> Config:
-    """Read and validate a configuration file."""
+    """Read and validate a configuration file; an empty one means the defaults."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = load_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}).") from None
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); restore the file.") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
     except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        line = f", line {where.line + 1}" if where else ""
-        raise ConfigError(f"{path}{line}: is no YAML ({getattr(error, 'problem', error)}).") from None
+        raise ConfigError(f"{path}: is no YAML, {yaml_fault(error)}; mend that line.") from None
     return parse_config(content, name=path.name)
 
 
-def _sentence(fault: Mapping[str, Any]) -> str:
-    place = [part for part in fault["loc"]]
-    key = ".".join(str(part) for part in place)
-    fields = _fields_at(place[:-1])
+#: JSON schema's words for the limits of a number.
+_LIMITS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "above",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+}
+#: Plain words for what pydantic says in its own.
+_WORDS = {
+    "model_type": "a block of `key: value`",
+    "dict_type": "a block of `key: value`",
+    "invalid_key": "a key that is text",
+    "too_short": "{min_length} entries or more",
+    "string_too_short": "a text of {min_length} characters or more",
+    "string_pattern_mismatch": "a text of the form {pattern}",
+}
+
+
+def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
+    """One sentence for the first fault that pydantic found: the key, the value, what may be.
+
+    Parameters
+    ----------
+    model
+        The model that was validated.
+    error
+        What it raised.
+
+    Examples
+    --------
+    >>> try:
+    ...     Config.model_validate({"seed": -1})
+    ... except ValidationError as error:
+    ...     print(describe_fault(Config, error))
+    `seed` is -1; allowed is: a number, at least 0, below 4294967296.
+    """
+    fault = error.errors()[0]
+    place = list(fault["loc"])
+    # Of a choice of types pydantic also names the one it tried, which is no key of the file.
+    if place and "anyOf" in _schema_at(model, place[:-1]):
+        place.pop()
+    key = f"`{'.'.join(str(part) for part in place)}`" if place else "the content"
+    found = _short(fault["input"])
     if fault["type"] == "extra_forbidden":
+        fields = list(_schema_at(model, place[:-1]).get("properties", {}))
         near = get_close_matches(str(place[-1]), fields, n=1)
-        hint = f" did you mean `{near[0]}`?" if near else ""
-        return f"`{key}` is no key;{hint} Allowed are: {', '.join(fields)}."
-    allowed = fault["msg"].removeprefix("Input should be ").rstrip(".")
-    limits = _limits(place)
-    return f"`{key}` is {fault['input']!r}; allowed is: {allowed}{limits}."
+        hint = f" (did you mean `{near[0]}`?)" if near else ""
+        return f"{key} is no key{hint}; allowed are: {', '.join(fields)}."
+    if fault["type"] == "missing":
+        return f"{key} is missing; add it."
+    if fault["type"] == "value_error":
+        return f"{key} does not hold together: {fault['msg'].removeprefix('Value error, ')}."
+    node = _schema_at(model, place)
+    limits = [f"{word} {node[bound]}" for bound, word in _LIMITS.items() if bound in node]
+    allowed = fault["msg"].removeprefix("Input should be ")
+    if fault["type"] in _WORDS:
+        allowed = _WORDS[fault["type"]].format(**fault.get("ctx", {}))
+    if limits and fault["type"].startswith(("greater_than", "less_than")):
+        allowed = "a number"
+    return f"{key} is {found}; allowed is: {', '.join([allowed, *limits])}."
 
 
-def _schema_at(place: list[Any]) -> dict[str, Any]:
+def _short(value: Any, most: int = 80) -> str:
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _schema_at(model: type[BaseModel], place: list[Any]) -> dict[str, Any]:
     """JSON schema of the key at `place`; an empty one where there is no such key."""
-    schema = Config.model_json_schema()
+    schema = model.model_json_schema()
     definitions, node = schema.get("$defs", {}), schema
     for part in place:
         if isinstance(part, int):
             node = node.get("items", {})
         else:
-            node = node.get("properties", {}).get(part, {})
+            others = node.get("additionalProperties") or {}
+            node = node.get("properties", {}).get(part, others)
         if "$ref" in node:
             node = definitions[node["$ref"].rsplit("/", 1)[1]]
     return node
-
-
-def _fields_at(place: list[Any]) -> list[str]:
-    return list(_schema_at(place).get("properties", {}))
-
-
-def _limits(place: list[Any]) -> str:
-    node = _schema_at(place)
-    low = node.get("minimum", node.get("exclusiveMinimum"))
-    high = node.get("maximum", node.get("exclusiveMaximum"))
-    return f" ({low} to {high})" if low is not None and high is not None else ""
 
 
 def json_schema() -> str:

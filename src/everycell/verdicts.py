@@ -39,7 +39,7 @@ def judge(
     printed
         The value as it stands in the paper.
     rebuilt
-        The rebuilt value, unrounded.
+        The rebuilt value, unrounded: a number, or a number as text.
     decimals
         Declared decimals of the column, or "text" to compare strings.
     tolerance
@@ -61,17 +61,14 @@ def judge(
     if decimals == "text" or not is_number(printed):
         same = str(rebuilt).strip() == printed.strip()
         return "equal" if same else "differs"
-    try:
-        value = float(rebuilt)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    value = _number(rebuilt)
+    if value is None:
         return "differs"
     distance = abs(value - float(printed))
-    if math.isnan(distance):
-        return "differs"
     unit = 10.0**-decimals
     if distance <= unit * (0.5 + _SLACK):
         return "equal"
-    if distance <= max(unit * (1 + _SLACK), tolerance):
+    if distance <= max(unit, tolerance) + unit * _SLACK:
         return "close"
     return "differs"
 
@@ -96,7 +93,10 @@ def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...
         for row in table[[*keys, "value"]].itertuples(index=False)
     }
     if len(rebuilt) < len(table):
-        raise CardError(f"{artefact.id}: the rebuilt table has a cell twice; each stands once.")
+        twice = table.loc[table.duplicated(keys), keys].iloc[0]
+        raise CardError(
+            f"{artefact.id}: rebuilt the cell {' / '.join(map(str, twice))} twice; write it once."
+        )
     printed = set(artefact.cells[keys].itertuples(index=False, name=None))
     unknown = [key for key in rebuilt if key not in printed]
     if unknown:
@@ -123,7 +123,8 @@ def report(
     tier
         Tier that the values come from.
     rebuilt
-        Tidy table with the artefact's key columns and `value`; None where nothing was run.
+        Tidy table with the artefact's key columns and `value` (numbers or text); None where
+        nothing was run.
     files
         Names of the files beside the verdicts, to list.
 
@@ -131,16 +132,29 @@ def report(
     -------
     dict
         JSON-ready: artefact, tier, state, cells, verdicts (counts), rmse and kendall_tau (by
-        metric), conclusions, errata, files.
+        metric), conclusions, errata, files. A stand-in has no cells: nothing is compared.
+
+    Raises
+    ------
+    CardError
+        The tier is none of the card's, the rebuilt table does not fit the printed cells, or the
+        card says of a rebuilt cell that it is not run.
     """
+    if tier not in artefact.card.tiers:
+        raise CardError(
+            f"{artefact.id}: has no tier {tier!r}; its card declares "
+            f"{', '.join(artefact.card.tiers)}."
+        )
     declared = artefact.card.tiers[tier]
     state = declared.state
     if rebuilt is None and state in RUNNABLE:
         state = "not_run"
-    printed_cells = artefact.cells
-    compared = rebuilt is not None and state == "rebuilt" and not printed_cells.empty
-    values = read_rebuilt(artefact, rebuilt) if compared and rebuilt is not None else {}
-    cells = [] if state == "stand_in" else _cells(artefact, tier, values, declared.needs, state)
+    values: dict[tuple[str, ...], Any] = {}
+    if rebuilt is not None and state == "rebuilt" and not artefact.cells.empty:
+        values = read_rebuilt(artefact, rebuilt)
+        rebuilt = rebuilt[[*artefact.key_columns, "value"]]
+    needs = declared.needs if rebuilt is None else "the rebuilt table lacks this cell"
+    cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, needs, state)
     counts = Counter(cell["verdict"] for cell in cells)
     return {
         "artefact": artefact.id,
@@ -149,7 +163,7 @@ def report(
         "cells": cells,
         "verdicts": {verdict: counts[verdict] for verdict in VERDICTS},
         **_closeness(artefact, cells),
-        "conclusions": _conclusions(artefact, rebuilt),
+        "conclusions": _conclusions(artefact, rebuilt, state),
         "errata": _errata(artefact),
         "files": sorted(files or []),
     }
@@ -166,6 +180,12 @@ def _cells(
     for entry in card.not_run:
         if entry.tier == tier:
             for index in table.index[artefact.select(entry.cells)]:
+                key = tuple(table.loc[index, keys])
+                if key in values:
+                    raise CardError(
+                        f"{artefact.card_path}: `not_run` names the cell {' / '.join(key)} of "
+                        f"{artefact.name}, which tier {tier} rebuilds; drop it from `not_run`."
+                    )
                 why[index] = ("not_run", entry.needs)
     for quoted in card.quoted:
         for index in table.index[artefact.select(quoted.cells)]:
@@ -179,6 +199,8 @@ def _cells(
         for selector in erratum.cells:
             for index in table.index[artefact.select(selector)]:
                 errata[index] = f"{erratum.where}: {erratum.finding}"
+    metrics = table["metric"] if "metric" in table else pd.Series("all", table.index)
+    decimals = {metric: artefact.decimals(metric) for metric in metrics.unique()}
     cells = []
     for index, row in table.iterrows():
         key = {column: row[column] for column in keys}
@@ -192,9 +214,12 @@ def _cells(
             verdict, reason = "not_run", needs
         else:
             within, cause = tolerances.get(index, (0.0, ""))
-            verdict = judge(
-                row["value"], rebuilt, artefact.decimals(row.get("metric", "all")), within
-            )
+            digits = decimals[metrics[index]]
+            verdict = judge(row["value"], rebuilt, digits, within)
+            if digits == "text" or _number(rebuilt) is None:
+                rebuilt = str(rebuilt)
+            else:
+                rebuilt = _number(rebuilt)
             reason = cause if verdict == "close" else ""
             if verdict == "differs" and index in errata:
                 verdict, reason = "misprint", errata[index]
@@ -202,7 +227,7 @@ def _cells(
             {
                 "key": key,
                 "printed": row["value"],
-                "rebuilt": None if verdict in ("quoted", "not_run") else _plain(rebuilt),
+                "rebuilt": None if verdict in ("quoted", "not_run") else rebuilt,
                 "verdict": verdict,
                 "why": reason or None,
             }
@@ -210,11 +235,15 @@ def _cells(
     return cells
 
 
-def _plain(value: Any) -> float | str:
+def _number(value: object) -> float | None:
+    """A finite number, or None: "132_1" and "1e999", which `float` takes, are none."""
+    if isinstance(value, str) and not is_number(value):
+        return None
     try:
-        return float(value)
+        number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        return str(value)
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _closeness(artefact: Artefact, cells: list[dict[str, Any]]) -> dict[str, Any]:
@@ -228,24 +257,25 @@ def _closeness(artefact: Artefact, cells: list[dict[str, Any]]) -> dict[str, Any
     tau: dict[str, float] = {}
     for metric, pairs in by_metric.items():
         rmse[metric] = math.sqrt(math.fsum((p - r) ** 2 for p, r in pairs) / len(pairs))
-        # Rounded as printed, so that the digits a print drops make no ties of their own.
-        digits = artefact.decimals(metric)
-        rounded = [(p, round(r, digits) if digits != "text" else r) for p, r in pairs]
+        # Rounded as printed: values that print alike are a tie on both sides.
+        digits = artefact.decimals("all" if metric == "value" else metric)
+        rounded = [(p, round(r, digits)) for p, r in pairs]
         correlation = pd.DataFrame(rounded).corr(method="kendall").iloc[0, 1]
         if not math.isnan(correlation):
             tau[metric] = float(correlation)
     return {"rmse": rmse, "kendall_tau": tau}
 
 
-def _conclusions(artefact: Artefact, rebuilt: pd.DataFrame | None) -> list[dict[str, Any]]:
+def _conclusions(
+    artefact: Artefact, rebuilt: pd.DataFrame | None, state: str
+) -> list[dict[str, Any]]:
     tested = []
     for conclusion in artefact.card.conclusions:
         on_printed = evaluate(conclusion, artefact.cells)
-        on_rebuilt = (
-            evaluate(conclusion, rebuilt.astype({k: str for k in artefact.key_columns}))
-            if rebuilt is not None
-            else None
-        )
+        on_rebuilt = None
+        if rebuilt is not None:
+            printed = artefact.cells if state == "rebuilt" else None
+            on_rebuilt = evaluate(conclusion, rebuilt, printed)
         tested.append(
             {
                 "id": conclusion.id,

@@ -18,7 +18,8 @@ with Job(snakemake) as job:
                 load_papers(Path("published")), f"{wildcards.paper}/{wildcards.artefact}"
             ),
             wildcards.tier,
-            pd.read_csv(snakemake.input.rebuilt, keep_default_na=False),
+            # As text: a key "1.10" and a value "132_1" stay what they are.
+            pd.read_csv(snakemake.input.rebuilt, dtype=str, keep_default_na=False),
             files=[
                 output["path"] for output in read_receipt(Path(snakemake.input.receipt))["outputs"]
             ],
