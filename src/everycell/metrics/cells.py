@@ -1,0 +1,240 @@
+"""Annotated conversations as entities, and their scores as tidy cells: one row a printed value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+
+from everycell.metrics.group_fairness import (
+    READING_BUDGET,
+    AttributeSet,
+    Divergence,
+    Method,
+    group_fairness,
+    position_weight,
+    relevance,
+    turn_similarities,
+    without_duplicates,
+)
+
+#: What stands in place of an entity in the row of a conversation's own score.
+CONVERSATION = "(conversation)"
+
+
+def _memberships(text: str, width: int, where: str) -> list[float]:
+    try:
+        shares = [float(Fraction(part)) for part in text.split(";")]
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(
+            f"{where}: the membership {text!r} cannot be read; write numbers or fractions with "
+            "semicolons between them, as in 0;1/2;1/2."
+        ) from None
+    if len(shares) != width:
+        raise ValueError(
+            f"{where}: the membership {text!r} has {len(shares)} groups and the target {width}; "
+            "give one share a group."
+        )
+    return shares
+
+
+def read_targets(
+    targets: pd.DataFrame, divergences: Mapping[str, Divergence]
+) -> dict[str, AttributeSet]:
+    """Attribute sets from a tidy table of targets.
+
+    Parameters
+    ----------
+    targets
+        Columns attribute_set, group (in its order) and value.
+    divergences
+        Attribute set -> divergence; sets that are not named are left out.
+
+    Returns
+    -------
+    dict
+        Attribute set -> target and divergence, in the order of `divergences`.
+
+    Raises
+    ------
+    ValueError
+        A named attribute set has no target.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"attribute_set": "GENDER", "group": [1, 2], "value": [0.5, 0.5]})
+    >>> read_targets(table, {"GENDER": "JSD"})
+    {'GENDER': AttributeSet(target=(0.5, 0.5), divergence='JSD')}
+    """
+    found = {}
+    for name, divergence in divergences.items():
+        shares = targets.loc[targets["attribute_set"] == name].sort_values("group")["value"]
+        if shares.empty:
+            raise ValueError(
+                f"The targets hold no attribute set {name!r}; found are "
+                f"{sorted(set(targets['attribute_set']))}."
+            )
+        found[name] = AttributeSet(tuple(shares.astype(float).tolist()), divergence)
+    return found
+
+
+def annotated_entities(
+    annotations: pd.DataFrame,
+    gains: Mapping[str, float],
+    attribute_sets: Mapping[str, AttributeSet],
+) -> pd.DataFrame:
+    """Entities of annotated conversations, one row an entity.
+
+    Parameters
+    ----------
+    annotations
+        Tidy cells, all text: system, turn, order (of the entity in the conversation, from 1),
+        entity, metric and value. The metrics are `level` (relevance level), `wc` (number of the
+        last word) and one a attribute set, in lower case (shares of the groups, as in
+        ``0;2/3;1/3``). Only `level` is needed for an entity that is not relevant.
+    gains
+        Relevance level -> gain in [0, 1].
+    attribute_sets
+        Their targets give the number of groups.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Systems in the order of the annotations, entities by `order`. Columns system, turn,
+        entity, word_count (NaN where not annotated), gain (0 for duplicates) and one column an
+        attribute set, of lists of C shares (NaN where not annotated).
+
+    Raises
+    ------
+    ValueError
+        An unknown relevance level, or a membership that is no list of C shares.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame(
+    ...     [["level", "L1"], ["wc", "560"], ["ratings", "0;0;1/2;1/2"]],
+    ...     columns=["metric", "value"])
+    >>> cells = cells.assign(system="Google", turn="S2", order="4", entity="Interstellar")
+    >>> sets = {"RATINGS": AttributeSet((0.25,) * 4, "RNOD")}
+    >>> found = annotated_entities(cells, {"L0": 0, "L1": 0.5}, sets).iloc[0]
+    >>> found["gain"], found["RATINGS"]
+    (np.float64(0.5), [0.0, 0.0, 0.5, 0.5])
+    """
+    keys = ["system", "turn", "order", "entity"]
+    metrics = ["level", "wc", *(name.lower() for name in attribute_sets)]
+    wide = (
+        annotations.pivot(index=keys, columns="metric", values="value")
+        .reindex(columns=metrics)
+        .reset_index()
+    )
+    conversations = []
+    for system in annotations["system"].unique():
+        part = wide[wide["system"] == system]
+        part = part.iloc[part["order"].astype(int).argsort()]
+        unknown = sorted(set(part["level"].fillna("")) - set(gains))
+        if unknown:
+            raise ValueError(
+                f"{system}: the relevance level {unknown[0]!r} is unknown; allowed are "
+                f"{sorted(gains)}."
+            )
+        entities = pd.DataFrame(
+            {
+                "system": system,
+                "turn": part["turn"],
+                "entity": part["entity"],
+                "word_count": part["wc"].astype(float),
+                "gain": without_duplicates(part["entity"], part["level"].map(gains)),
+            }
+        )
+        for name, groups in attribute_sets.items():
+            width = len(groups.target)
+            entities[name] = [
+                _memberships(text, width, f"{system}, {entity}, {name}")
+                if isinstance(text, str)
+                else [np.nan] * width
+                for entity, text in zip(part["entity"], part[name.lower()], strict=True)
+            ]
+        conversations.append(entities)
+    return pd.concat(conversations, ignore_index=True)
+
+
+def relevance_cells(entities: pd.DataFrame, budget: int = READING_BUDGET) -> pd.DataFrame:
+    """Discounted gain of each relevant entity, and relevance R of each conversation.
+
+    Parameters
+    ----------
+    entities
+        As from `annotated_entities`.
+    budget
+        Words that the user is ready to read.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns system, entity, metric and value: pw, g and pw_g of each relevant entity, then R
+        of the entity "(conversation)". Source: sakai2023, Table 1.
+
+    Examples
+    --------
+    >>> films = pd.DataFrame({"system": "A", "entity": ["Tenet", "Looper"],
+    ...                       "word_count": [1, 626], "gain": [1.0, 0.0]})
+    >>> relevance_cells(films, budget=1249)["value"].tolist()
+    [1.0, 1.0, 1.0, 0.0016]
+    """
+    cells: list[tuple[str, str, str, float]] = []
+    for system, part in entities.groupby("system", sort=False):
+        named = part[part["gain"] > 0]
+        weights = position_weight(named["word_count"], budget)
+        for entity, weight, gain in zip(named["entity"], weights, named["gain"], strict=True):
+            cells += [
+                (system, entity, "pw", weight),
+                (system, entity, "g", gain),
+                (system, entity, "pw_g", weight * gain),
+            ]
+        cells.append(
+            (system, CONVERSATION, "R", relevance(part["word_count"], part["gain"], budget))
+        )
+    return pd.DataFrame(cells, columns=["system", "entity", "metric", "value"])
+
+
+def fairness_cells(
+    entities: pd.DataFrame,
+    attribute_sets: Mapping[str, AttributeSet],
+    method: Method = "independent",
+) -> pd.DataFrame:
+    """Similarity of each turn to the targets, and group fairness GF of each conversation.
+
+    Parameters
+    ----------
+    entities
+        As from `annotated_entities`.
+    attribute_sets
+        Attribute set -> target and divergence.
+    method
+        How the achieved distribution of a turn is made (see `achieved_distributions`).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns system, turn, metric ("RATINGS (RNOD)": attribute set and divergence) and value:
+        a row for each turn with a relevant entity, then the turn "GF" for the conversation.
+        Source: sakai2023, Table 2.
+
+    Examples
+    --------
+    >>> films = pd.DataFrame({"system": "A", "turn": ["S1", "S1"], "gain": [1.0, 0.5],
+    ...                       "GENDER": [[1, 0], [0, 1]]})
+    >>> fairness_cells(films, {"GENDER": AttributeSet((0.5, 0.5), "JSD")}).values.tolist()
+    [['A', 'S1', 'GENDER (JSD)', 1.0], ['A', 'GF', 'GENDER (JSD)', 1.0]]
+    """
+    cells: list[tuple[str, str, str, float]] = []
+    for system, part in entities.groupby("system", sort=False):
+        for name, groups in attribute_sets.items():
+            memberships = np.array(part[name].tolist())
+            turns = turn_similarities(part["turn"], part["gain"], memberships, groups, method)
+            metric = f"{name} ({groups.divergence})"
+            cells += [(system, turn, metric, value) for turn, value in turns.items()]
+            cells.append((system, "GF", metric, group_fairness(turns)))
+    return pd.DataFrame(cells, columns=["system", "turn", "metric", "value"])

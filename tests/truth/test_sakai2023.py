@@ -1,0 +1,109 @@
+"""Tables 1 and 2 of sakai2023 from the annotations of Figure 5, without the workflow."""
+
+from decimal import ROUND_HALF_UP, Decimal
+
+import pandas as pd
+import pytest
+
+from everycell.artefacts import load_papers
+from everycell.metrics import (
+    AttributeSet,
+    annotated_entities,
+    fairness_cells,
+    gfrc,
+    read_targets,
+    relevance_cells,
+)
+from everycell.verdicts import judge
+
+GAINS = {"L0": 0, "L1": 0.5, "L2": 1}
+#: Means that the paper took of two values that it had rounded before.
+OF_ROUNDED = [("Bing", "GF", "RATINGS (RNOD)"), ("Bing", "GF", "ORIGIN (JSD)")]
+
+
+@pytest.fixture(scope="module")
+def paper(repository):
+    return load_papers(repository / "published")["sakai2023"].artefacts
+
+
+@pytest.fixture(scope="module")
+def sets(repository):
+    targets = pd.read_csv(repository / "published" / "sakai2023" / "targets.csv")
+    return read_targets(targets, {"RATINGS": "RNOD", "ORIGIN": "JSD"})
+
+
+@pytest.fixture(scope="module")
+def entities(paper, sets):
+    return annotated_entities(paper["figure_5"].input_cells(), GAINS, sets)
+
+
+def compared(artefact, rebuilt):
+    """Verdict of each printed cell; every cell must be rebuilt, and no other."""
+    keys = artefact.key_columns
+    values = rebuilt.set_index(keys)["value"]
+    assert set(values.index) == set(artefact.cells[keys].itertuples(index=False, name=None))
+    return {
+        tuple(key): judge(printed, values[tuple(key)], artefact.decimals(key[-1]))
+        for *key, printed in artefact.cells[[*keys, "value"]].itertuples(index=False)
+    }
+
+
+def test_all_38_cells_of_table_1_are_equal(paper, entities):
+    verdicts = compared(paper["table_1"], relevance_cells(entities))
+    assert list(verdicts.values()) == ["equal"] * 38
+
+
+def test_cells_of_table_2_are_equal_but_two_means_that_are_close(paper, entities, sets):
+    verdicts = compared(paper["table_2"], fairness_cells(entities, sets))
+    assert len(verdicts) == 10
+    assert {key: verdict for key, verdict in verdicts.items() if verdict != "equal"} == {
+        key: "close" for key in OF_ROUNDED
+    }
+
+
+@pytest.mark.parametrize(("key", "unrounded"), list(zip(OF_ROUNDED, (0.5784, 0.4492), strict=True)))
+def test_both_close_means_are_those_of_the_printed_turns(paper, entities, sets, key, unrounded):
+    rebuilt = fairness_cells(entities, sets).set_index(["system", "turn", "metric"])["value"]
+    assert round(rebuilt[key], 4) == unrounded
+    printed = paper["table_2"].cells.set_index(["system", "turn", "metric"])["value"]
+    system, _, metric = key
+    turns = sum(Decimal(printed[system, turn, metric]) for turn in ("S1", "S2")) / 2
+    assert turns.quantize(Decimal("0.0001"), ROUND_HALF_UP) == Decimal(printed[key])
+
+
+def test_uniform_target_for_origin_gives_other_turns_but_the_printed_mean(paper, entities):
+    uniform = {"ORIGIN": AttributeSet((1 / 8,) * 8, "JSD")}
+    rebuilt = fairness_cells(entities, uniform).set_index(["system", "turn"])["value"]
+    assert rebuilt["Bing"].round(4).to_dict() == {"S1": 0.4114, "S2": 0.4872, "GF": 0.4493}
+    printed = paper["table_2"].cells.set_index(["system", "turn", "metric"])["value"]
+    for turn in ("S1", "S2"):
+        assert judge(printed["Bing", turn, "ORIGIN (JSD)"], rebuilt["Bing", turn], 4) == "differs"
+
+
+def test_relevance_does_not_tell_the_weight_of_eq_6_from_that_of_eq_8(paper, entities):
+    cells = paper["table_1"].cells.set_index(["system", "entity", "metric"])["value"]
+    relevant = entities[entities["gain"] > 0]
+    eq_8 = 1 - relevant["word_count"] / 1250
+    for system, entity, weight in zip(relevant["system"], relevant["entity"], eq_8, strict=True):
+        assert judge(cells[system, entity, "pw"], weight, 4) == "differs"
+    scores = (eq_8 * relevant["gain"]).groupby(relevant["system"]).sum() * 2 / 1251
+    for system, score in scores.items():
+        assert judge(cells[system, "(conversation)", "R"], score, 4) == "equal"
+
+
+def test_scores_of_a_whole_conversation_agree_with_both_tables(entities, sets):
+    google = entities[entities["system"] == "Google"]
+    scores = gfrc(
+        google["turn"],
+        google["entity"],
+        google["word_count"],
+        google["gain"],
+        {name: google[name].tolist() for name in sets},
+        sets,
+    )
+    assert round(scores.relevance, 4) == 0.0014
+    assert {name: round(gf, 4) for name, gf in scores.by_attribute_set.items()} == {
+        "RATINGS": 0.4049,
+        "ORIGIN": 0.4303,
+    }
+    assert scores.group_fairness == pytest.approx((0.4049 + 0.4303) / 2, abs=1e-4)
