@@ -134,8 +134,8 @@ def transparency_study() -> UserStudy:
 
     Between subjects: 16 workers a condition, each rates all 10 queries; factors
     ``response_quality``, ``explanation_quality`` and ``presentation_mode`` with the levels of the
-    released data (V visual, T textual; the level ``"None"`` stands for "no explanation"). Source: lajewska2025,
-    section 7.3, Table 7.3. Shares: those of the usefulness ratings.
+    released data (V visual, T textual; the level ``"None"`` stands for "no explanation"). Source:
+    lajewska2025, section 7.3, Table 7.3. Shares: those of the usefulness ratings.
 
     Examples
     --------
