@@ -231,13 +231,13 @@ def test_only_the_first_relevant_mention_counts():
 
 
 FILMS = np.array([[1, 0, 0], [0, 1, 0], [np.nan] * 3, [0, 0, 1], [0, 1, 0]])
-TURNS = ["S1", "S1", "S2", "S10", "S10"]
+TURNS = ["S2", "S2", "S3", "S10", "S10"]
 GAINS = [1, 0.5, 0, 1, 1]
 
 
 def test_independent_method_means_over_the_turn_and_cumulative_over_all_so_far():
     own = achieved_distributions(TURNS, GAINS, FILMS)
-    assert own.index.tolist() == ["S1", "S10"]
+    assert own.index.tolist() == ["S2", "S10"]
     assert own.to_numpy() == pytest.approx(np.array([[0.5, 0.5, 0], [0, 0.5, 0.5]]))
     so_far = achieved_distributions(TURNS, GAINS, FILMS, "cumulative")
     assert so_far.to_numpy() == pytest.approx(np.array([[0.5, 0.5, 0], [0.25, 0.5, 0.25]]))
@@ -255,7 +255,7 @@ def test_turns_without_a_relevant_entity_are_left_out_of_the_mean():
     uniform = AttributeSet((1 / 3,) * 3, "JSD")
     with_gap = turn_similarities(TURNS, GAINS, FILMS, uniform)
     without = turn_similarities(
-        [turn for turn in TURNS if turn != "S2"], [1, 0.5, 1, 1], FILMS[[0, 1, 3, 4]], uniform
+        [turn for turn in TURNS if turn != "S3"], [1, 0.5, 1, 1], FILMS[[0, 1, 3, 4]], uniform
     )
     assert with_gap.equals(without)
     assert group_fairness(with_gap) == pytest.approx(with_gap.sum() / 2)
