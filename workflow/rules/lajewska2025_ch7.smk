@@ -1,1 +1,106 @@
-# (to come)
+# lajewska2025, chapter 7: do explanations help? One crowd study of ten conditions:
+# ratings -> ANOVA tables, a figure of means, numbers of the text.
+
+CH7 = "transparent-cis"
+
+
+# Tables 7.4 and 7.5 (one-way) and 7.6 (interactions of two factors).
+rule lajewska2025_ch7_anova:
+    input:
+        ratings=resource(f"{CH7}/user_study.csv"),
+    output:
+        **table_files("released", "lajewska2025/table_7_{number}"),
+    log:
+        "logs/lajewska2025/table_7_{number}.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_7_{number}.tsv"
+    wildcard_constraints:
+        number="4|5|6",
+    params:
+        scale="culpepper_zero",
+        code=code_of("statistics", "collections/user_studies.py", "render"),
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    message:
+        "ANOVA of Table 7.{wildcards.number}"
+    script:
+        "../scripts/lajewska2025_ch7_anova.py"
+
+
+# Figure 7.4: mean ratings by quality and form of the explanations.
+rule lajewska2025_ch7_means:
+    input:
+        ratings=resource(f"{CH7}/user_study.csv"),
+    output:
+        **figure_files("released", "lajewska2025/figure_7_4"),
+    log:
+        "logs/lajewska2025/figure_7_4.log",
+    benchmark:
+        "benchmarks/lajewska2025/figure_7_4.tsv"
+    params:
+        code=code_of("collections/user_studies.py", "render"),
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    message:
+        "Mean ratings (Figure 7.4)"
+    script:
+        "../scripts/lajewska2025_ch7_means.py"
+
+
+# Numbers of section 7.3: workers, power analysis of the pilot, comments.
+rule lajewska2025_ch7_text:
+    input:
+        ratings=resource(f"{CH7}/user_study.csv"),
+        comments=resource(f"{CH7}/comments_annotations.csv"),
+        pilot=[resource(f"{CH7}/pilot/qs{number}.csv") for number in (3, 4, 7)],
+    output:
+        **table_files("released", "lajewska2025/text_7_3"),
+    log:
+        "logs/lajewska2025/text_7_3.log",
+    benchmark:
+        "benchmarks/lajewska2025/text_7_3.tsv"
+    params:
+        alpha=SETTINGS.user_studies.alpha,
+        power=SETTINGS.user_studies.power,
+        code=code_of("statistics", "collections/user_studies.py", "render"),
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    message:
+        "Numbers of the text of section 7.3"
+    script:
+        "../scripts/lajewska2025_ch7_text.py"
+
+
+# Stand-in: the ANOVA of Table 7.4 on simulated studies with a planted effect.
+rule lajewska2025_ch7_simulation:
+    output:
+        **table_files("embedded", "lajewska2025/table_7_4"),
+        **beside("embedded", "lajewska2025/table_7_4", "power", figure=True),
+    log:
+        "logs/lajewska2025/table_7_4_simulation.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_7_4_simulation.tsv"
+    params:
+        seed=SETTINGS.seed,
+        alpha=SETTINGS.user_studies.alpha,
+        scale="culpepper_zero",
+        **SETTINGS.user_studies.simulation.model_dump(),
+        code=code_of("statistics", "collections/user_studies.py", "render"),
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=5,
+    message:
+        "Simulating {params.studies} studies an effect (Table 7.4)"
+    script:
+        "../scripts/lajewska2025_ch7_simulation.py"

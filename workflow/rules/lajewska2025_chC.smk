@@ -1,1 +1,26 @@
-# (to come)
+# lajewska2025, appendix C: votes of three pilots for two pairs of responses.
+
+
+# Table C.2: ANOVA of the printed votes.
+rule lajewska2025_chC_votes:
+    input:
+        votes="published/lajewska2025/table_C_2.csv",
+        card="published/lajewska2025/chC.yaml",
+    output:
+        **table_files("embedded", "lajewska2025/table_C_2"),
+    log:
+        "logs/lajewska2025/table_C_2.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_C_2.tsv"
+    params:
+        scale="culpepper_zero",
+        code=code_of("statistics", "artefacts.py", "render"),
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    message:
+        "ANOVA of the printed votes (Table C.2)"
+    script:
+        "../scripts/lajewska2025_chC_votes.py"

@@ -8,16 +8,20 @@ import time
 import traceback
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from everycell.artefacts import Artefact, CardError, find_artefact, load_papers
+from everycell.collections.user_studies import RatingsError
 from everycell.receipts import write_receipt
 from everycell.sources import SourceError, check
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 #: Errors whose sentence says all; others keep their traceback.
-KNOWN = (CardError, SourceError, ValueError)
+KNOWN = (CardError, RatingsError, SourceError, ValueError)
 
 
 class Job:
@@ -96,6 +100,15 @@ class Job:
             layout_columns=keys[-1:],
             decimals=decimals,
         )
+
+    def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:
+        """Write a figure with the data that it plots; `name` for one that stands beside."""
+        from everycell.render.atomic import write_atomically
+        from everycell.render.figures import save_figure
+
+        data = Path(self.snakemake.output[f"{name}_csv" if name else "csv"])
+        write_atomically(data, plotted.to_csv(index=False, lineterminator="\n"))
+        save_figure(figure, data.with_name(data.name.removesuffix(".csv")))
 
     def __exit__(
         self,

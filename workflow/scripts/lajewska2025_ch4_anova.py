@@ -1,15 +1,9 @@
 """Tables 4.8, 4.9, 4.10 and 4.12: ANOVA of the ratings of both studies."""
 
-from pathlib import Path
-
 import pandas as pd
 from job import Job
+from lajewska2025_ch4 import both_studies
 
-from everycell.collections.user_studies import (
-    ANSWERABILITY,
-    VIEWPOINTS,
-    read_response_limitations,
-)
 from everycell.statistics import EFFECT_SCALES
 from everycell.statistics.cells import anova_cells, supported_cells
 
@@ -23,49 +17,34 @@ PRINTED = {
 }
 
 
-def table_of(number: str, study, ratings: pd.DataFrame, cells) -> pd.DataFrame:
-    """Cells of one study in one table, by `anova_cells` or `supported_cells`."""
+def table(number: str, cells) -> pd.DataFrame:
+    """Cells of one table, by `anova_cells` or `supported_cells`, under the printed names."""
     scale = EFFECT_SCALES[snakemake.params.scale]
-    dimensions = [label for label in study.ratings if label != "Familiarity"]
-    if number == "12":
-        return pd.concat(
-            [
-                cells(ratings, ["Familiarity", *dimensions], ["Query"], scale),
-                cells(ratings, dimensions, ["Familiarity"], scale),
-            ]
-        )
-    added = ADDED[number]
-    factors = [*study.conditions, *([added] if added else [])]
-    return cells(ratings, dimensions, factors, scale, containing=added)
-
-
-def both_studies(number: str, cells) -> pd.DataFrame:
-    """Cells of both studies under the names that the table prints."""
     parts = []
-    for study, path in (
-        (ANSWERABILITY, snakemake.input.answerability),
-        (VIEWPOINTS, snakemake.input.viewpoints),
-    ):
-        ratings = read_response_limitations(Path(path), study)
-        part = table_of(number, study, ratings, cells)
-        part.insert(0, "study", study.name)
-        parts.append(part)
-    table = pd.concat(parts, ignore_index=True)
-    table["dependent_variable"] = [
-        PRINTED.get((number, ADDED.get(number) or term, rating), rating)
-        for term, rating in zip(
-            table["independent_variable"], table["dependent_variable"], strict=True
-        )
-    ]
-    return table
+    for study, ratings in both_studies(snakemake.input):
+        judged = [label for label in study.ratings if label != "Familiarity"]
+        if number == "12":
+            designs = [(["Familiarity", *judged], ["Query"], None), (judged, ["Familiarity"], None)]
+        else:
+            added = ADDED[number]
+            designs = [(judged, [*study.conditions, *([added] if added else [])], added)]
+        for responses, factors, containing in designs:
+            part = cells(ratings, responses, factors, scale, containing=containing)
+            part["dependent_variable"] = [
+                PRINTED.get((number, containing or factors[0], name), name)
+                for name in part["dependent_variable"]
+            ]
+            parts.append(part.assign(study=study.name))
+    whole = pd.concat(parts, ignore_index=True)
+    return whole[["study", *whole.columns.drop("study")]]
 
 
 with Job(snakemake) as job:
     number = snakemake.wildcards.number
-    job.write_table(both_studies(number, anova_cells))
+    job.write_table(table(number, anova_cells))
     if number in ADDED:
         job.write_beside(
-            both_studies(number, supported_cells),
+            table(number, supported_cells),
             "supported",
             {"df": 0, "F": 3, "p_value": 3, "omega_squared": 3},
         )

@@ -6,6 +6,9 @@ out as text, ratings as integers from 1 to 4; the level named "None" stays a lev
 
 from __future__ import annotations
 
+import hashlib
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,10 +133,12 @@ def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
     Raises
     ------
     RatingsError
-        Empty file, missing column, rating that is none, or unknown answer.
+        Empty file, missing column, rating that is none, query without a name, or unknown
+        answer. The file names no workers, so a worker who stands twice cannot be seen.
     """
-    raw = _read(path, ["questions_ids", "answers_ids", *study.ratings.values()])
+    raw = read_table(path, ["questions_ids", "answers_ids", *study.ratings.values()])
     _check_levels(path, raw, "answers_ids", study.answers)
+    _check_filled(path, raw, ["questions_ids"])
     ratings = _ratings(path, raw, study.ratings)
     on = {
         label: raw["answers_ids"].isin(answers).map({True: "1", False: "0"})
@@ -164,7 +169,7 @@ def read_transparency(path: Path) -> pd.DataFrame:
         query twice.
     """
     factors = list(TRANSPARENCY_FACTORS.values())
-    raw = _read(
+    raw = read_table(
         path,
         ["worker_ids", "answers_ids", *factors, *RESPONSE_RATINGS.values()]
         + list(EXPLANATION_RATINGS.values()),
@@ -174,6 +179,11 @@ def read_transparency(path: Path) -> pd.DataFrame:
     _check_levels(path, raw, "response_quality", ["Good", "Flawed"])
     _check_levels(path, raw, "additional_info_quality", ["Good", "Flawed", "None"])
     _check_levels(path, raw, "presentation_modes", ["V", "T", "None"])
+    for column in ("familiarity", "interest", "search_prob"):
+        _check_levels(path, raw, column, [str(rating) for rating in RATING])
+    for column in ("conversational_frequency", "voice_frequency"):
+        _check_levels(path, raw, column, [f"option_{number}" for number in range(1, 6)])
+    _check_filled(path, raw, ["worker_ids", "questions_ids"])
     twice = raw.duplicated(["worker_ids", "questions_ids"])
     if twice.any():
         row = int(twice.idxmax())
@@ -201,25 +211,34 @@ def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
     labels
         Label of each option.
     """
-    raw = _read(path, [column])
+    raw = read_table(path, [column])
     options = {f"option_{number}": label for number, label in enumerate(labels, start=1)}
     _check_levels(path, raw, column, list(options))
     return pd.Series(pd.Categorical(raw[column].map(options), categories=labels), name=column)
 
 
-def _read(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+def read_table(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a released CSV as text, where the word "None" is a word; `columns` must be there."""
     try:
         raw = pd.read_csv(path, dtype=str, keep_default_na=False)
     except pd.errors.EmptyDataError:
         raise RatingsError(f"{path}: is empty; fetch it again (delete the file first).") from None
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise RatingsError(
+            f"{path}: cannot be read as CSV ({error}); fetch it again (delete the file first)."
+        ) from None
+    _require(path, raw, columns)
+    if raw.empty:
+        raise RatingsError(f"{path}: has a header and no rows; fetch it again.")
+    return raw
+
+
+def _require(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
     missing = [column for column in columns if column not in raw]
     if missing:
         raise RatingsError(
             f"{path}: lacks the column {missing[0]!r}; it has {', '.join(raw.columns[:20])}."
         )
-    if raw.empty:
-        raise RatingsError(f"{path}: has a header and no rows; fetch it again.")
-    return raw
 
 
 def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
@@ -229,16 +248,14 @@ def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.Da
         bad = ~found.isin(allowed)
         if bad.any():
             row = int(bad.idxmax())
-            what = f"is {raw[column][row]!r}" if raw[column][row] else "is empty"
+            blank = pd.isna(raw[column][row]) or raw[column][row] == ""
+            what = "is empty" if blank else f"is {raw[column][row]!r}"
             raise RatingsError(
                 f"{path}, row {row + 2}: {column!r} {what}; a rating is a whole number from "
                 f"{RATING.start} to {RATING.stop - 1}, so mend or drop the row."
             )
     return pd.DataFrame(
-        {
-            label: raw[column].str.removesuffix(".0").astype(int)
-            for label, column in columns.items()
-        }
+        {label: raw[column].str.removesuffix(".0").astype(int) for label, column in columns.items()}
     )
 
 
@@ -250,3 +267,107 @@ def _check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[
             f"{path}, row {row + 2}: {column!r} is {raw[column][row]!r}; allowed are "
             f"{', '.join(allowed)}."
         )
+
+
+def _check_filled(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
+    for column in columns:
+        blank = raw[column].isna() | (raw[column] == "")
+        if blank.any():
+            raise RatingsError(
+                f"{path}, row {int(blank.idxmax()) + 2}: {column!r} is empty; allowed is any "
+                "name, so fill it in or drop the row."
+            )
+
+
+def query_sha256(query: str) -> str:
+    """First 12 hex digits of the hash of a normalised query, to compare wordings uncopied.
+
+    Normal form: NFKC, lower case, straight apostrophes, any other punctuation as white space,
+    runs of white space as one blank.
+
+    Examples
+    --------
+    >>> query_sha256("What’s  the best seat?") == query_sha256("what's the best seat")
+    True
+    """
+    text = unicodedata.normalize("NFKC", query).lower().replace("’", "'").replace("‘", "'")
+    text = re.sub(r"\s+", " ", re.sub(r"[^\w\s']", " ", text)).strip()
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def read_queries(path: Path) -> pd.DataFrame:
+    """TREC ids and wordings of a study's queries, in the order of the print.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns trec_id and query, one row a query.
+    """
+    # The two studies name the column of the wording differently.
+    raw = read_table(path, ["Turn_id"])
+    wording = "Query" if "Query" in raw else "Question"
+    _require(path, raw, [wording])
+    named = raw[raw["Turn_id"] != ""]
+    return named.rename(columns={"Turn_id": "trec_id", wording: "query"})[["trec_id", "query"]]
+
+
+def read_comment_counts(path: Path) -> pd.DataFrame:
+    """Counts of coded comments: a column each theme, by condition and satisfaction.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Column `satisfaction` (1 to 4) and the themes of the file (counts, surrounding blanks
+        of the names removed), one row a condition and satisfaction.
+    """
+    raw = read_table(path, ["answer_conditions", "satisfaction"])
+    raw.columns = raw.columns.str.strip()
+    # The authors' last line sums the others.
+    raw = raw[raw["answer_conditions"] != "SUM"]
+    ratings = _ratings(path, raw, {"satisfaction": "satisfaction"})
+    themes = raw.drop(columns=["satisfaction", "answer_conditions", ""], errors="ignore")
+    themes = themes.drop(columns=[name for name in themes if name.startswith("Unnamed")])
+    return ratings.join(themes.astype(float).astype(int))
+
+
+def read_expert_scores(path: Path) -> pd.DataFrame:
+    """Scores of the experts who judged the responses of the viewpoints study.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns query (TREC id), dimension ("Diversity", "Balance"), variant ("A1" to "A3"),
+        expert (text) and score (integer 1 to 5), one row a score. Source: section A.2.
+    """
+    # Three header lines: variant, dimension, expert; the texts of the responses come first.
+    raw = pd.read_csv(path, header=None, dtype=str, keep_default_na=False)
+    variants, dimensions, experts = (raw.iloc[line] for line in range(3))
+    scores = []
+    for line in range(3, len(raw)):
+        if raw.iloc[line, 0] == "":  # the authors' averages
+            continue
+        for column in range(raw.shape[1]):
+            if not experts[column].startswith("User"):
+                continue
+            found = raw.iloc[line, column]
+            if found not in {"1", "2", "3", "4", "5"}:
+                raise RatingsError(
+                    f"{path}, row {line + 1}, column {column + 1}: the score is {found!r}; a "
+                    "score is a whole number from 1 to 5."
+                )
+            place = (raw.iloc[line, 0], dimensions[column], variants[column], experts[column])
+            scores.append((*place, int(found)))
+    return pd.DataFrame(scores, columns=["query", "dimension", "variant", "expert", "score"])
+
+
+def read_pilot(path: Path) -> pd.DataFrame:
+    """Usefulness ratings of one pilot condition of chapter 7.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns Worker, Condition (text) and Usefulness (1 to 4), one row a worker and query.
+    """
+    raw = read_table(path, ["worker_ids", "answers_ids", "usefulness"])
+    ratings = _ratings(path, raw, {"Usefulness": "usefulness"})
+    return ratings.assign(Worker=raw["worker_ids"], Condition=raw["answers_ids"])

@@ -1,0 +1,40 @@
+"""Figure 4.3: ratings of both studies by query."""
+
+import pandas as pd
+from job import Job
+from lajewska2025_ch4 import both_studies
+
+from everycell.render.figures import box_panels
+
+with Job(snakemake) as job:
+    parts = []
+    for study, ratings in both_studies(snakemake.input):
+        parts.append(
+            ratings.melt("Query", list(study.ratings), "dimension", "rating").assign(
+                study=study.name
+            )
+        )
+    observed = pd.concat(parts)
+    observed["query"] = observed["Query"].astype(int)
+    observed = observed.sort_values(["study", "query"], kind="stable")
+    plotted = (
+        observed.groupby(["study", "dimension", "query", "rating"], sort=False)
+        .size()
+        .rename("value")
+        .reset_index()
+    )
+    observed["panel"] = observed["study"] + ": " + observed["dimension"]
+    panels = [f"{study.name}: {label}" for study, _ in both_studies(snakemake.input)
+              for label in study.ratings]  # fmt: skip
+    observed["panel"] = pd.Categorical(observed["panel"], panels, ordered=True)
+    job.write_figure(
+        plotted,
+        box_panels(
+            observed.sort_values(["panel", "query"], kind="stable"),
+            group="query",
+            panel="panel",
+            value="rating",
+            group_label="Query",
+            value_label="Rating (1 to 4)",
+        ),
+    )

@@ -1,0 +1,91 @@
+"""Stand-in for Table 4.8: simulated studies with a planted effect.
+
+The table is the ANOVA of one simulated study of each kind. Nothing is planted in the
+answerability study; in the viewpoints study the ratings of balance follow the balance of the
+response, and the others its diversity. The figure beside it shows how often each term is
+significant over many such studies, for each size of the planted effect.
+"""
+
+import numpy as np
+import pandas as pd
+from job import Job
+
+from everycell.render.figures import interval_lines
+from everycell.statistics import (
+    EFFECT_SCALES,
+    answerability_study,
+    rejection_rates,
+    simulate_ratings,
+    viewpoints_study,
+)
+from everycell.statistics.cells import anova_cells
+
+#: Study, names of its factors in the print, and planted factor of each rating (None: no effect).
+PLANTED = {
+    "Answerability": (
+        answerability_study(),
+        {"factual_correctness": "Contr. Fact. Corr.", "source": "Contr. Source"},
+        {"Factual Correctness": None, "Conf. in Answer Acc.": None, "Overall Satisfaction": None},
+    ),
+    "Viewpoints": (
+        viewpoints_study(),
+        {"diversity": "Contr. Diversity", "balance": "Contr. Balance"},
+        {
+            "Diversity": "diversity",
+            "Transparency": "diversity",
+            "Balance": "balance",
+            "Overall Satisfaction": "diversity",
+        },
+    ),
+}
+
+with Job(snakemake) as job:
+    params = snakemake.params
+    rng = np.random.default_rng(params.seed)
+    tables, rates = [], []
+    for name, (study, factors, planted) in PLANTED.items():
+        ratings = study.design.rename(columns=factors)
+        for rating, factor in planted.items():
+            # Without an effect any factor will do: nothing is added to it.
+            ratings[rating] = simulate_ratings(
+                study,
+                factor or next(iter(factors)),
+                params.planted if factor else 0.0,
+                n_studies=1,
+                rng=rng,
+            )[:, 0]
+        cells = anova_cells(
+            ratings, list(planted), list(factors.values()), EFFECT_SCALES[params.scale]
+        )
+        cells.insert(0, "study", name)
+        tables.append(cells)
+        for factor in factors:
+            rates.append(
+                rejection_rates(
+                    study,
+                    params.effects,
+                    factor=factor,
+                    n_studies=params.studies,
+                    alpha=params.alpha,
+                    rng=rng,
+                )
+            )
+    job.write_table(pd.concat(tables))
+    power = pd.concat(rates, ignore_index=True)
+    power["planted"] = power["study"] + ", planted in " + power["planted_factor"]
+    job.write_figure(
+        power.drop(columns="planted"),
+        interval_lines(
+            power,
+            x="planted_effect",
+            value="rejection_rate",
+            low="low",
+            high="high",
+            series="term",
+            panel="planted",
+            x_label="Planted effect (standard deviations of a rater's noise)",
+            value_label="Share of studies with p below alpha",
+            reference=params.alpha,
+        ),
+        name="power",
+    )

@@ -1,0 +1,77 @@
+"""Numbers of section 7.3 and of the comments: workers, power analysis, themes."""
+
+from pathlib import Path
+
+import pandas as pd
+from job import Job
+
+from everycell.collections.user_studies import read_pilot, read_table, read_transparency
+from everycell.statistics import anova, power_from_f
+
+#: Options of the questionnaire, as (part, column): option -> name in the text. No worker chose
+#: the other options, so the data do not say how those are named.
+OPTIONS = {
+    ("gender", "gender"): {
+        "option_1": "male",
+        "option_2": "female",
+        "option_4": "other",
+        "option_3": "prefer not to say",
+    },
+    ("age", "age"): {
+        "option_1": "18-30",
+        "option_2": "31-45",
+        "option_3": "46-60",
+        "option_4": "60+",
+    },
+    ("education", "education"): {
+        "option_5": "Ph.D. or higher",
+        "option_4": "master's degree",
+        "option_3": "bachelor's degree",
+        "option_2": "high school",
+    },
+}
+#: Condition that the pilot compares with EC3 for each question of the power analysis.
+COMPARED = {"explanation quality": "EC7", "presentation mode": "EC4"}
+
+with Job(snakemake) as job:
+    files, params = snakemake.input, snakemake.params
+    pilot = pd.concat([read_pilot(Path(path)) for path in files.pilot])
+    ratings = read_transparency(Path(files.ratings))
+    answers = read_table(Path(files.ratings)).drop_duplicates("worker_ids")
+    comments = read_table(Path(files.comments))
+
+    rows = [
+        ("pilot", "all conditions", "workers", pilot["Worker"].nunique()),
+        ("pilot", "all conditions", "hits", pilot["Condition"].nunique()),
+    ]
+    for question, other in COMPARED.items():
+        pair = pilot[pilot["Condition"].isin(["EC3", other])]
+        # F is over all ratings; the needed size is counted in workers, as in the pilot.
+        needed = power_from_f(
+            anova(pair, "Usefulness", ["Condition"]).loc["Condition", "F"],
+            groups=2,
+            per_group=pair["Worker"].nunique() // 2,
+            alpha=params.alpha,
+            power=params.power,
+        )
+        rows.append(("power analysis", question, "workers_needed", needed.per_group_needed))
+    per_condition = ratings.groupby("Condition")["Worker"].nunique()
+    rows.append(("study", "all conditions", "workers", ratings["Worker"].nunique()))
+    rows.append(("study", "one condition", "workers", per_condition.min()))
+    for (part, column), names in OPTIONS.items():
+        counts = answers[column].value_counts()
+        rows += [(part, name, "workers", counts.get(option, 0)) for option, name in names.items()]
+    # The unnamed column of the authors' sheet holds remarks in words.
+    remarks = comments[""].str.strip()
+    themes = {
+        "explanations helped to see limits": comments[
+            "understanding constraints/realizing limitations"
+        ]
+        == "x",
+        "one source or three sentences are too few": comments["single source/only 3 sentences"]
+        == "x",
+        "unsure how to read the explanations": remarks
+        == "no understanding of confidence score origin",
+    }
+    rows += [("comments", theme, "workers", named.sum()) for theme, named in themes.items()]
+    job.write_table(pd.DataFrame(rows, columns=["part", "item", "metric", "value"]))
