@@ -18,12 +18,33 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import everycell
 from everycell.artefacts import Tier
+from everycell.config import describe_fault
+from everycell.render.atomic import write_atomically
 
 PACKAGES = ("matplotlib", "numpy", "pandas", "scipy", "snakemake", "statsmodels")
+
+
+class _File(BaseModel):
+    path: str
+    sha256: str
+
+
+class _Receipt(BaseModel):
+    """What a receipt must hold to be verified; other fields are kept as they are."""
+
+    model_config = ConfigDict(extra="allow")
+
+    artefact: str
+    tier: Tier
+    inputs: list[_File]
+    outputs: Annotated[list[_File], Field(min_length=1)]
+    code: dict[str, Any]
 
 
 class ReceiptError(Exception):
@@ -130,16 +151,14 @@ def write_receipt(
 
 def write_json(path: Path, content: Any) -> None:
     """Write JSON so that a reader sees the whole file or none."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    draft.write_text(text + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_atomically(path, text + "\n")
 
 
 def _relative(path: Path, root: Path) -> str:
-    path = path.resolve()
-    return path.relative_to(root.resolve()).as_posix() if path.is_relative_to(root.resolve()) \
-        else path.as_posix()
+    # Links are not followed: a cache that is linked into the project is named as it is used.
+    full, base = Path(os.path.abspath(path)), Path(os.path.abspath(root))
+    return (full.relative_to(base) if full.is_relative_to(base) else full).as_posix()
 
 
 def _versions() -> dict[str, str]:
@@ -153,16 +172,24 @@ def _versions() -> dict[str, str]:
 
 
 def read_receipt(path: Path) -> dict[str, Any]:
-    """Read a receipt; a broken one is an error that names it."""
+    """Read a receipt.
+
+    Raises
+    ------
+    ReceiptError
+        The file is missing or is no receipt: broken JSON, a field that lacks or has another
+        form, no output.
+    """
     try:
         receipt = json.loads(path.read_text(encoding="utf-8"))
-        for field in ("artefact", "tier", "inputs", "outputs", "code"):
-            receipt[field]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ReceiptError(
-            f"{path}: is no receipt ({error}); delete the result and rebuild it."
-        ) from None
-    return receipt
+        return _Receipt.model_validate(receipt).model_dump()
+    except OSError as error:
+        raise ReceiptError(f"{path}: cannot be read ({error.strerror}); rebuild it.") from None
+    except ValidationError as error:
+        what = describe_fault(_Receipt, error).rstrip(".")
+    except ValueError as error:
+        what = str(error)
+    raise ReceiptError(f"{path}: is no receipt ({what}); delete the result and rebuild it.")
 
 
 def verify(path: Path, root: Path) -> list[str]:
@@ -185,13 +212,13 @@ def verify(path: Path, root: Path) -> list[str]:
     faults = []
     for output in receipt["outputs"]:
         made = path.parent / output["path"]
-        if not made.exists():
+        if not made.is_file():
             faults.append(f"{made}: is missing, but {path.name} lists it; rebuild it.")
         elif sha256(made) != output["sha256"]:
             faults.append(f"{made}: changed since it was made ({path.name}); rebuild it.")
     for source in receipt["inputs"]:
         used = root / source["path"]
-        if used.exists() and sha256(used) != source["sha256"]:
+        if used.is_file() and sha256(used) != source["sha256"]:
             faults.append(f"{used}: changed since {path.parent / path.name} was made; rebuild.")
     made_by = receipt["code"].get("version")
     if made_by != everycell.__version__:

@@ -1,0 +1,155 @@
+"""Receipts: what `verify` finds, and what two equal runs have in common."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import everycell
+from everycell.receipts import ReceiptError, read_receipt, verify, write_json, write_receipt
+
+
+def make(project: Path, *, seconds: float = 1.0) -> Path:
+    """Write a result with its receipt into a project folder; return the receipt."""
+    source = project / "published" / "cells.csv"
+    folder = project / "results" / "embedded" / "toy"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    source.write_text("a,value\n1,2\n")
+    made = [folder / "table_1.csv", folder / "table_1.tex"]
+    for path in made:
+        path.write_text(f"content of {path.name}\n")
+    receipt = folder / "table_1.receipt.json"
+    write_receipt(
+        receipt,
+        artefact="toy/table_1",
+        tier="embedded",
+        inputs=[source],
+        outputs=made,
+        parameters={"alpha": 0.05},
+        seed=7,
+        seconds=seconds,
+        root=project,
+    )
+    return receipt
+
+
+def test_an_untouched_result_verifies(tmp_path):
+    assert verify(make(tmp_path), tmp_path) == []
+
+
+def test_receipt_names_its_files_relative_to_folder_and_project(tmp_path):
+    receipt = read_receipt(make(tmp_path))
+    assert [file["path"] for file in receipt["inputs"]] == ["published/cells.csv"]
+    assert [file["path"] for file in receipt["outputs"]] == ["table_1.csv", "table_1.tex"]
+    assert str(tmp_path) not in json.dumps(receipt)
+
+
+def test_a_linked_cache_is_named_as_it_is_used(tmp_path):
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    project.mkdir()
+    (project / "published").symlink_to(elsewhere)
+    assert read_receipt(make(project))["inputs"][0]["path"] == "published/cells.csv"
+
+
+def test_equal_runs_differ_in_nothing_but_execution(tmp_path):
+    first = read_receipt(make(tmp_path / "first", seconds=1.0))
+    second = read_receipt(make(tmp_path / "second", seconds=2.0))
+    assert first.pop("execution") != second.pop("execution")
+    assert first == second
+
+
+def test_one_changed_byte_of_an_output_is_named(tmp_path):
+    receipt = make(tmp_path)
+    made = receipt.with_name("table_1.tex")
+    content = bytearray(made.read_bytes())
+    content[3] ^= 1
+    made.write_bytes(content)
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{made}: changed since it was made")
+
+
+def test_a_missing_output_is_named(tmp_path):
+    receipt = make(tmp_path)
+    receipt.with_name("table_1.csv").unlink()
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{receipt.with_name('table_1.csv')}: is missing")
+
+
+def test_a_changed_input_is_named(tmp_path):
+    receipt = make(tmp_path)
+    (tmp_path / "published" / "cells.csv").write_text("a,value\n1,3\n")
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{tmp_path / 'published' / 'cells.csv'}: changed since")
+
+
+def test_an_input_that_this_machine_lacks_is_passed_over(tmp_path):
+    receipt = make(tmp_path)
+    (tmp_path / "published" / "cells.csv").unlink()
+    assert verify(receipt, tmp_path) == []
+
+
+def test_a_moved_results_folder_still_verifies(tmp_path):
+    receipt = make(tmp_path / "project")
+    moved = tmp_path / "elsewhere"
+    shutil.move(receipt.parent, moved)
+    assert verify(moved / receipt.name, tmp_path / "project") == []
+
+
+def test_all_faults_are_named_at_once(tmp_path):
+    receipt = make(tmp_path)
+    receipt.with_name("table_1.csv").unlink()
+    receipt.with_name("table_1.tex").write_text("")
+    (tmp_path / "published" / "cells.csv").write_text("")
+    assert len(verify(receipt, tmp_path)) == 3
+
+
+def test_a_result_of_another_version_is_named(tmp_path, monkeypatch):
+    receipt = make(tmp_path)
+    monkeypatch.setattr(everycell, "__version__", "99.0")
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{receipt}: was made by everycell ")
+    assert "this is 99.0" in fault
+
+
+BROKEN = {
+    "empty": ("", "Expecting value"),
+    "half written": ('{"artefact": "toy/table_1", ', "Expecting property name"),
+    "no object": ("[]", "is []"),
+    "a field lacks": ("{}", "`artefact` is missing"),
+    "another form": (
+        '{"artefact": "a", "tier": "embedded", "inputs": [], "outputs": ["a.csv"], "code": {}}',
+        "`outputs.0` is 'a.csv'",
+    ),
+    "no outputs": (
+        '{"artefact": "a", "tier": "embedded", "inputs": [], "outputs": [], "code": {}}',
+        "`outputs` is []",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_receipt_is_named_and_no_traceback(tmp_path, kind):
+    text, why = BROKEN[kind]
+    receipt = make(tmp_path)
+    receipt.write_text(text)
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{receipt}: is no receipt (") and why in fault
+    with pytest.raises(ReceiptError):
+        read_receipt(receipt)
+
+
+def test_a_missing_receipt_is_named(tmp_path):
+    [fault] = verify(tmp_path / "table_1.receipt.json", tmp_path)
+    assert "cannot be read (No such file" in fault
+
+
+def test_a_failed_write_leaves_the_old_json_and_no_draft(tmp_path):
+    path = tmp_path / "a.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(ValueError, match="JSON compliant"):
+        write_json(path, {"a": float("nan")})
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert list(tmp_path.iterdir()) == [path]
