@@ -1,0 +1,222 @@
+"""Reading ratings: what comes out, and the sentence for each fault (small made-up files)."""
+
+import pandas as pd
+import pytest
+
+from everycell.collections.user_studies import (
+    ANSWERABILITY,
+    DEMOGRAPHICS,
+    EXPLANATION_RATINGS,
+    RESPONSE_RATINGS,
+    VIEWPOINTS,
+    RatingsError,
+    read_answers,
+    read_response_limitations,
+    read_transparency,
+)
+
+
+def answerability() -> pd.DataFrame:
+    """Two queries under the four conditions, with ratings 1 to 4."""
+    return pd.DataFrame(
+        {
+            "questions_ids": ["q1"] * 4 + ["q2"] * 4,
+            "answers_ids": ["A1", "A2", "A3", "A4"] * 2,
+            "familiarity": list("12341234"),
+            "factuality": list("44332211"),
+            "confidence": list("11223344"),
+            "satisfaction": list("12121212"),
+        }
+    )
+
+
+def transparency() -> pd.DataFrame:
+    """Two workers who rate two queries each; one of them saw no explanations."""
+    rows = pd.DataFrame(
+        {
+            "worker_ids": ["w1", "w1", "w2", "w2"],
+            "questions_ids": ["q1", "q2", "q1", "q2"],
+            "answers_ids": ["EC1", "EC1", "EC9", "EC9"],
+            "response_quality": ["Good", "Good", "Flawed", "Flawed"],
+            "additional_info_quality": ["Flawed", "Flawed", "None", "None"],
+            "presentation_modes": ["V", "V", "None", "None"],
+            "familiarity": list("1234"),
+            "interest": list("4321"),
+            "search_prob": list("2233"),
+            "conversational_frequency": ["option_1"] * 2 + ["option_5"] * 2,
+            "voice_frequency": ["option_2"] * 2 + ["option_3"] * 2,
+        }
+    )
+    for column in RESPONSE_RATINGS.values():
+        rows[column] = list("1234")
+    for column in EXPLANATION_RATINGS.values():
+        rows[column] = ["option_4", "option_4", "option_1", "option_1"]
+    return rows
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Write a frame as CSV and return its path."""
+
+    def write(frame: pd.DataFrame):
+        path = tmp_path / "ratings.csv"
+        frame.to_csv(path, index=False)
+        return path
+
+    return write
+
+
+def changed(frame: pd.DataFrame, row: int, column: str, value: str) -> pd.DataFrame:
+    frame = frame.copy()
+    frame.loc[row, column] = value
+    return frame
+
+
+def test_answerability_with_the_names_of_the_print(save):
+    found = read_response_limitations(save(answerability()), ANSWERABILITY)
+    assert found["Factual Correctness"].tolist() == [4, 4, 3, 3, 2, 2, 1, 1]
+    assert found["Contr. Fact. Corr."].tolist() == list("1100") * 2
+    assert found["Contr. Source"].tolist() == list("1010") * 2
+    assert found["Query"].tolist() == ["q1"] * 4 + ["q2"] * 4
+
+
+def test_viewpoints_have_no_response_that_is_balanced_but_not_diverse(save):
+    frame = answerability().rename(columns={"factuality": "diversity", "confidence": "bias"})
+    frame = frame.assign(transparency=frame["satisfaction"])[frame["answers_ids"] != "A4"]
+    found = read_response_limitations(save(frame), VIEWPOINTS)
+    pairs = set(zip(found["Contr. Diversity"], found["Contr. Balance"], strict=True))
+    assert pairs == {("1", "1"), ("1", "0"), ("0", "0")}
+
+
+def test_the_level_none_stays_a_level(save):
+    found = read_transparency(save(transparency()))
+    assert found["Explanation Quality"].tolist() == ["Flawed", "Flawed", "None", "None"]
+    assert found["Presentation Mode"].tolist() == ["V", "V", "None", "None"]
+    assert found["Source"].tolist() == [4, 4, 1, 1]
+    assert found["Usefulness"].tolist() == [1, 2, 3, 4]
+
+
+def test_whole_numbers_with_a_point_are_ratings(save):
+    frame = answerability()
+    frame["familiarity"] += ".0"
+    found = read_response_limitations(save(frame), ANSWERABILITY)
+    assert found["Familiarity"].tolist() == [1, 2, 3, 4, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("value", ["0", "5", "-1", "2.5", "NaN", "nan", "four", "None"])
+def test_a_rating_out_of_range_names_file_row_and_what_is_allowed(save, value):
+    path = save(changed(answerability(), 5, "confidence", value))
+    with pytest.raises(RatingsError) as caught:
+        read_response_limitations(path, ANSWERABILITY)
+    assert str(caught.value) == (
+        f"{path}, row 7: 'confidence' is {value!r}; a rating is a whole number from 1 to 4, so "
+        "mend or drop the row."
+    )
+
+
+def test_a_rating_that_lacks_is_no_rating(save):
+    path = save(changed(answerability(), 2, "confidence", ""))
+    with pytest.raises(RatingsError, match=r"row 4: 'confidence' is empty; a rating is a whole"):
+        read_response_limitations(path, ANSWERABILITY)
+
+
+def test_a_row_that_breaks_off_is_an_empty_rating(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text(answerability().to_csv(index=False) + "q3,A1,1\n")
+    with pytest.raises(RatingsError, match=r"row 10: 'factuality' is empty"):
+        read_response_limitations(path, ANSWERABILITY)
+
+
+@pytest.mark.parametrize("value", ["option_5", "option_0", "0", ""])
+def test_a_rating_of_explanations_out_of_range(save, value):
+    path = save(changed(transparency(), 1, "source_usefulness", value))
+    with pytest.raises(RatingsError, match=r"row 3: 'source_usefulness' is .* from 1 to 4"):
+        read_transparency(path)
+
+
+@pytest.mark.parametrize("column", answerability().columns)
+def test_a_missing_column_is_named(save, column):
+    path = save(answerability().drop(columns=column))
+    with pytest.raises(RatingsError) as caught:
+        read_response_limitations(path, ANSWERABILITY)
+    assert str(caught.value).startswith(f"{path}: lacks the column {column!r}; it has ")
+
+
+@pytest.mark.parametrize("column", transparency().columns)
+def test_a_missing_column_of_the_transparency_study_is_named(save, column):
+    with pytest.raises(RatingsError, match=f"lacks the column '{column}'"):
+        read_transparency(save(transparency().drop(columns=column)))
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty; fetch it again"),
+        (b"questions_ids,answers_ids,familiarity,factuality,confidence,satisfaction\n", "no rows"),
+        (b'questions_ids,answers_ids\n"q1,A1\n', "cannot be read as CSV"),
+        (b"\x1f\x8b\x08\x00\xff\xff", "cannot be read as CSV"),
+    ],
+)
+def test_files_without_ratings(tmp_path, content, sentence):
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(content)
+    with pytest.raises(RatingsError) as caught:
+        read_response_limitations(path, ANSWERABILITY)
+    assert str(caught.value).startswith(f"{path}: ") and sentence in str(caught.value)
+
+
+def test_a_worker_who_rates_a_query_twice_is_named(save):
+    twice = pd.concat([transparency(), transparency().iloc[[1]]], ignore_index=True)
+    path = save(twice)
+    with pytest.raises(RatingsError, match=r"row 6: worker w1 rates query q2 a second time"):
+        read_transparency(path)
+
+
+def test_an_unknown_answer_is_named_with_those_allowed(save):
+    path = save(changed(answerability(), 0, "answers_ids", "A5"))
+    with pytest.raises(RatingsError, match=r"row 2: 'answers_ids' is 'A5'; allowed are A1, A2, A3"):
+        read_response_limitations(path, ANSWERABILITY)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("answers_ids", "EC11"),
+        ("response_quality", "None"),
+        ("additional_info_quality", ""),
+        ("presentation_modes", "v"),
+        ("familiarity", "3.0"),
+        ("interest", "5"),
+        ("search_prob", ""),
+        ("conversational_frequency", "option_6"),
+        ("voice_frequency", "2"),
+    ],
+)
+def test_an_unknown_level_of_a_factor_is_named(save, column, value):
+    path = save(changed(transparency(), 2, column, value))
+    with pytest.raises(RatingsError, match=f"row 4: '{column}' is '{value}'; allowed are "):
+        read_transparency(path)
+
+
+@pytest.mark.parametrize("column", ["worker_ids", "questions_ids"])
+def test_workers_and_queries_have_a_name(save, column):
+    path = save(changed(transparency(), 2, column, ""))
+    with pytest.raises(RatingsError, match=f"row 4: '{column}' is empty"):
+        read_transparency(path)
+
+
+def test_answers_keep_the_order_of_the_print_and_options_that_nobody_chose(save):
+    path = save(pd.DataFrame({"gender": ["option_2", "option_1", "option_2"]}))
+    found = read_answers(path, "gender", DEMOGRAPHICS["Gender"])
+    assert found.value_counts(sort=False).to_dict() == {
+        "Male": 1,
+        "Female": 2,
+        "Other": 0,
+        "Prefer not to say": 0,
+    }
+
+
+def test_an_option_beyond_the_last_is_named(save):
+    path = save(pd.DataFrame({"gender": ["option_2", "option_5"]}))
+    with pytest.raises(RatingsError, match=r"row 3: 'gender' is 'option_5'; allowed are option_1"):
+        read_answers(path, "gender", DEMOGRAPHICS["Gender"])
