@@ -324,8 +324,8 @@ def read_cells(path: Path) -> pd.DataFrame:
     Raises
     ------
     CardError
-        No `value` column, no rows, a row with too few or too many fields, an unknown column
-        after `value`, or two rows with one key; the message names file and line.
+        No `value` column, no rows, a row without a value or with too many fields, an unknown
+        column after `value`, or two rows with one key; the message names file and line.
     """
     try:
         cells = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -337,11 +337,11 @@ def read_cells(path: Path) -> pd.DataFrame:
         raise CardError(f"{path}: has no column `value`; the columns are {list(cells.columns)}.")
     if cells.empty:
         raise CardError(f"{path}: holds no cells; delete the file or fill it.")
-    short = cells.isna().any(axis=1)
-    if short.any():
+    blank = cells["value"].str.strip() == ""
+    if blank.any():
         raise CardError(
-            f"{path}, line {int(short.idxmax()) + 2}: has fewer fields than the header; "
-            f"give it all {len(cells.columns)}."
+            f"{path}, line {int(blank.idxmax()) + 2}: has no value; write what is printed, or drop "
+            "the row."
         )
     after = set(cells.columns[list(cells.columns).index("value") :]) - set(DESCRIPTION)
     if after:
