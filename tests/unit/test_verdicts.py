@@ -1,0 +1,456 @@
+"""Verdicts: the limits of `judge`, what a report says of each cell, and a mutation."""
+
+import json
+import math
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from everycell import audits
+from everycell.artefacts import (
+    RUNNABLE,
+    Artefact,
+    Card,
+    CardError,
+    all_artefacts,
+    find_artefact,
+    load_papers,
+)
+from everycell.verdicts import VERDICTS, judge, report, summary_row
+
+PAPERS = load_papers(Path(__file__).parents[2] / "published")
+DIGITS = st.integers(0, 6)
+NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
+ORDER = ("equal", "close", "differs")
+
+
+# One cell
+
+
+@given(NUMBERS, DIGITS)
+def test_a_value_is_equal_to_its_print(value, digits):
+    assert judge(f"{value:.{digits}f}", value, digits) == "equal"
+
+
+@given(NUMBERS, DIGITS)
+def test_dropped_zeros_of_the_print_do_not_matter(value, digits):
+    printed = f"{value:.{digits}f}"
+    short = printed.rstrip("0").rstrip(".") if "." in printed else printed
+    assert judge(short or "0", value, digits) == "equal"
+
+
+@given(st.integers(-(10**6), 10**6), DIGITS, st.booleans())
+def test_an_exact_half_may_go_either_way(steps, digits, up):
+    printed = Decimal(steps).scaleb(-digits)
+    half = Decimal(5).scaleb(-digits - 1)
+    rebuilt = float(printed + half if up else printed - half)
+    assert judge(str(printed), rebuilt, digits) == "equal"
+
+
+@given(
+    st.integers(-(10**6), 10**6),
+    DIGITS,
+    st.floats(-3, 3).filter(lambda shift: min(abs(abs(shift) - x) for x in (0.5, 1)) > 1e-3),
+)
+def test_a_distance_in_units_of_the_last_digit_decides(steps, digits, shift):
+    printed = Decimal(steps).scaleb(-digits)
+    rebuilt = float(printed + Decimal(shift).scaleb(-digits))
+    expected = "equal" if abs(shift) < 0.5 else "close" if abs(shift) < 1 else "differs"
+    assert judge(str(printed), rebuilt, digits) == expected
+
+
+@given(st.integers(-(10**4), 10**4), st.integers(-(10**4), 10**4), st.integers(0, 3))
+def test_print_and_rebuilt_may_change_places(one, other, digits):
+    first, second = (Decimal(steps).scaleb(-digits) for steps in (one, other))
+    there = judge(str(first), float(second), digits)
+    assert there == judge(str(second), float(first), digits)
+    assert there == judge(str(-first), -float(second), digits)
+
+
+@given(NUMBERS, NUMBERS, DIGITS, st.floats(0, 1e6))
+def test_a_tolerance_never_makes_a_verdict_worse_or_a_cell_equal(printed, rebuilt, digits, within):
+    text = f"{printed:.{digits}f}"
+    without, with_it = judge(text, rebuilt, digits), judge(text, rebuilt, digits, within)
+    assert ORDER.index(with_it) <= ORDER.index(without)
+    assert (with_it == "equal") == (without == "equal")
+
+
+@given(NUMBERS, NUMBERS, DIGITS)
+def test_a_distance_within_the_tolerance_is_close_at_least(printed, rebuilt, digits):
+    text = f"{printed:.{digits}f}"
+    assert judge(text, rebuilt, digits, abs(float(text) - rebuilt)) != "differs"
+
+
+@pytest.mark.parametrize(
+    ("printed", "rebuilt", "decimals", "verdict"),
+    [
+        ("0.0", 0.0005, 3, "equal"),
+        ("0.0", 0.00051, 3, "close"),
+        ("0.0", 0.001, 3, "close"),
+        ("0.0", 0.00101, 3, "differs"),
+        ("0.5", 0.498, 3, "differs"),
+        ("0.50", 0.504, 2, "equal"),
+        ("8841823", 8841823.0, 0, "equal"),
+        ("8841823", 8841825, 0, "differs"),
+        ("+8.0", 8.04, 1, "equal"),
+        ("-0.02", 0.02, 2, "differs"),
+        ("2e-5", 0.00002, 5, "equal"),
+        ("0.3", "0.3004", 3, "equal"),
+        ("S", "S", "text", "equal"),
+        ("S", " S ", "text", "equal"),
+        ("S", "M", "text", "differs"),
+        ("-", "-", "text", "equal"),
+        ("3", "3.0", "text", "differs"),
+        ("132_1", "1321", "text", "differs"),
+        ("1321", "132_1", 0, "differs"),
+        ("-", 0.0, 3, "differs"),
+        ("0.0", math.nan, 3, "differs"),
+        ("0.0", "nan", 3, "differs"),
+        ("0.0", math.inf, 3, "differs"),
+        ("0.0", "", 3, "differs"),
+        ("0.0", None, 3, "differs"),
+        ("0.0", "<0.001", 3, "differs"),
+    ],
+)
+def test_single_cells(printed, rebuilt, decimals, verdict):
+    assert judge(printed, rebuilt, decimals) == verdict
+
+
+def test_the_limit_of_a_tolerance_belongs_to_it():
+    assert judge("0.5", 0.502, 3, 0.002) == "close"
+    assert judge("0.5", 0.5021, 3, 0.002) == "differs"
+
+
+# A whole artefact
+
+CELLS = pd.DataFrame(
+    [
+        ("a", "AP", "0.30"),
+        ("a", "size", "S"),
+        ("b", "AP", "0.4"),
+        ("b", "size", "M"),
+        ("c", "AP", "0.5"),
+        ("c", "size", "-"),
+    ],
+    columns=["row", "metric", "value"],
+)
+REBUILT = ["0.301", "S", "0.396", "M", "0.52", "L"]
+
+
+def toy(folder: Path, state: str = "rebuilt", **fields) -> Artefact:
+    """An artefact with six printed cells."""
+    home = folder / "toy"
+    home.mkdir(exist_ok=True)
+    CELLS.to_csv(home / "table_1.csv", index=False)
+    tier = {"state": state, "needs": "nothing", "name": "a toy run"}
+    card = {
+        "kind": "table",
+        "title": "A toy table",
+        "source": "p. 1",
+        "tiers": {"embedded": tier, "full": {"state": "not_run", "needs": "a GPU"}},
+        "decimals": {"AP": 2, "size": "text"},
+    }
+    return Artefact(
+        paper="toy",
+        chapter="1",
+        name="table_1",
+        card=Card.model_validate(card | fields),
+        folder=home,
+    )
+
+
+def verdicts(artefact: Artefact, values=REBUILT) -> list[str]:
+    found = report(artefact, "embedded", CELLS.assign(value=values))
+    return [cell["verdict"] for cell in found["cells"]]
+
+
+def test_each_cell_gets_the_verdict_of_its_metric(tmp_path):
+    found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT))
+    assert [cell["verdict"] for cell in found["cells"]] == [
+        "equal",
+        "equal",
+        "equal",
+        "equal",
+        "differs",
+        "differs",
+    ]
+    assert [cell["rebuilt"] for cell in found["cells"]] == [0.301, "S", 0.396, "M", 0.52, "L"]
+    assert found["state"] == "rebuilt"
+    assert found["verdicts"]["equal"] == 4 and found["verdicts"]["differs"] == 2
+
+
+def test_the_order_of_rows_and_columns_does_not_matter(tmp_path):
+    artefact = toy(tmp_path)
+    table = CELLS.assign(value=REBUILT)
+    turned = table.iloc[::-1][["value", "metric", "row"]].assign(note="x")
+    assert report(artefact, "embedded", turned) == report(artefact, "embedded", table)
+
+
+def test_a_tolerance_gives_its_reason(tmp_path):
+    tolerance = {"cells": {"row": "c", "metric": "AP"}, "within": 0.02, "because": "rounded inputs"}
+    found = report(toy(tmp_path, tolerances=[tolerance]), "embedded", CELLS.assign(value=REBUILT))
+    assert found["cells"][4]["verdict"] == "close"
+    assert found["cells"][4]["why"] == "rounded inputs"
+
+
+@pytest.mark.parametrize("values", [REBUILT, CELLS["value"].tolist()])
+def test_a_quoted_cell_is_never_compared(tmp_path, values):
+    artefact = toy(tmp_path, quoted=[{"cells": {"row": "c"}, "because": "from another paper"}])
+    found = report(artefact, "embedded", CELLS.assign(value=values))
+    for cell in found["cells"][4:]:
+        assert cell["verdict"] == "quoted" and cell["rebuilt"] is None
+        assert cell["why"] == "from another paper"
+    assert found["verdicts"]["equal"] == 4 and found["verdicts"]["quoted"] == 2
+
+
+def test_a_quoted_artefact_is_quoted_in_every_cell(tmp_path):
+    found = report(toy(tmp_path, state="quoted"), "embedded")
+    assert found["state"] == "quoted" and found["verdicts"]["quoted"] == 6
+
+
+def test_a_misprint_needs_an_erratum_and_a_value_that_is_not_equal(tmp_path):
+    erratum = {
+        "id": "e",
+        "where": "print",
+        "cells": [{"metric": "AP"}],
+        "finding": "The column does not add up.",
+        "evidence": "The sum of the rows.",
+    }
+    artefact = toy(tmp_path, errata=[erratum])
+    assert verdicts(artefact) == ["equal", "equal", "equal", "equal", "misprint", "differs"]
+    assert verdicts(artefact, [*REBUILT[:4], "0.509", "L"])[4] == "misprint"
+    assert verdicts(artefact, [*REBUILT[:4], "0.504", "L"])[4] == "equal"
+    assert verdicts(toy(tmp_path))[4] == "differs"
+    assert verdicts(toy(tmp_path), [*REBUILT[:4], "0.509", "L"])[4] == "close"
+
+
+def test_a_misprint_says_where_the_error_is(tmp_path):
+    erratum = {
+        "id": "e",
+        "where": "copy",
+        "cells": [{"row": "c"}],
+        "finding": "Two values are swapped.",
+        "evidence": "The authors' picture.",
+    }
+    found = report(toy(tmp_path, errata=[erratum]), "embedded", CELLS.assign(value=REBUILT))
+    assert found["cells"][4]["why"] == "copy: Two values are swapped."
+
+
+def test_cells_that_a_tier_cannot_reach(tmp_path):
+    part = {"cells": {"row": "c"}, "tier": "embedded", "needs": "a crowd"}
+    artefact = toy(tmp_path, not_run=[part])
+    found = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
+    assert [cell["verdict"] for cell in found["cells"][4:]] == ["not_run", "not_run"]
+    assert {cell["why"] for cell in found["cells"][4:]} == {"a crowd"}
+    with pytest.raises(CardError, match=r"`not_run` names the cell c / AP .* drop it"):
+        report(artefact, "embedded", CELLS.assign(value=REBUILT))
+
+
+def test_a_cell_that_was_not_rebuilt_is_not_run_and_says_so(tmp_path):
+    found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT)[:5])
+    assert found["cells"][5]["verdict"] == "not_run"
+    assert found["cells"][5]["why"] == "the rebuilt table lacks this cell"
+
+
+def test_without_a_run_every_cell_says_what_it_takes(tmp_path):
+    for tier, needs in (("embedded", "nothing"), ("full", "a GPU")):
+        found = report(toy(tmp_path), tier)
+        assert found["state"] == "not_run" and found["verdicts"]["not_run"] == 6
+        assert {cell["why"] for cell in found["cells"]} == {needs}
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (pd.concat([CELLS, CELLS[:1]]), "rebuilt the cell a / AP twice; write it once."),
+        (CELLS.replace("c", "d"), "rebuilt the cell d / AP, which is not printed"),
+        (CELLS.drop(columns="metric"), "lacks the column 'metric'; it needs"),
+        (CELLS.drop(columns="value"), "lacks the column 'value'; it needs"),
+    ],
+)
+def test_a_rebuilt_table_that_does_not_fit(tmp_path, table, sentence):
+    with pytest.raises(CardError, match=sentence):
+        report(toy(tmp_path), "embedded", table)
+
+
+def test_a_tier_that_the_card_does_not_have(tmp_path):
+    with pytest.raises(CardError, match=r"no tier 'released'; its card declares embedded, full"):
+        report(toy(tmp_path), "released")
+
+
+def test_a_value_that_is_no_number_stays_readable_json(tmp_path):
+    values = ["nan", "S", "inf", "1e999", "", "L"]
+    found = report(toy(tmp_path), "embedded", CELLS.assign(value=values))
+    text = json.dumps(found, allow_nan=False)
+    assert [cell["rebuilt"] for cell in json.loads(text)["cells"]] == values
+    assert Counter(cell["verdict"] for cell in found["cells"]) == {"differs": 5, "equal": 1}
+
+
+def test_text_that_python_takes_for_a_number_stays_text(tmp_path):
+    values = [*REBUILT[:5], "132_1"]
+    assert report(toy(tmp_path), "embedded", CELLS.assign(value=values))["cells"][5]["rebuilt"] == (
+        "132_1"
+    )
+
+
+CLAIM = {
+    "id": "c_is_best",
+    "claim": "Row c has the highest AP.",
+    "source": "p. 1",
+    "holds_if": [
+        {"cells": {"row": "c", "metric": "AP"}, "op": ">", "other": {"row": row}} for row in "ab"
+    ],
+}
+
+
+def test_a_stand_in_has_no_cell_verdicts_but_its_conclusions(tmp_path):
+    artefact = toy(tmp_path, state="stand_in", conclusions=[CLAIM])
+    other_data = CELLS.assign(value=["0.9", "S", "0.8", "S", "0.7", "S"])
+    found = report(artefact, "embedded", other_data)
+    assert found["state"] == "stand_in" and found["cells"] == []
+    assert set(found["verdicts"].values()) == {0} and found["rmse"] == {}
+    [conclusion] = found["conclusions"]
+    assert (conclusion["on_printed"], conclusion["on_rebuilt"]) == ("holds", "fails")
+
+
+def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
+    found = report(toy(tmp_path, state="stand_in"), "embedded")
+    assert found["state"] == "not_run" and found["cells"] == []
+
+
+def test_a_conclusion_on_a_rebuilt_table_that_lacks_cells_is_undecided(tmp_path):
+    claim = CLAIM | {"holds_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
+    artefact = toy(tmp_path, conclusions=[claim])
+    whole = report(artefact, "embedded", CELLS.assign(value=REBUILT))
+    part = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
+    assert whole["conclusions"][0]["on_rebuilt"] == "holds"
+    assert part["conclusions"][0]["on_rebuilt"] == "undecided"
+    assert report(artefact, "embedded")["conclusions"][0]["on_rebuilt"] == "undecided"
+
+
+def test_a_conclusion_on_a_rebuilt_table_may_rest_on_declared_inputs(tmp_path):
+    quoted = {"cells": {"row": "c"}, "because": "counts of the paper"}
+    part = CELLS.assign(value=REBUILT)[:4]
+    for is_input, outcome in ((True, "holds"), (False, "undecided")):
+        artefact = toy(tmp_path, conclusions=[CLAIM], quoted=[quoted | {"is_input": is_input}])
+        [found] = report(artefact, "embedded", part)["conclusions"]
+        assert found["on_rebuilt"] == outcome
+
+
+def test_a_stand_in_does_not_mix_with_printed_inputs(tmp_path):
+    quoted = {"cells": {"row": "c"}, "because": "counts of the paper", "is_input": True}
+    artefact = toy(tmp_path, state="stand_in", conclusions=[CLAIM], quoted=[quoted])
+    [found] = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])["conclusions"]
+    assert found["on_rebuilt"] == "undecided"
+
+
+def test_closeness_by_metric(tmp_path):
+    found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT))
+    squares = (0.001**2 + 0.004**2 + 0.02**2) / 3
+    assert found["rmse"] == {"AP": pytest.approx(math.sqrt(squares))}
+    assert found["kendall_tau"] == {"AP": 1.0}
+    turned = report(
+        toy(tmp_path), "embedded", CELLS.assign(value=["0.5", "S", "0.4", "M", "0.3", "-"])
+    )
+    assert turned["kendall_tau"] == {"AP": -1.0}
+
+
+def test_an_erratum_runs_its_audit_on_the_printed_cells(tmp_path, monkeypatch):
+    def audit_toy_rows(cells):
+        return audits.Finding(cells("table_1").shape == (6, 3), "six cells")
+
+    monkeypatch.setitem(audits.AUDITS, "audit_toy_rows", audit_toy_rows)
+    erratum = {
+        "id": "e",
+        "where": "print",
+        "finding": "Something is off.",
+        "evidence": "Count the rows.",
+    }
+    artefact = toy(tmp_path, errata=[erratum | {"audit": "audit_toy_rows"}])
+    [found] = report(artefact, "embedded")["errata"]
+    assert found["audit"] == {"name": "audit_toy_rows", "holds": True, "detail": "six cells"}
+    unknown = toy(tmp_path, errata=[erratum | {"audit": "audit_toy_none"}])
+    with pytest.raises(CardError, match=r"erratum e of table_1 names the audit 'audit_toy_none'"):
+        report(unknown, "embedded")
+
+
+# The real artefacts
+
+
+def as_rebuilt(artefact: Artefact) -> pd.DataFrame:
+    """The printed cells as a rebuilt table: numbers where the card declares digits."""
+    return artefact.cells[[*artefact.key_columns, "value"]]
+
+
+@pytest.mark.parametrize("name", ["table_4_8", "table_7_5"])
+def test_one_p_value_moved_by_0_002_changes_exactly_its_verdict(name):
+    artefact = find_artefact(PAPERS, f"lajewska2025/{name}")
+    assert artefact.decimals("p_value") == 3
+    table = as_rebuilt(artefact)
+    before = report(artefact, "released", table)["cells"]
+    assert {cell["verdict"] for cell in before} == {"equal"}
+    p_values = table.index[table["metric"] == "p_value"]
+    for index in p_values[:: max(1, len(p_values) // 10)]:
+        for shift in (0.002, -0.002):
+            value = float(table.loc[index, "value"]) + shift
+            moved = table.assign(value=table["value"].where(table.index != index, repr(value)))
+            after = report(artefact, "released", moved)["cells"]
+            changed = [at for at in range(len(before)) if before[at] != after[at]]
+            assert changed == [index]
+            assert after[index]["verdict"] in {"differs", "misprint"}
+
+
+RUNS = [
+    pytest.param(artefact, tier, id=f"{artefact.id} {tier}")
+    for artefact in all_artefacts(PAPERS)
+    for tier, declared in artefact.card.tiers.items()
+    if declared.state in RUNNABLE and not artefact.cells.empty
+]
+
+
+@pytest.mark.parametrize(("artefact", "tier"), RUNS)
+def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
+    unreachable = pd.Series(False, index=artefact.cells.index)
+    for part in artefact.card.not_run:
+        if part.tier == tier:
+            unreachable |= artefact.select(part.cells)
+    runs = [None, as_rebuilt(artefact)[~unreachable]]
+    for rebuilt in runs:
+        found = report(artefact, tier, rebuilt)
+        cells = 0 if artefact.card.tiers[tier].state == "stand_in" else len(artefact.cells)
+        assert sum(found["verdicts"].values()) == len(found["cells"]) == cells
+        assert tuple(found["verdicts"]) == VERDICTS
+        row = summary_row(found)
+        assert sum(row["conclusions"].values()) == len(artefact.card.conclusions)
+        if rebuilt is not None:
+            given = {verdict for verdict, count in found["verdicts"].items() if count}
+            assert given <= {"equal", "quoted", "not_run"}
+
+
+def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
+    artefact = toy(tmp_path, conclusions=[CLAIM])
+    low = CELLS.assign(value=["0.3", "S", "0.4", "M", "0.1", "-"])
+    assert summary_row(report(artefact, "embedded", low)) == {
+        "id": "toy/table_1",
+        "tier": "embedded",
+        "state": "rebuilt",
+        "verdicts": dict.fromkeys(VERDICTS, 0) | {"equal": 5, "differs": 1},
+        "conclusions": {"hold": 0, "fail": 1, "undecided": 0},
+    }
+
+
+@given(st.data())
+def test_a_moved_value_never_changes_the_verdict_of_another_cell(data):
+    artefact = find_artefact(PAPERS, "sakai2023/table_2")
+    table = as_rebuilt(artefact)
+    index = data.draw(st.sampled_from(table.index.tolist()))
+    value = data.draw(st.floats(0, 1))
+    assume(abs(value - float(table.loc[index, "value"])) > 0.0002)
+    moved = table.assign(value=table["value"].where(table.index != index, repr(value)))
+    found = [cell["verdict"] for cell in report(artefact, "embedded", moved)["cells"]]
+    assert found == ["differs" if at == index else "equal" for at in range(len(table))]
