@@ -1,0 +1,240 @@
+"""Conclusions: quantifiers, comparisons, and what leaves a claim undecided."""
+
+import operator
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.artefacts import Conclusion
+from everycell.conclusions import evaluate
+
+
+def table(**values) -> pd.DataFrame:
+    """One AP value a system."""
+    return pd.DataFrame({"system": list(values), "metric": "AP", "value": list(values.values())})
+
+
+def outcome(cells: pd.DataFrame, *predicates: dict, printed: pd.DataFrame | None = None) -> str:
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=list(predicates))
+    return evaluate(claim, cells, printed).outcome
+
+
+def above(limit: float, quantifier: str = "all", **cells) -> dict:
+    return {
+        "quantifier": quantifier,
+        "cells": cells or {"metric": "AP"},
+        "op": ">",
+        "value": limit,
+    }
+
+
+MANY = table(a=1, b=2, c=3, d=4)
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "limit", "expected"),
+    [
+        ("all", 0, "holds"),
+        ("all", 1, "fails"),
+        ("any", 3, "holds"),
+        ("any", 4, "fails"),
+        ("none", 4, "holds"),
+        ("none", 3, "fails"),
+        ("most", 1, "holds"),
+        ("most", 2, "fails"),
+    ],
+)
+def test_quantifiers(quantifier, limit, expected):
+    assert outcome(MANY, above(limit, quantifier)) == expected
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "limit", "expected"),
+    [
+        ("all", 0, "undecided"),
+        ("all", 1, "fails"),
+        ("any", 2, "holds"),
+        ("any", 3, "undecided"),
+        ("none", 3, "undecided"),
+        ("none", 2, "fails"),
+        ("most", 0, "holds"),
+        ("most", 1, "undecided"),
+        ("most", 2, "fails"),
+    ],
+)
+def test_one_missing_value_decides_nothing_but_may_not_matter(quantifier, limit, expected):
+    assert outcome(table(a=1, b=2, c=3, d="-"), above(limit, quantifier)) == expected
+
+
+@pytest.mark.parametrize(
+    ("op", "true_for"),
+    [("<", {1}), ("<=", {1, 2}), (">", {3}), (">=", {2, 3}), ("==", {2}), ("!=", {1, 3})],
+)
+@pytest.mark.parametrize("left", [1, 2, 3])
+def test_comparisons_with_a_value_and_with_a_cell(op, true_for, left):
+    expected = "holds" if left in true_for else "fails"
+    first = {"cells": {"system": "a"}, "op": op}
+    for kind in (int, float, str):
+        cells = table(a=kind(left), b=kind(2))
+        assert outcome(cells, first | {"value": 2}) == expected
+        assert outcome(cells, first | {"other": {"system": "b"}}) == expected
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "expected"),
+    [
+        ("in", ["S", "M"], "holds"),
+        ("in", ["L"], "fails"),
+        ("not in", ["L"], "holds"),
+        ("not in", ["S", "L"], "fails"),
+        ("==", "S", "holds"),
+        ("!=", "S", "fails"),
+        ("==", "M", "fails"),
+        ("<", 1, "undecided"),
+    ],
+)
+def test_comparisons_of_text(op, value, expected):
+    assert outcome(table(a="S"), {"cells": {"system": "a"}, "op": op, "value": value}) == expected
+
+
+def test_text_of_two_cells():
+    same = {"cells": {"system": "a"}, "op": "==", "other": {"system": "b"}}
+    assert outcome(table(a="S", b="S"), same) == "holds"
+    assert outcome(table(a="S", b="M"), same) == "fails"
+
+
+@pytest.mark.parametrize("missing", ["", None, float("nan"), "nan", "-"])
+def test_a_cell_without_a_number_is_undecided(missing):
+    assert outcome(table(a=missing), above(0, system="a")) == "undecided"
+    other = {"cells": {"system": "a"}, "op": ">", "other": {"system": "b"}}
+    assert outcome(table(a=1, b=missing), other) == "undecided"
+
+
+@pytest.mark.parametrize("missing", ["", None, float("nan")])
+def test_no_text_is_not_another_text(missing):
+    assert outcome(table(a=missing), {"cells": {}, "op": "not in", "value": ["S"]}) == "undecided"
+    assert outcome(table(a=missing), {"cells": {}, "op": "!=", "value": "S"}) == "undecided"
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [
+        above(0, system="z"),
+        above(0, "none", system="z"),
+        above(0, system=["a", "z"]),
+        above(0, dataset="None"),
+        {"cells": {"system": "a"}, "op": ">=", "other": {"system": "z"}},
+        {"cells": {"system": "a"}, "op": ">=", "other": {"dataset": "d"}},
+    ],
+)
+def test_cells_and_columns_that_are_not_there_decide_nothing(predicate):
+    assert outcome(MANY, predicate) == "undecided"
+
+
+def test_a_table_without_rows_decides_nothing():
+    assert outcome(MANY[:0], above(0, "none")) == "undecided"
+
+
+def test_a_cell_of_the_print_that_was_not_rebuilt_is_undecided():
+    part = MANY[:3]
+    assert outcome(part, above(0)) == "holds"
+    assert outcome(part, above(0), printed=MANY.astype(str)) == "undecided"
+    assert outcome(part, above(2), printed=MANY.astype(str)) == "fails"
+    assert outcome(part, above(2, "any"), printed=MANY.astype(str)) == "holds"
+
+
+def test_printed_keys_may_stand_in_another_order():
+    turned = MANY[["metric", "system", "value"]].astype(str)
+    assert outcome(MANY, above(0), printed=turned) == "holds"
+
+
+def test_keys_are_compared_as_text():
+    years = pd.DataFrame({"year": [2019, 2020], "value": [1, 2]})
+    later = {"cells": {"year": "2020"}, "op": ">", "other": {"year": "2019"}}
+    assert outcome(years, later) == "holds"
+
+
+def test_the_level_none_is_not_a_missing_column():
+    cells = pd.DataFrame({"mode": ["None", "V"], "value": [1, 2]})
+    assert outcome(cells, above(0, mode="None")) == "holds"
+
+
+INTERVAL = {
+    "cells": {"bound": "mean"},
+    "op": ">",
+    "value": 0,
+    "low": {"bound": "low"},
+    "high": {"bound": "high"},
+}
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "expected"),
+    [
+        (2, 1, 3, "holds"),
+        (-2, -3, -1, "fails"),
+        (2, -1, 5, "undecided"),
+        (-2, -5, 1, "undecided"),
+        (2, 0, 4, "undecided"),
+        (-2, -4, 0, "undecided"),
+        (2, "-", 4, "undecided"),
+    ],
+)
+def test_an_interval_that_holds_the_value_is_undecided(mean, low, high, expected):
+    cells = pd.DataFrame({"bound": ["mean", "low", "high"], "value": [mean, low, high]})
+    assert outcome(cells, INTERVAL) == expected
+
+
+def test_an_interval_without_one_end_is_undecided():
+    cells = pd.DataFrame({"bound": ["mean", "low"], "value": [2, 1]})
+    assert outcome(cells, INTERVAL) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ((0, 0), "holds"),
+        ((0, 9), "fails"),
+        ((9, None), "fails"),
+        ((0, None), "undecided"),
+    ],
+)
+def test_all_predicates_must_hold_and_one_that_fails_decides(limits, expected):
+    cells = table(a=1, b=2, c="-")
+    parts = [
+        above(limit, system="a") if limit is not None else above(0, system="c") for limit in limits
+    ]
+    assert outcome(cells, *parts) == outcome(cells, *reversed(parts)) == expected
+
+
+def test_the_detail_names_what_speaks_against_a_claim():
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(1)])
+    assert evaluate(claim, MANY).detail == "3 of 4 comparisons true; against it: a / AP"
+    none = Conclusion(id="c", claim="A claim of ours.", source="p.1", holds_if=[above(3, "none")])
+    assert evaluate(none, MANY).detail == "1 of 4 comparisons true; against it: d / AP"
+
+
+@given(
+    st.lists(st.one_of(st.integers(0, 4), st.just("-")), min_size=1, max_size=6),
+    st.sampled_from(["all", "any", "none", "most"]),
+    st.integers(0, 4),
+)
+def test_undecided_means_that_filling_the_gaps_can_go_both_ways(values, quantifier, limit):
+    def found(fill):
+        cells = [fill if value == "-" else value for value in values]
+        frame = table(**{f"s{at}": value for at, value in enumerate(cells)})
+        return outcome(frame, above(limit, quantifier))
+
+    open_outcome = found("-")
+    filled = {found(fill) for fill in (-1, 5)}
+    assert filled == ({"holds", "fails"} if open_outcome == "undecided" else {open_outcome})
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=2), st.sampled_from(["<", "<=", "=="]))
+def test_a_comparison_of_cells_is_that_of_python(values, op):
+    cells = table(a=values[0], b=values[1])
+    truth = {"<": operator.lt, "<=": operator.le, "==": operator.eq}[op](*values)
+    predicate = {"cells": {"system": "a"}, "op": op, "other": {"system": "b"}}
+    assert outcome(cells, predicate) == ("holds" if truth else "fails")
