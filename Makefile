@@ -16,7 +16,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 UV := .venv/bin/uv
-UV_INSTALL := $(UV) pip install --quiet --python .venv/bin/python $(FIND_LINKS)
+UV_INSTALL := $(UV) pip install --quiet --compile-bytecode --python .venv/bin/python $(FIND_LINKS)
 UV_COMPILE := $(UV) pip compile --quiet --python-version 3.11 $(FIND_LINKS) \
   --generate-hashes --custom-compile-command "make locks"
 # Jobs find snakemake, everycell and python in the environment, whatever else is active.

@@ -49,7 +49,7 @@ def main():
     for study, analysis in cases:
         factors = study.analyses[analysis]
         ratings = simulate_ratings(
-            study, next(iter(study.contrasts)), 0.2, studies, np.random.default_rng(1)
+            study, {next(iter(study.contrasts)): 0.2}, studies, np.random.default_rng(1)
         )
         start = time.perf_counter()
         slow = f_by_statsmodels(study.design, factors, ratings)

@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
-from scipy import stats
 
 from everycell.artefacts import read_cells
 
@@ -1058,6 +1057,8 @@ def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
 
     The ten queries have 9 degrees of freedom, and there are 1,600 ratings.
     """
+    from scipy import stats  # takes a second to import, and few audits need it
+
     table = _pick(cells("table_7_4"), row="Query", conditions="EC1-EC10")
     df, n = 9, 1600
     found = []
@@ -1146,6 +1147,8 @@ def audit_lajewska2025_table_C_2_scale(cells: Cells) -> Finding:
 
     Each vote is one answer; the two responses are compared by a one-way ANOVA of 0 and 1.
     """
+    from scipy import stats  # takes a second to import, and few audits need it
+
     found = []
     for (row, variant, dimension), (first, second) in _pilot_votes(cells).items():
         key = {"row": row, "response_pair_variant": variant}

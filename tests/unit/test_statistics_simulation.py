@@ -49,8 +49,7 @@ def test_transparency_conditions_follow_table_7_3():
 def test_ratings_have_the_shares_of_the_study(study, spread):
     ratings = simulate_ratings(
         study,
-        next(iter(study.contrasts)),
-        0.0,
+        {},
         200,
         np.random.default_rng(3),
         worker_sd=spread,
@@ -64,7 +63,7 @@ def test_ratings_have_the_shares_of_the_study(study, spread):
 def test_same_seed_same_ratings():
     study = viewpoints_study()
     draws = [
-        simulate_ratings(study, "balance", 0.3, 3, np.random.default_rng(seed))
+        simulate_ratings(study, {"balance": 0.3}, 3, np.random.default_rng(seed))
         for seed in (5, 5, 6)
     ]
     assert (draws[0] == draws[1]).all()

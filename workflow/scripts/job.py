@@ -33,7 +33,9 @@ class Job:
 
     def __init__(self, snakemake: Any) -> None:
         self.snakemake = snakemake
-        self.receipt = Path(snakemake.output.receipt) if "receipt" in snakemake.output.keys() else None
+        self.receipt = (
+            Path(snakemake.output.receipt) if "receipt" in snakemake.output.keys() else None
+        )
 
     def __enter__(self) -> Job:
         self.started = time.monotonic()
@@ -122,10 +124,12 @@ class Job:
             params = {key: value for key, value in self.snakemake.params.items() if key != "code"}
             write_receipt(
                 self.receipt,
-                artefact=self.artefact.id,
+                artefact="/".join(self.receipt.parts[2:]).removesuffix(".receipt.json"),
                 tier=self.tier,
                 inputs=map(Path, self.snakemake.input),
-                outputs=[Path(made) for made in self.snakemake.output if Path(made) != self.receipt],
+                outputs=[
+                    Path(made) for made in self.snakemake.output if Path(made) != self.receipt
+                ],
                 parameters=params,
                 seed=self.seed,
                 seconds=time.monotonic() - self.started,

@@ -1,8 +1,8 @@
 """Stand-in for Table 4.8: simulated studies with a planted effect.
 
 The table is the ANOVA of one simulated study of each kind. Nothing is planted in the
-answerability study; in the viewpoints study the ratings of balance follow the balance of the
-response, and the others its diversity. The figure beside it shows how often each term is
+answerability study; in the viewpoints study all ratings follow the diversity of the response, and
+the ratings of balance its balance too. The figure beside it shows how often each term is
 significant over many such studies, for each size of the planted effect.
 """
 
@@ -20,21 +20,21 @@ from everycell.statistics import (
 )
 from everycell.statistics.cells import anova_cells
 
-#: Study, names of its factors in the print, and planted factor of each rating (None: no effect).
+#: Study, names of its factors in the print, and the factors that move each rating.
 PLANTED = {
     "Answerability": (
         answerability_study(),
         {"factual_correctness": "Contr. Fact. Corr.", "source": "Contr. Source"},
-        {"Factual Correctness": None, "Conf. in Answer Acc.": None, "Overall Satisfaction": None},
+        {"Factual Correctness": (), "Conf. in Answer Acc.": (), "Overall Satisfaction": ()},
     ),
     "Viewpoints": (
         viewpoints_study(),
         {"diversity": "Contr. Diversity", "balance": "Contr. Balance"},
         {
-            "Diversity": "diversity",
-            "Transparency": "diversity",
-            "Balance": "balance",
-            "Overall Satisfaction": "diversity",
+            "Diversity": ("diversity",),
+            "Transparency": ("diversity",),
+            "Balance": ("diversity", "balance"),
+            "Overall Satisfaction": ("diversity",),
         },
     ),
 }
@@ -45,15 +45,9 @@ with Job(snakemake) as job:
     tables, rates = [], []
     for name, (study, factors, planted) in PLANTED.items():
         ratings = study.design.rename(columns=factors)
-        for rating, factor in planted.items():
-            # Without an effect any factor will do: nothing is added to it.
-            ratings[rating] = simulate_ratings(
-                study,
-                factor or next(iter(factors)),
-                params.planted if factor else 0.0,
-                n_studies=1,
-                rng=rng,
-            )[:, 0]
+        for rating, moved_by in planted.items():
+            effects = dict.fromkeys(moved_by, params.planted)
+            ratings[rating] = simulate_ratings(study, effects, n_studies=1, rng=rng)[:, 0]
         cells = anova_cells(
             ratings, list(planted), list(factors.values()), EFFECT_SCALES[params.scale]
         )

@@ -46,7 +46,12 @@ with Job(snakemake) as job:
             ("#queries per user study", study, run, ratings["Query"].nunique()),
             ("#experimental cond. (#resp. per query)", study, run, ratings["Condition"].nunique()),
             ("#crowd workers per HIT", study, run, workers_per_hit),
-            ("#different HITs", study, run, len(ratings) // params.pairs_per_hit // workers_per_hit),
+            (
+                "#different HITs",
+                study,
+                run,
+                len(ratings) // params.pairs_per_hit // workers_per_hit,
+            ),
             ("#crowd workers per query-response", study, run, per_pair),
             ("#query-response pairs annotations", study, run, len(ratings)),
         ]

@@ -1,7 +1,8 @@
 """Stand-in for Table 7.4: simulated studies with a planted effect.
 
-The table is the one-way ANOVA of one simulated study. Noise in the explanations moves the eight
-ratings that it moves in the paper, by the planted effect; nothing else is planted. The figure
+The table is the one-way ANOVA of one simulated study, where effects of one size are planted in
+the ratings that the paper finds moved: by the quality of the response, by noise in the
+explanations, and by their presence. The figure
 beside it shows how often each factor is significant over many such studies.
 """
 
@@ -25,8 +26,13 @@ FACTORS = {
     "presentation_mode": "Presentation Mode",
     "query": "Query",
 }
-#: Ratings that noisy explanations leave alone (Table 7.4, conditions EC1 to EC8).
-UNMOVED = ("Correctness", "Conciseness", "Serendipity", "Factuality")
+#: What moves which rating in the paper (Table 7.4): by these the simulated study is planted.
+PLANTED = {
+    "response_quality": {"Correctness"},
+    "explanation_quality": set(RESPONSE_RATINGS)
+    - {"Correctness", "Conciseness", "Serendipity", "Factuality"},
+    "explanation": {"Usefulness", "Relevance", "Conciseness", "Fairness"},
+}
 
 with Job(snakemake) as job:
     params = snakemake.params
@@ -34,13 +40,8 @@ with Job(snakemake) as job:
     study = transparency_study()
     ratings = study.design.rename(columns=FACTORS)
     for rating in RESPONSE_RATINGS:
-        ratings[rating] = simulate_ratings(
-            study,
-            "explanation_quality",
-            0.0 if rating in UNMOVED else params.planted,
-            n_studies=1,
-            rng=rng,
-        )[:, 0]
+        planted = {factor: params.planted for factor, moved in PLANTED.items() if rating in moved}
+        ratings[rating] = simulate_ratings(study, planted, n_studies=1, rng=rng)[:, 0]
     explained = ratings[ratings["Explanation Quality"] != "None"]
     scale = EFFECT_SCALES[params.scale]
     parts = [

@@ -62,7 +62,7 @@ with Job(snakemake) as job:
         counts = answers[column].value_counts()
         rows += [(part, name, "workers", counts.get(option, 0)) for option, name in names.items()]
     # The unnamed column of the authors' sheet holds remarks in words.
-    remarks = comments[""].str.strip()
+    remarks = comments["Unnamed: 22"].str.strip()
     themes = {
         "explanations helped to see limits": comments[
             "understanding constraints/realizing limitations"

@@ -1,5 +1,6 @@
 """The reproduction page."""
+
 from job import Job
 
 with Job(snakemake) as job:
-    open(snakemake.output.page,"w").write("x")
+    open(snakemake.output.page, "w").write("x")

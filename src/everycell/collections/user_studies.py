@@ -6,6 +6,7 @@ out as text, ratings as integers from 1 to 4; the level named "None" stays a lev
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 import unicodedata
@@ -363,11 +364,25 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
 def read_pilot(path: Path) -> pd.DataFrame:
     """Usefulness ratings of one pilot condition of chapter 7.
 
+    A row of the file holds the ratings of all workers for a query, as a list in Python notation.
+
     Returns
     -------
     pandas.DataFrame
-        Columns Worker, Condition (text) and Usefulness (1 to 4), one row a worker and query.
+        Columns Condition (text), Worker (place in the list, unique over conditions) and
+        Usefulness (1 to 4), one row a worker and query.
     """
-    raw = read_table(path, ["worker_ids", "answers_ids", "usefulness"])
-    ratings = _ratings(path, raw, {"Usefulness": "usefulness"})
-    return ratings.assign(Worker=raw["worker_ids"], Condition=raw["answers_ids"])
+    raw = read_table(path, ["answers_ids", "usefulness"])
+    lists = raw["usefulness"].map(ast.literal_eval)
+    workers = lists.map(len)
+    if workers.nunique() != 1:
+        raise RatingsError(
+            f"{path}: queries have {workers.min()} to {workers.max()} ratings; each has one of "
+            "every worker."
+        )
+    rows = raw.assign(usefulness=lists).explode("usefulness", ignore_index=True)
+    place = (rows.index % workers.iloc[0]).astype(str)
+    ratings = _ratings(path, rows, {"Usefulness": "usefulness"})
+    return ratings.assign(
+        Condition=rows["answers_ids"], Worker=rows["answers_ids"] + " worker " + place
+    )

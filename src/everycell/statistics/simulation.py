@@ -134,8 +134,9 @@ def transparency_study() -> UserStudy:
 
     Between subjects: 16 workers a condition, each rates all 10 queries; factors
     ``response_quality``, ``explanation_quality`` and ``presentation_mode`` with the levels of the
-    released data (V visual, T textual; the level ``"None"`` stands for "no explanation"). Source:
-    lajewska2025, section 7.3, Table 7.3. Shares: those of the usefulness ratings.
+    released data (V visual, T textual; the level ``"None"`` stands for "no explanation"), and
+    ``explanation``, which says only whether there is one. Source: lajewska2025, section 7.3, Table
+    7.3. Shares: those of the usefulness ratings.
 
     Examples
     --------
@@ -155,6 +156,7 @@ def transparency_study() -> UserStudy:
                 [number <= 4, number <= 8], ["Good", "Flawed"], "None"
             ),
             "presentation_mode": np.select([number > 8, number % 2 == 1], ["None", "V"], "T"),
+            "explanation": np.where(number > 8, "None", "Given"),
         }
     )
     return UserStudy(
@@ -164,6 +166,7 @@ def transparency_study() -> UserStudy:
             "response_quality": {"Flawed": -0.5, "Good": 0.5},
             "explanation_quality": {"Flawed": -0.5, "None": 0.0, "Good": 0.5},
             "presentation_mode": {"T": -0.5, "None": 0.0, "V": 0.5},
+            "explanation": {"Given": -0.5, "None": 0.5},
         },
         analyses={
             "response quality": ("response_quality",),
@@ -198,8 +201,7 @@ def _check_spread(worker_sd: float, query_sd: float) -> None:
 
 def simulate_ratings(
     study: UserStudy,
-    factor: str,
-    effect: float,
+    planted: Mapping[str, float],
     n_studies: int,
     rng: np.random.Generator,
     *,
@@ -212,11 +214,9 @@ def simulate_ratings(
     ----------
     study : UserStudy
         The design.
-    factor : str
-        Controlled factor that gets the effect.
-    effect : float
-        Distance of the factor's extreme levels, in standard deviations of a rater's noise; 0
-        plants nothing.
+    planted : mapping of str to float
+        Effect of each factor that gets one: the distance of its extreme levels, in standard
+        deviations of a rater's noise. An empty mapping plants nothing.
     n_studies : int
         Number m of simulated studies.
     rng : numpy.random.Generator
@@ -238,7 +238,7 @@ def simulate_ratings(
     Examples
     --------
     >>> ratings = simulate_ratings(
-    ...     viewpoints_study(), "diversity", 0.5, n_studies=2, rng=np.random.default_rng(1)
+    ...     viewpoints_study(), {"diversity": 0.5}, n_studies=2, rng=np.random.default_rng(1)
     ... )
     >>> ratings.shape, int(ratings.min()), int(ratings.max())
     ((270, 2), 1, 4)
@@ -246,9 +246,9 @@ def simulate_ratings(
     _check_spread(worker_sd, query_sd)
     if n_studies < 1:
         raise ValueError(f"n_studies is {n_studies}: simulate at least 1 study.")
-    opinion = effect * _shift(study, factor)[:, None] + rng.standard_normal(
-        (len(study.design), n_studies)
-    )
+    opinion = rng.standard_normal((len(study.design), n_studies))
+    for factor, effect in planted.items():
+        opinion += effect * _shift(study, factor)[:, None]
     for column, deviation in (("worker", worker_sd), ("query", query_sd)):
         if deviation > 0:
             who = study.design[column].to_numpy()
@@ -370,7 +370,7 @@ def rejection_rates(
     parts = []
     for effect in effects:
         ratings = simulate_ratings(
-            study, factor, effect, n_studies, rng, worker_sd=worker_sd, query_sd=query_sd
+            study, {factor: effect}, n_studies, rng, worker_sd=worker_sd, query_sd=query_sd
         )
         result = fast.fit(ratings)
         rejected = (result.p <= alpha).sum(axis=1)

@@ -1,0 +1,403 @@
+"""Command line: list, show, verify, doctor, page and the checks that CI runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from everycell.artefacts import (
+    RUNNABLE,
+    TIERS,
+    Artefact,
+    CardError,
+    Paper,
+    Tier,
+    check_cards,
+    find_artefact,
+    load_papers,
+)
+from everycell.config import Config, ConfigError, read_config
+from everycell.receipts import verify as verify_receipt
+from everycell.results import Result, collect, result_of
+from everycell.sources import SourceError
+from everycell.verdicts import VERDICTS, summary_row
+
+app = typer.Typer(
+    help="Look at what the workflow rebuilt. Run it in the project folder.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
+EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
+#: Sign and colour of each verdict in the terminal; the sign alone tells them apart.
+SIGNS = {
+    "equal": ("=", "green"),
+    "close": ("~", "yellow"),
+    "differs": ("x", "red"),
+    "misprint": ("!", "magenta"),
+    "quoted": ('"', "blue"),
+    "not_run": ("-", "bright_black"),
+}
+
+Names = Annotated[list[str] | None, typer.Argument(help="Papers or artefacts; all by default.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+TierOption = Annotated[str | None, typer.Option(help="Only this tier: embedded, released, full.")]
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Turn the errors that explain themselves into one line and exit code 1."""
+    try:
+        yield
+    except (CardError, ConfigError, SourceError) as error:
+        typer.echo(f"everycell: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _papers() -> dict[str, Paper]:
+    if not PUBLISHED.is_dir():
+        raise CardError(
+            f"There is no folder {PUBLISHED}/ here; run everycell in the project folder."
+        )
+    return load_papers(PUBLISHED)
+
+
+def _warn(results: list[Result]) -> None:
+    for result in results:
+        for fault in result.faults:
+            typer.echo(f"not trusted: {fault}", err=True)
+
+
+@app.command("list")
+def list_(
+    names: Names = None,
+    tier: TierOption = None,
+    state: Annotated[str | None, typer.Option(help="Only this state, e.g. rebuilt.")] = None,
+    verdict: Annotated[
+        str | None, typer.Option(help="Only artefacts with such a cell, e.g. differs.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List every artefact and tier with its state, verdicts and conclusions."""
+    with sentences():
+        papers = _papers()
+        _one_of("tier", tier, TIERS)
+        _one_of("verdict", verdict, VERDICTS)
+        for name in names or []:
+            if name not in papers:
+                find_artefact(papers, name)
+        found = collect(
+            papers,
+            RESULTS,
+            ROOT,
+            wanted=lambda artefact, of: (
+                (tier is None or of == tier)
+                and (not names or artefact.paper in names or artefact.id in names)
+            ),
+        )
+    _warn(found)
+    rows = [summary_row(result.report) | {"kind": result.artefact.card.kind} for result in found]
+    rows = [
+        row
+        for row in rows
+        if (state is None or row["state"] == state)
+        and (verdict is None or row["verdicts"][verdict])
+    ]
+    if as_json:
+        keys = ("id", "kind", "tier", "state", "verdicts", "conclusions")
+        typer.echo(json.dumps([{key: row[key] for key in keys} for row in rows], indent=1))
+        return
+    table = Table(box=None)
+    for column in ("artefact", "tier", "state", "verdicts", "conclusions"):
+        table.add_column(column)
+    for row in rows:
+        verdicts = ", ".join(f"{n} {name}" for name, n in row["verdicts"].items() if n)
+        outcomes = ", ".join(f"{n} {name}" for name, n in row["conclusions"].items() if n)
+        table.add_row(row["id"], row["tier"], row["state"], verdicts, outcomes)
+    _console().print(table)
+
+
+def _one_of(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    if value is not None and value not in allowed:
+        raise CardError(f"--{what} is {value!r}; allowed are {', '.join(allowed)}.")
+
+
+def _console() -> Console:
+    # A pipe has no width; a table there must not be cut.
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="ARTEFACT", help="As lajewska2025/table_4_8.")],
+    tier: TierOption = None,
+) -> None:
+    """Show an artefact's printed and rebuilt cells side by side."""
+    with sentences():
+        artefact = find_artefact(_papers(), name)
+        _one_of("tier", tier, TIERS)
+        if tier is not None and tier not in artefact.card.tiers:
+            raise CardError(
+                f"{name} has no tier {tier!r}; its card has {', '.join(artefact.card.tiers)}."
+            )
+        tiers: list[Tier] = [tier] if tier else list(artefact.card.tiers)  # type: ignore[list-item]
+        found = [result_of(artefact, of, RESULTS, ROOT) for of in tiers]
+    _warn(found)
+    console = _console()
+    console.print(Text(f"{artefact.id}: {artefact.card.title}", style="bold"))
+    if artefact.card.explanation:
+        console.print(artefact.card.explanation)
+    for result in found:
+        _show_result(console, artefact, result)
+    for erratum in artefact.card.errata:
+        console.print(f"[erratum, {erratum.where}] {erratum.finding}", markup=False)
+
+
+def _show_result(console: Console, artefact: Artefact, result: Result) -> None:
+    found = result.report
+    card = artefact.card.tiers[result.tier]
+    console.print()
+    console.print(Text(f"{result.tier}: {found['state']}", style="bold"), f"(needs {card.needs})")
+    if found["state"] == "stand_in":
+        console.print(f"A stand-in, run on: {card.name}. Its cells are not compared.")
+    if found["state"] == "not_run" and card.state != "not_run":
+        console.print(
+            f"Rebuild it: snakemake --cores 2 results/{result.tier}/{artefact.id}.verdicts.json"
+        )
+    if any(cell["rebuilt"] is not None for cell in found["cells"]):
+        table = Table(box=None)
+        for column in (*artefact.key_columns, "printed", "rebuilt", "verdict"):
+            table.add_column(column)
+        for cell in found["cells"]:
+            sign, style = SIGNS[cell["verdict"]]
+            rebuilt = cell["rebuilt"]
+            shown = "" if rebuilt is None else _shown(artefact, cell)
+            table.add_row(
+                *cell["key"].values(),
+                cell["printed"],
+                shown,
+                Text(f"{sign} {cell['verdict']}", style=style),
+            )
+        console.print(table)
+    for cell in found["cells"]:
+        if cell["verdict"] in ("differs", "misprint", "close") and cell["why"]:
+            console.print(f"{' / '.join(cell['key'].values())}: {cell['why']}")
+    if found["state"] not in RUNNABLE:
+        return
+    for conclusion in found["conclusions"]:
+        console.print(
+            f"[printed {conclusion['on_printed']}, rebuilt {conclusion['on_rebuilt']}] "
+            f"{conclusion['claim']} ({conclusion['source']})",
+            markup=False,
+        )
+
+
+def _shown(artefact: Artefact, cell: dict[str, Any]) -> str:
+    digits = artefact.decimals(cell["key"].get("metric", "all"))
+    # One digit more than printed, so that a reader sees how near the rounding was.
+    if isinstance(cell["rebuilt"], str) or digits == "text":
+        return str(cell["rebuilt"])
+    return f"{cell['rebuilt']:.{digits + 1}f}"
+
+
+@app.command()
+def verify(
+    results: Annotated[Path, typer.Argument(help="Results folder to check.")] = RESULTS,
+) -> None:
+    """Check all receipts and verdicts without recomputing; name what changed."""
+    with sentences():
+        papers = _papers()
+        if not results.is_dir():
+            raise CardError(f"There is no folder {results}; run `make reproduce` first.")
+        receipts = sorted(results.rglob("*.receipt.json"))
+        if not receipts:
+            raise CardError(f"{results} holds no receipt; run `make reproduce` first.")
+        faults = [fault for receipt in receipts for fault in verify_receipt(receipt, ROOT)]
+        for result in collect(papers, results, ROOT):
+            faults.extend(result.faults)
+    for fault in dict.fromkeys(faults):
+        typer.echo(fault)
+    if faults:
+        raise typer.Exit(1)
+    typer.echo(f"All {len(receipts)} receipts in {results} hold.")
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine has and lacks for a run."""
+    healthy = True
+
+    def say(good: bool, text: str) -> None:
+        nonlocal healthy
+        healthy &= good
+        typer.echo(f"{'ok  ' if good else 'FAIL'} {text}")
+
+    python = sys.version_info[:2] == (3, 11)
+    say(python, f"Python {platform.python_version()}" + ("" if python else "; 3.11 is needed"))
+    java = shutil.which("java")
+    typer.echo(f"     Java {'on PATH' if java else 'not on PATH'}: only Lucene chapters need it")
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    say(memory >= 4, f"{os.cpu_count()} cores, {memory:.0f} GiB of memory; 4 GiB are needed")
+    free = shutil.disk_usage(ROOT).free / 2**30
+    say(free >= 1, f"{free:.0f} GiB free here; 1 GiB is needed")
+    settings = Config()
+    try:
+        settings = read_config(Path("config.yaml"))
+        say(True, "config.yaml is valid")
+    except ConfigError as error:
+        say(False, str(error))
+    try:
+        faults = check_cards(_papers())
+        say(not faults, f"cards and printed cells agree ({len(faults)} faults)")
+        for fault in faults:
+            typer.echo(f"     {fault}")
+    except CardError as error:
+        say(False, str(error))
+    mirror = settings.mirror_folder()
+    if mirror is None:
+        typer.echo("     no mirror of the released data (config `mirror:` or EVERYCELL_MIRROR)")
+    else:
+        say(mirror.is_dir(), f"mirror {mirror}" + ("" if mirror.is_dir() else " is no folder"))
+    cache = Path(settings.cache)
+    writable = os.access(cache if cache.exists() else cache.absolute().parent, os.W_OK)
+    files = sum(1 for path in cache.rglob("*") if path.is_file()) if cache.is_dir() else 0
+    say(
+        writable or files > 0, f"cache {cache}: {files} files, {'' if writable else 'not '}writable"
+    )
+    shared = os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
+    typer.echo(f"     Snakemake output cache: {shared or 'none (SNAKEMAKE_OUTPUT_CACHE)'}")
+    typer.echo(f"     network: {'allowed' if settings.network else 'switched off'} in config.yaml")
+    if not healthy:
+        raise typer.Exit(1)
+
+
+@app.command()
+def page(
+    output: Annotated[Path, typer.Option(help="Where to write it.")] = RESULTS / "index.html",
+) -> None:
+    """Draw the reproduction page again from the results on disk."""
+    from everycell.render.page import write_page
+
+    with sentences():
+        found = collect(_papers(), RESULTS, ROOT)
+    _warn(found)
+    write_page(output, found)
+    typer.echo(f"Page: {output}")
+
+
+@app.command()
+def summary() -> None:
+    """Print the page's path and one line: artefacts, cells by verdict, conclusions that hold."""
+    with sentences():
+        found = collect(_papers(), RESULTS, ROOT)
+    _warn(found)
+    cells: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
+    # Not-run tiers hold the same printed cells again; what is rebuilt is what counts.
+    made = [result for result in found if result.report["state"] in ("rebuilt", "stand_in")]
+    for result in made:
+        cells.update(result.report["verdicts"])
+        outcomes.update(c["on_rebuilt"] for c in result.report["conclusions"])
+    by_verdict = ", ".join(f"{cells[name]} {name}" for name in VERDICTS if cells[name])
+    artefacts = len({result.artefact.id for result in found})
+    rebuilt = Counter(result.report["state"] for result in made)
+    typer.echo(f"Page: {RESULTS / 'index.html'}")
+    typer.echo(
+        f"{artefacts} artefacts, {rebuilt['rebuilt']} rebuilt and {rebuilt['stand_in']} stand-ins; "
+        f"cells: {by_verdict or 'none'}; conclusions: {outcomes['holds']} hold, "
+        f"{outcomes['fails']} fail, {outcomes['undecided']} undecided."
+    )
+
+
+@app.command("check-verdicts")
+def check_verdicts(
+    expected: Annotated[Path, typer.Argument(help="CSV: tier, artefact, key, verdict.")],
+    update: Annotated[bool, typer.Option("--update", help="Write the file instead.")] = False,
+    tier: Annotated[
+        list[str] | None, typer.Option(help="Compare these tiers only; all by default.")
+    ] = None,
+) -> None:
+    """Compare the verdicts of the rebuilt cells with a committed expectation."""
+    with sentences():
+        found = collect(_papers(), RESULTS, ROOT)
+    _warn(found)
+    verdicts = {
+        (result.tier, result.artefact.id, " / ".join(cell["key"].values())): cell["verdict"]
+        for result in found
+        if result.report["state"] == "rebuilt"
+        for cell in result.report["cells"]
+    } | {
+        (result.tier, result.artefact.id, f"conclusion {conclusion['id']}"): conclusion[
+            "on_rebuilt"
+        ]
+        for result in found
+        if result.report["state"] in ("rebuilt", "stand_in")
+        for conclusion in result.report["conclusions"]
+    }
+    if update:
+        with expected.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(EXPECTED_COLUMNS)
+            writer.writerows([*key, verdict] for key, verdict in verdicts.items())
+        typer.echo(f"Wrote {len(verdicts)} verdicts to {expected}.")
+        return
+    with expected.open(newline="", encoding="utf-8") as file:
+        wanted = {
+            (row["tier"], row["artefact"], row["key"]): row["verdict"]
+            for row in csv.DictReader(file)
+        }
+    if tier:
+        wanted = {key: verdict for key, verdict in wanted.items() if key[0] in tier}
+        verdicts = {key: verdict for key, verdict in verdicts.items() if key[0] in tier}
+    changed = [
+        f"{' '.join(key)}: expected {wanted.get(key, 'nothing')}, found {verdicts.get(key, 'nothing')}"
+        for key in dict.fromkeys([*wanted, *verdicts])
+        if wanted.get(key) != verdicts.get(key)
+    ]
+    for line in changed[:50]:
+        typer.echo(line)
+    if changed:
+        typer.echo(f"{len(changed)} verdicts changed; `--update` if the change is meant.", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"All {len(wanted)} verdicts are as expected.")
+
+
+@app.command()
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="Data sets or files of the registry.")],
+) -> None:
+    """Fetch released data into the cache, which can then serve as a mirror elsewhere."""
+    from everycell import sources
+
+    with sentences():
+        settings = read_config(Path("config.yaml"))
+        registry = sources.load_registry()
+        for name in names:
+            keys = registry.keys(name) if "/" not in name else [name]
+            for key in keys:
+                if "/" not in name and registry.entry(key).state == "unavailable":
+                    typer.echo(f"{key}: {registry.entry(key).note}", err=True)
+                    continue
+                path = sources.fetch(
+                    key,
+                    Path(settings.cache),
+                    mirror=settings.mirror_folder(),
+                    network=settings.network,
+                )
+                typer.echo(path)

@@ -1,0 +1,35 @@
+"""All errata of the cards, with what their audits find in the printed numbers."""
+
+from pathlib import Path
+
+import pandas as pd
+from job import Job
+
+from everycell.artefacts import all_artefacts, load_papers
+from everycell.audits import run_audit
+from everycell.render.tables import write_table
+
+PUBLISHED = Path("published")
+
+with Job(snakemake) as job:
+    rows = []
+    for artefact in all_artefacts(load_papers(PUBLISHED)):
+        for erratum in artefact.card.errata:
+            found = run_audit(erratum.audit, PUBLISHED) if erratum.audit else None
+            shown = "no audit" if found is None else "holds" if found.holds else "does not hold"
+            texts = {
+                "where": erratum.where,
+                "finding": erratum.finding,
+                "evidence": erratum.evidence,
+                "audit": shown,
+                "numbers": found.detail if found else "",
+            }
+            rows += [(artefact.id, erratum.id, part, text) for part, text in texts.items()]
+    write_table(
+        pd.DataFrame(rows, columns=["artefact", "erratum", "part", "value"]),
+        Path(snakemake.output.csv).with_suffix(""),
+        title="Printed numbers that do not stand, and the audits that show it",
+        layout_rows=["artefact", "erratum"],
+        layout_columns=["part"],
+        decimals={"all": "text"},
+    )
