@@ -1,0 +1,134 @@
+"""No rebuilt cell was read from the printed cells without being declared an input."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from everycell.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
+from everycell.config import load_yaml
+from everycell.receipts import read_receipt
+from everycell.verdicts import report
+
+#: What a run needs of the checkout.
+PARTS = ("Snakefile", "config.yaml", "envs", "published", "src", "workflow")
+
+
+def copy_of(repository: Path, folder: Path) -> Path:
+    """Copy the parts of the checkout that a run needs."""
+    folder.mkdir()
+    for part in PARTS:
+        source = repository / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / part)
+    return folder
+
+
+def snakemake(folder: Path, *targets: str, **environment: str) -> None:
+    """Run Snakemake in a copy, with the copy's library."""
+    found = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "2", *targets],
+        cwd=folder,
+        env=os.environ | environment | {"PYTHONPATH": str(folder / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def other(value: str) -> str:
+    """Another value of the same form: each digit three further on, and words crossed out."""
+    if any(letter.isdigit() for letter in value):
+        return re.sub(r"\d", lambda digit: str((int(digit[0]) + 3) % 10), value)
+    return f"not {value}"
+
+
+def change_all_but_inputs(published: Path) -> int:
+    """Change every printed cell that no card declares as an input; return how many."""
+    changed = 0
+    for artefact in all_artefacts(load_papers(published)):
+        if artefact.cells.empty:
+            continue
+        cells = artefact.cells.copy()
+        outputs = ~cells.index.isin(artefact.input_cells().index)
+        cells.loc[outputs, "value"] = cells.loc[outputs, "value"].map(other)
+        cells.to_csv(artefact.cells_path, index=False)
+        changed += int(outputs.sum())
+    return changed
+
+
+def rebuilt_in(tier: str, papers: Mapping[str, Paper]) -> dict[str, Artefact]:
+    """Artefacts that a tier rebuilds, by the file that it makes."""
+    return {
+        f"results/{tier}/{artefact.id}.csv": artefact
+        for artefact in all_artefacts(papers)
+        if tier in artefact.card.tiers and artefact.card.tiers[tier].state == "rebuilt"
+    }
+
+
+def undeclared_inputs(folder: Path) -> list[str]:
+    """Printed cells that a receipt names although their card declares no inputs."""
+    papers, found = load_papers(folder / "published"), []
+    for receipt in sorted(folder.glob("results/*/*/*.receipt.json")):
+        for source in read_receipt(receipt)["inputs"]:
+            path = Path(source["path"])
+            if path.parts[0] != "published" or path.suffix == ".yaml":
+                continue
+            paper = load_yaml((folder / path.with_name("paper.yaml")).read_text(encoding="utf-8"))
+            if path.name in paper.get("facts", []):
+                continue
+            if find_artefact(papers, f"{path.parts[1]}/{path.stem}").input_cells().empty:
+                found.append(f"{receipt.name} reads {path}")
+    return found
+
+
+@pytest.mark.slow
+def test_embedded_bytes_do_not_follow_the_printed_cells(repository, tmp_path):
+    targets = rebuilt_in("embedded", load_papers(repository / "published"))
+    assert "results/embedded/sakai2023/table_1.csv" in targets
+    plain, changed = (copy_of(repository, tmp_path / name) for name in ("plain", "changed"))
+    assert change_all_but_inputs(changed / "published") > 1000
+    for folder in (plain, changed):
+        snakemake(folder, *targets)
+        assert undeclared_inputs(folder) == []
+    for target in targets:
+        assert (plain / target).read_bytes() == (changed / target).read_bytes(), target
+
+
+@pytest.mark.slow
+@pytest.mark.released
+def test_released_values_do_not_follow_the_printed_cells(repository, mirror, tmp_path):
+    """One run on changed print: what it rebuilds must still fit the true print."""
+    targets = {
+        file: artefact
+        for file, artefact in rebuilt_in("released", load_papers(repository / "published")).items()
+        # The two studies, whose ratings give every printed number: a value that differs here
+        # came from the changed print.
+        if artefact.paper == "lajewska2025" and artefact.chapter in ("4", "7", "A")
+    }
+    folder = copy_of(repository, tmp_path / "changed")
+    change_all_but_inputs(folder / "published")
+    snakemake(folder, *targets, EVERYCELL_MIRROR=str(mirror.resolve()))
+    assert undeclared_inputs(folder) == []
+    counts = Counter()
+    for file, artefact in targets.items():
+        table = pd.read_csv(folder / file, dtype=str, keep_default_na=False)
+        if not artefact.cells.empty:
+            counts.update(report(artefact, "released", table)["verdicts"])
+    assert counts["equal"] > 600
+    assert counts["differs"] == 0
+
+
+def test_another_value_differs():
+    values = pd.Series(["0.30", "S", "-", "132_1", "12"])
+    assert (values.map(other) != values).all()
+    assert other("0.30") == "3.63"
