@@ -1,4 +1,4 @@
-# Functions that the rules share. No rule stands here.
+# Functions that the rules share.
 import os
 from pathlib import Path
 
@@ -19,7 +19,7 @@ LIBRARY = Path(workflow.basedir, "src", "everycell")
 
 
 def code_of(*parts):
-    """Hash of the library's parts that a rule uses: a change of them runs the rule again."""
+    """Hash of the parts of the library that a script uses, so that their change runs it again."""
     files = []
     for part in parts:
         found = LIBRARY / part
@@ -28,31 +28,43 @@ def code_of(*parts):
 
 
 def resource(key):
-    """Path of a released file in the cache; the rule `fetch` brings it."""
+    """Path of a released file in the cache, where `fetch` brings it."""
     return f"{SETTINGS.cache}/{key}"
 
 
-def table_files(tier, artefact):
+def shown(path, tier, name):
+    """A result that the Snakemake report shows, with a caption that prints its parameters."""
+    paper, _, artefact = name.rpartition("/")
+    return report(
+        path,
+        caption="../report/result.rst",
+        category=paper or "errata",
+        labels={"artefact": artefact.replace("_", " "), "tier": tier},
+    )
+
+
+def table_files(tier, name):
     """Files of a table: full precision, three shown forms, and the receipt."""
-    stem = f"results/{tier}/{artefact}"
-    return {form: f"{stem}.{form}" for form in ("csv", "md", "tex", "html")} | {
-        "receipt": f"{stem}.receipt.json"
+    stem = f"results/{tier}/{name}"
+    return {form: f"{stem}.{form}" for form in ("csv", "md", "tex")} | {
+        "html": shown(f"{stem}.html", tier, name),
+        "receipt": f"{stem}.receipt.json",
     }
 
 
-def figure_files(tier, artefact):
+def figure_files(tier, name):
     """Files of a figure: what it plots, three pictures, and the receipt."""
-    stem = f"results/{tier}/{artefact}"
-    return {form: f"{stem}.{form}" for form in ("csv", "svg", "pdf", "png")} | {
-        "receipt": f"{stem}.receipt.json"
+    stem = f"results/{tier}/{name}"
+    return {form: f"{stem}.{form}" for form in ("csv", "pdf", "png")} | {
+        "svg": shown(f"{stem}.svg", tier, name),
+        "receipt": f"{stem}.receipt.json",
     }
 
 
-def beside(tier, artefact, name, *, figure=False):
-    """Files that stand beside an artefact's own, under names that start with `name`."""
-    stem = f"results/{tier}/{artefact}.{name}"
-    forms = ("csv", "svg", "pdf", "png") if figure else ("csv", "md", "tex", "html")
-    return {f"{name}_{form}": f"{stem}.{form}" for form in forms}
+def beside(tier, name, part, *, figure=False):
+    """Files that stand beside an artefact's own, under output names that start with `part`."""
+    files = (figure_files if figure else table_files)(tier, f"{name}.{part}")
+    return {f"{part}_{form}": path for form, path in files.items() if form != "receipt"}
 
 
 def verdict_file(artefact, tier):
@@ -75,3 +87,25 @@ def runnable(tier, *, paper=None, chapter=None):
 def here(**selection):
     """As `runnable`, for the tiers that need neither a GPU nor hours."""
     return runnable("embedded", **selection) + runnable("released", **selection)
+
+
+def printed_cells(wildcards):
+    """Printed cells of an artefact, where there are any."""
+    cells = f"published/{wildcards.paper}/{wildcards.artefact}.csv"
+    return cells if os.path.exists(cells) else []
+
+
+def card_file(wildcards):
+    """File with the artefact's card."""
+    return str(PAPERS[wildcards.paper].artefacts[wildcards.artefact].card_path)
+
+
+def requested_verdicts(wildcards):
+    """Verdict files of the targets of this run: what the page must wait for.
+
+    Results of other tiers that lie on disk are shown too, but are not made for it.
+    """
+    asked = [target for target in workflow.dag_settings.targets if target in TARGETS]
+    return sorted(
+        {file for target in asked or ["embedded"] for file in TARGETS[target]}
+    )

@@ -2,12 +2,8 @@
 # Two crowd studies (answerability, viewpoints): ratings -> ANOVA tables, correlations, figures.
 
 CH4 = "cis-response-limitations"
-
-
-def responses_of_study(wildcards):
-    """Responses of the study whose queries Table 4.3 or 4.4 lists."""
-    study = {"3": "answerability", "4": "viewpoints"}[wildcards.number]
-    return resource(f"{CH4}/responses/{study}_data.csv")
+# Released responses of the study whose queries Table 4.3 or 4.4 lists.
+CH4_RESPONSES = {"3": "answerability_data", "4": "viewpoints_data"}
 
 
 # Tables 4.8 (two-way), 4.9 (with query), 4.10 (with familiarity), and what their designs support.
@@ -24,14 +20,14 @@ rule lajewska2025_ch4_anova:
         "benchmarks/lajewska2025/table_4_{number}.tsv"
     wildcard_constraints:
         number="8|9|10",
-    params:
-        scale="culpepper",
-        code=code_of("statistics", "collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=600,
         runtime=5,
+    params:
+        scale="culpepper",
+        code=code_of("statistics", "collections/user_studies.py", "render"),
     message:
         "ANOVA of Table 4.{wildcards.number}"
     script:
@@ -58,15 +54,15 @@ rule lajewska2025_ch4_sizes:
         "logs/lajewska2025/table_4_7.log",
     benchmark:
         "benchmarks/lajewska2025/table_4_7.tsv"
-    params:
-        pairs_per_hit=10,  # section 4.2
-        hits_per_pair=3,  # section 4.2
-        code=code_of("collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=400,
         runtime=5,
+    params:
+        pairs_per_hit=10,  # section 4.2
+        hits_per_pair=3,  # section 4.2
+        code=code_of("collections/user_studies.py", "render"),
     message:
         "Sizes of the studies (Table 4.7)"
     script:
@@ -76,7 +72,9 @@ rule lajewska2025_ch4_sizes:
 # Tables 4.3 and 4.4: the queries, as hashes.
 rule lajewska2025_ch4_queries:
     input:
-        responses=responses_of_study,
+        responses=lambda wildcards: resource(
+            f"{CH4}/responses/{CH4_RESPONSES[wildcards.number]}.csv"
+        ),
     output:
         **table_files("released", "lajewska2025/table_4_{number}"),
     log:
@@ -85,13 +83,13 @@ rule lajewska2025_ch4_queries:
         "benchmarks/lajewska2025/table_4_{number}.tsv"
     wildcard_constraints:
         number="3|4",
-    params:
-        code=code_of("collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=400,
         runtime=5,
+    params:
+        code=code_of("collections/user_studies.py", "render"),
     message:
         "Queries of Table 4.{wildcards.number}"
     script:
@@ -109,13 +107,13 @@ rule lajewska2025_ch4_correlations:
         "logs/lajewska2025/table_4_11.log",
     benchmark:
         "benchmarks/lajewska2025/table_4_11.tsv"
-    params:
-        code=code_of("statistics", "collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=600,
         runtime=5,
+    params:
+        code=code_of("statistics", "collections/user_studies.py", "render"),
     message:
         "Correlations with satisfaction (Table 4.11)"
     script:
@@ -140,16 +138,16 @@ rule lajewska2025_ch4_text:
         "logs/lajewska2025/text_4_3.log",
     benchmark:
         "benchmarks/lajewska2025/text_4_3.tsv"
-    params:
-        pairs_per_hit=10,
-        alpha=SETTINGS.user_studies.alpha,
-        power=SETTINGS.user_studies.power,
-        code=code_of("statistics", "collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=600,
         runtime=5,
+    params:
+        pairs_per_hit=10,
+        alpha=SETTINGS.user_studies.alpha,
+        power=SETTINGS.user_studies.power,
+        code=code_of("statistics", "collections/user_studies.py", "render"),
     message:
         "Numbers of the text of chapter 4"
     script:
@@ -167,13 +165,13 @@ rule lajewska2025_ch4_comments:
         "logs/lajewska2025/text_4_4_4.log",
     benchmark:
         "benchmarks/lajewska2025/text_4_4_4.tsv"
-    params:
-        code=code_of("collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=400,
         runtime=5,
+    params:
+        code=code_of("collections/user_studies.py", "render"),
     message:
         "Themes of the comments (section 4.4.4)"
     script:
@@ -191,14 +189,14 @@ rule lajewska2025_chA_demographics:
         "logs/lajewska2025/table_A_1.log",
     benchmark:
         "benchmarks/lajewska2025/table_A_1.tsv"
-    params:
-        pairs_per_hit=10,
-        code=code_of("collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=400,
         runtime=5,
+    params:
+        pairs_per_hit=10,
+        code=code_of("collections/user_studies.py", "render"),
     message:
         "Demographics (Table A.1)"
     script:
@@ -216,13 +214,13 @@ rule lajewska2025_ch4_ratings_by_query:
         "logs/lajewska2025/figure_4_3.log",
     benchmark:
         "benchmarks/lajewska2025/figure_4_3.tsv"
-    params:
-        code=code_of("collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=600,
         runtime=5,
+    params:
+        code=code_of("collections/user_studies.py", "render"),
     message:
         "Ratings by query (Figure 4.3)"
     script:
@@ -239,15 +237,15 @@ rule lajewska2025_chA_expert_scores:
         "logs/lajewska2025/figure_A_1.log",
     benchmark:
         "benchmarks/lajewska2025/figure_A_1.tsv"
-    params:
-        # Reach of the whiskers in interquartile ranges, as the authors' code sets it.
-        whiskers={"Diversity": 0.5, "Balance": 1.5},
-        code=code_of("collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=600,
         runtime=5,
+    params:
+        # Reach of the whiskers in interquartile ranges, as the authors' code sets it.
+        whiskers={"Diversity": 0.5, "Balance": 1.5},
+        code=code_of("collections/user_studies.py", "render"),
     message:
         "Expert scores (Figure A.1)"
     script:
@@ -263,17 +261,17 @@ rule lajewska2025_ch4_simulation:
         "logs/lajewska2025/table_4_8_simulation.log",
     benchmark:
         "benchmarks/lajewska2025/table_4_8_simulation.tsv"
-    params:
-        seed=SETTINGS.seed,
-        alpha=SETTINGS.user_studies.alpha,
-        scale="culpepper",
-        **SETTINGS.user_studies.simulation.model_dump(),
-        code=code_of("statistics", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        **SETTINGS.user_studies.simulation.model_dump(),
+        seed=SETTINGS.seed,
+        alpha=SETTINGS.user_studies.alpha,
+        scale="culpepper",
+        code=code_of("statistics", "render"),
     message:
         "Simulating {params.studies} studies an effect (Table 4.8)"
     script:

@@ -16,14 +16,14 @@ rule lajewska2025_ch7_anova:
         "benchmarks/lajewska2025/table_7_{number}.tsv"
     wildcard_constraints:
         number="4|5|6",
-    params:
-        scale="culpepper_zero",
-        code=code_of("statistics", "collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=600,
         runtime=5,
+    params:
+        scale="culpepper_zero",
+        code=code_of("statistics", "collections/user_studies.py", "render"),
     message:
         "ANOVA of Table 7.{wildcards.number}"
     script:
@@ -40,13 +40,13 @@ rule lajewska2025_ch7_means:
         "logs/lajewska2025/figure_7_4.log",
     benchmark:
         "benchmarks/lajewska2025/figure_7_4.tsv"
-    params:
-        code=code_of("collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=600,
         runtime=5,
+    params:
+        code=code_of("collections/user_studies.py", "render"),
     message:
         "Mean ratings (Figure 7.4)"
     script:
@@ -65,15 +65,15 @@ rule lajewska2025_ch7_text:
         "logs/lajewska2025/text_7_3.log",
     benchmark:
         "benchmarks/lajewska2025/text_7_3.tsv"
-    params:
-        alpha=SETTINGS.user_studies.alpha,
-        power=SETTINGS.user_studies.power,
-        code=code_of("statistics", "collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=600,
         runtime=5,
+    params:
+        alpha=SETTINGS.user_studies.alpha,
+        power=SETTINGS.user_studies.power,
+        code=code_of("statistics", "collections/user_studies.py", "render"),
     message:
         "Numbers of the text of section 7.3"
     script:
@@ -89,17 +89,17 @@ rule lajewska2025_ch7_simulation:
         "logs/lajewska2025/table_7_4_simulation.log",
     benchmark:
         "benchmarks/lajewska2025/table_7_4_simulation.tsv"
-    params:
-        seed=SETTINGS.seed,
-        alpha=SETTINGS.user_studies.alpha,
-        scale="culpepper_zero",
-        **SETTINGS.user_studies.simulation.model_dump(),
-        code=code_of("statistics", "collections/user_studies.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=1500,
         runtime=5,
+    params:
+        **SETTINGS.user_studies.simulation.model_dump(),
+        seed=SETTINGS.seed,
+        alpha=SETTINGS.user_studies.alpha,
+        scale="culpepper_zero",
+        code=code_of("statistics", "collections/user_studies.py", "render"),
     message:
         "Simulating {params.studies} studies an effect (Table 7.4)"
     script:

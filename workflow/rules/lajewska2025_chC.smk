@@ -12,14 +12,14 @@ rule lajewska2025_chC_votes:
         "logs/lajewska2025/table_C_2.log",
     benchmark:
         "benchmarks/lajewska2025/table_C_2.tsv"
-    params:
-        scale="culpepper_zero",
-        code=code_of("statistics", "artefacts.py", "render"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=600,
         runtime=5,
+    params:
+        scale="culpepper_zero",
+        code=code_of("statistics", "artefacts.py", "render"),
     message:
         "ANOVA of the printed votes (Table C.2)"
     script:

@@ -1,14 +1,3 @@
-def printed_cells(wildcards):
-    """Printed cells of an artefact, where there are any."""
-    cells = f"published/{wildcards.paper}/{wildcards.artefact}.csv"
-    return cells if os.path.exists(cells) else []
-
-
-def card_file(wildcards):
-    """File with the artefact's card."""
-    return str(PAPERS[wildcards.paper].artefacts[wildcards.artefact].card_path)
-
-
 # Each printed cell against its rebuilt value; conclusions and errata of the card.
 rule verdicts:
     input:
@@ -25,13 +14,13 @@ rule verdicts:
     wildcard_constraints:
         tier="|".join(TIERS),
         artefact=r"(table|figure|text)_\w+",
-    params:
-        code=code_of("verdicts.py", "conclusions.py", "artefacts.py", "audits.py"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=400,
         runtime=5,
+    params:
+        code=code_of("verdicts.py", "conclusions.py", "artefacts.py", "audits.py"),
     message:
         "Verdicts of {wildcards.paper} {wildcards.artefact} ({wildcards.tier})"
     script:
@@ -52,13 +41,13 @@ rule errata:
         "logs/errata.log",
     benchmark:
         "benchmarks/errata.tsv"
-    params:
-        code=code_of("audits.py", "artefacts.py"),
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=400,
         runtime=5,
+    params:
+        code=code_of("audits.py", "artefacts.py"),
     message:
         "Auditing the printed numbers"
     script:
