@@ -480,10 +480,11 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     """Check cards against cells; one sentence for each fault, none where all is well.
 
     Checked are ids that name another kind or (in a thesis) another chapter than the card's,
-    selectors that name no cell, comparisons with a cell that is not there, numbers that cannot be
-    parsed in a metric with declared decimals, metrics whose decimals are declared but absent or
-    the other way round, more digits printed than declared, layouts that miss a key column, and
-    cells files without a card or cards that point at cells without a file.
+    drawings that something is said to rebuild, selectors that name no cell, comparisons with a
+    cell that is not there, numbers that cannot be parsed in a metric with declared decimals,
+    metrics whose decimals are declared but absent or the other way round, more digits printed
+    than declared, layouts that miss a key column, and cells files without a card or cards that
+    point at cells without a file.
     """
     faults: list[str] = []
     for artefact in all_artefacts(papers):
@@ -514,6 +515,13 @@ def _check_name(artefact: Artefact, paper: Paper) -> Iterator[str]:
             f"{artefact.card_path}: {artefact.name} is of kind {artefact.card.kind!r}; an id with "
             f"{prefix!r} is of kind {' or '.join(_KINDS[prefix])}."
         )
+    for tier, declared in artefact.card.tiers.items():
+        if (declared.state == "drawing") != (artefact.card.kind == "drawing"):
+            yield (
+                f"{artefact.card_path}: {artefact.name} is of kind {artefact.card.kind!r}, but its "
+                f"state in tier {tier} is {declared.state!r}; a drawing, and nothing else, has the "
+                "state drawing."
+            )
     # A paper's tables are numbered through; only a thesis puts the chapter into the number.
     if paper.kind == "thesis" and chapter != artefact.chapter:
         yield (

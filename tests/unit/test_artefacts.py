@@ -226,6 +226,13 @@ def test_an_id_of_another_kind(tmp_path, name, kind, sentence):
     assert sentence in fault
 
 
+@pytest.mark.parametrize(("kind", "state"), [("drawing", "rebuilt"), ("figure", "drawing")])
+def test_drawings_and_nothing_else_have_the_state_drawing(tmp_path, kind, state):
+    card = CARD.replace("kind: table", f"kind: {kind}").replace("rebuilt", state)
+    [fault] = check(tmp_path, card, name="figure_1")
+    assert f"figure_1 is of kind '{kind}', but its state in tier embedded is '{state}'" in fault
+
+
 def test_a_card_of_another_chapter_of_a_thesis(tmp_path):
     about = PAPER.replace("kind: paper", "kind: thesis")
     [fault] = check(tmp_path, about=about, name="table_4_1", chapter="5")
