@@ -238,11 +238,15 @@ def bar_panels(
             groups = list(_groups(rows, group))
             there = _groups(rows, series)
             width = 0.8 / len(there)
-            for place, (name, bars) in enumerate(there.items()):
+            # The bars that a group has stand around its label, however many they are.
+            labels = rows[group].astype(str)
+            place = labels.map(groups.index) + width * (
+                rows.groupby(labels).cumcount() - (labels.map(labels.value_counts()) - 1) / 2
+            )
+            for name, bars in there.items():
                 colour, hatch = look[name]
-                centre = [groups.index(label) for label in bars[group].astype(str)]
                 drawn = axis.bar(
-                    np.array(centre) + width * (place - (len(there) - 1) / 2),
+                    place[bars.index].to_numpy(dtype=float),
                     bars[value].to_numpy(dtype=float),
                     width * 0.92,
                     label=name,
@@ -255,7 +259,13 @@ def bar_panels(
             axis.set_xticks(range(len(groups)), groups)
             axis.set_title(title)
             if series is not None:
-                axis.legend(ncols=min(3, len(there)), loc="upper center", fontsize=7)
+                axis.legend(
+                    ncols=min(3, len(there)),
+                    loc="upper center",
+                    fontsize=7,
+                    columnspacing=1.0,
+                    handlelength=1.5,
+                )
             # Room for the legend above the highest bar.
             axis.set_ylim(top=max(axis.get_ylim()[1], frame[value].max() * 1.25))
         _label(figure, axes, group_label, value_label)
