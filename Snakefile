@@ -25,3 +25,11 @@ include: "workflow/rules/lajewska2025_chC.smk"
 include: "workflow/rules/sakai2023.smk"
 include: "workflow/rules/verdicts.smk"
 include: "workflow/rules/page.smk"
+
+
+# What `snakemake` alone asks for: an included file cannot set it.
+rule default:
+    default_target: True
+    input:
+        rules.embedded.input,
+    localrule: True

@@ -17,7 +17,6 @@ for artefact in all_artefacts(PAPERS):
         TARGETS[f"{artefact.paper}_{artefact.name}"] = files
 
 
-# `embedded` comes first: it is the default target.
 for target, files in TARGETS.items():
 
     rule:
