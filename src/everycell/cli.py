@@ -110,6 +110,7 @@ def list_(
                 (tier is None or of == tier)
                 and (not names or artefact.paper in names or artefact.id in names)
             ),
+            audits=False,
         )
     _warn(found)
     rows = [summary_row(result.report) | {"kind": result.artefact.card.kind} for result in found]
@@ -229,8 +230,13 @@ def verify(
         if not receipts:
             raise CardError(f"{results} holds no receipt; run `make reproduce` first.")
         faults = [fault for receipt in receipts for fault in verify_receipt(receipt, ROOT)]
-        for result in collect(papers, results, ROOT):
-            faults.extend(result.faults)
+        found = collect(
+            papers,
+            results,
+            ROOT,
+            wanted=lambda artefact, of: artefact.card.tiers[of].state in RUNNABLE,
+        )
+    faults += [fault for result in found for fault in result.faults]
     for fault in dict.fromkeys(faults):
         typer.echo(fault)
     if faults:
@@ -305,7 +311,7 @@ def page(
 def summary() -> None:
     """Print the page's path and one line: artefacts, cells by verdict, conclusions that hold."""
     with sentences():
-        found = collect(_papers(), RESULTS, ROOT)
+        found = collect(_papers(), RESULTS, ROOT, audits=False)
     _warn(found)
     cells: Counter[str] = Counter()
     outcomes: Counter[str] = Counter()
@@ -335,7 +341,7 @@ def check_verdicts(
 ) -> None:
     """Compare the verdicts of the rebuilt cells with a committed expectation."""
     with sentences():
-        found = collect(_papers(), RESULTS, ROOT)
+        found = collect(_papers(), RESULTS, ROOT, audits=False)
     _warn(found)
     verdicts = {
         (result.tier, result.artefact.id, " / ".join(cell["key"].values())): cell["verdict"]

@@ -44,7 +44,9 @@ def read_rebuilt(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, keep_default_na=False)
 
 
-def result_of(artefact: Artefact, tier: Tier, results: Path, root: Path) -> Result:
+def result_of(
+    artefact: Artefact, tier: Tier, results: Path, root: Path, *, audits: bool = True
+) -> Result:
     """Report of one artefact in one tier, checked against its receipt and its card.
 
     Parameters
@@ -55,34 +57,53 @@ def result_of(artefact: Artefact, tier: Tier, results: Path, root: Path) -> Resu
         Folder of the results.
     root
         Project folder, to check the inputs that a receipt names.
+    audits
+        Whether the errata's audits are run again. They take most of the time, and no verdict
+        depends on them: what only counts verdicts leaves them out.
     """
+    if not audits:
+        artefact = _without_audits(artefact)
     stem = stem_of(artefact, tier, results)
     files = {suffix: stem.with_name(stem.name + suffix) for suffix in SUFFIXES}
-    nothing = Result(artefact, tier, report(artefact, tier))
+
+    def untrusted(*faults: str) -> Result:
+        return Result(artefact, tier, report(artefact, tier), faults)
+
     if artefact.card.tiers[tier].state not in RUNNABLE or not any(
         path.exists() for path in files.values()
     ):
-        return nothing
+        return untrusted()
     missing = [path for path in files.values() if not path.exists()]
     if missing:
         fault = f"{missing[0]}: is missing beside its result; rebuild {artefact.id}."
-        return Result(artefact, tier, nothing.report, (fault,))
+        return untrusted(fault)
     faults = verify(files[".receipt.json"], root)
     if faults:
-        return Result(artefact, tier, nothing.report, tuple(faults))
+        return untrusted(*faults)
     try:
         stored = json.loads(files[".verdicts.json"].read_text(encoding="utf-8"))
+        if not isinstance(stored, dict):
+            raise ValueError("it holds no JSON object")
         again = report(artefact, tier, read_rebuilt(files[".csv"]), files=stored.get("files"))
     except (ValueError, CardError) as error:
         fault = f"{files['.verdicts.json']}: cannot be used ({error}); rebuild {artefact.id}."
-        return Result(artefact, tier, nothing.report, (fault,))
-    if stored != json.loads(json.dumps(again)):
+        return untrusted(fault)
+    again = json.loads(json.dumps(again))
+    if not audits:
+        again["errata"] = stored.get("errata")
+    if stored != again:
         fault = (
             f"{files['.verdicts.json']}: is not what its card and its table give now; rebuild "
             f"{artefact.id}."
         )
-        return Result(artefact, tier, nothing.report, (fault,))
+        return untrusted(fault)
     return Result(artefact, tier, stored)
+
+
+def _without_audits(artefact: Artefact) -> Artefact:
+    errata = [erratum.model_copy(update={"audit": None}) for erratum in artefact.card.errata]
+    card = artefact.card.model_copy(update={"errata": errata})
+    return artefact.model_copy(update={"card": card})
 
 
 #: Files without which a result is not complete.
@@ -95,10 +116,11 @@ def collect(
     root: Path,
     *,
     wanted: Callable[[Artefact, Tier], bool] = lambda artefact, tier: True,
+    audits: bool = True,
 ) -> list[Result]:
     """Result of every artefact in every tier of its card, in the order of the cards."""
     return [
-        result_of(artefact, tier, results, root)
+        result_of(artefact, tier, results, root, audits=audits)
         for artefact in all_artefacts(papers)
         for tier in artefact.card.tiers
         if wanted(artefact, tier)
