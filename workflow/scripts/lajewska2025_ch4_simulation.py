@@ -66,6 +66,8 @@ with Job(snakemake) as job:
             )
     job.write_table(pd.concat(tables))
     power = pd.concat(rates, ignore_index=True)
+    power["term"] = power["term"].str.replace("_", " ").str.replace(":", " x ")
+    power["planted_factor"] = power["planted_factor"].str.replace("_", " ")
     power["planted"] = power["study"] + ", planted in " + power["planted_factor"]
     job.write_figure(
         power.drop(columns="planted"),

@@ -72,6 +72,7 @@ with Job(snakemake) as job:
         ],
         ignore_index=True,
     )
+    power["term"] = power["term"].str.replace("_", " ")
     job.write_figure(
         power,
         interval_lines(

@@ -1,6 +1,14 @@
-"""The reproduction page."""
+"""The reproduction page, from the verdicts of this run and what else lies on disk."""
+
+from pathlib import Path
 
 from job import Job
 
+from everycell.artefacts import load_papers
+from everycell.render.page import write_page
+from everycell.results import collect
+
 with Job(snakemake) as job:
-    open(snakemake.output.page, "w").write("x")
+    page = Path(snakemake.output.page)
+    papers = load_papers(Path("published"))
+    write_page(page, collect(papers, page.parent, Path()), papers)
