@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from everycell.artefacts import RUNNABLE, Artefact, CardError, Paper, Tier, load_papers
+from everycell.artefacts import RUNNABLE, TIERS, Artefact, CardError, Paper, Tier, load_papers
 from everycell.render.atomic import write_atomically
 from everycell.render.tables import environment, head_rows, lay_out, show_value
 
@@ -38,8 +38,6 @@ PLACES = {
     "copy": "error of our copy, not of the paper",
     "undecided": "undecided: print or copy",
 }
-#: Deepest first: of several tiers that rebuilt an artefact, this one counts.
-_DEPTH: tuple[Tier, ...] = ("full", "released", "embedded")
 #: A table beside an artefact that is longer than this is linked, not shown.
 _BESIDE_CELLS = 200
 
@@ -135,7 +133,7 @@ def build_model(
     ]
     return {
         "papers": shown,
-        "kinds": Counter(paper.kind for paper in papers.values()),
+        "kinds": dict(Counter(paper.kind for paper in papers.values()).most_common()),
         "falls": _falls(everything),
         "meaning": {"verdicts": VERDICTS, "states": STATES, "outcomes": OUTCOMES, "places": PLACES},
         **_summary(everything),
@@ -184,14 +182,14 @@ def _summary(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dict[str, Any]:
-    entries = sorted(entries, key=lambda entry: _DEPTH.index(entry.tier))
+    entries = sorted(entries, key=lambda entry: TIERS.index(entry.tier))
     tiers = [_tier(entry, folder) for entry in entries]
     rebuilt = [tier for tier in tiers if tier["state"] == "rebuilt"]
-    best = rebuilt[0] if rebuilt else None
     states = {tier["state"] for tier in tiers}
     state = next(state for state in STATES if state in states)
-    if best:
-        counts = best["report"]["verdicts"]
+    if rebuilt:
+        # Each printed cell counts once, in the deepest tier.
+        counts = rebuilt[-1]["report"]["verdicts"]
     else:
         counts = {"quoted" if state == "quoted" else "not_run": len(artefact.cells)}
     conclusions = _conclusions(artefact, tiers)
@@ -268,6 +266,15 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                 "source": conclusion.source,
                 "test": conclusion.test,
                 "printed": first["on_printed"],
+                # A report of an artefact that was not run says how its printed values fare.
+                "detail": next(
+                    (
+                        found[conclusion.id]["detail"].removeprefix("printed: ")
+                        for tier, found in by_tier
+                        if tier["state"] not in RUNNABLE
+                    ),
+                    None,
+                ),
                 "on": [
                     {
                         "tier": tier["name"],

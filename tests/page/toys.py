@@ -1,0 +1,135 @@
+"""A made-up paper with made-up verdicts: one cell of each kind, and text that tries to be HTML."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from everycell.artefacts import Artefact, Paper, load_papers
+from everycell.render.figures import bar_panels, save_figure
+
+EVIL = "<script>document.title='taken'</script>"
+PAPER = """
+title: Toys & <script>document.title=1</script>
+authors: N. N.
+year: 2026
+kind: thesis
+reference: none
+"""
+CHAPTER = """
+chapter: "1"
+title: Toys
+artefacts:
+  table_1:
+    kind: table
+    title: "Scores <b>of</b> two runs"
+    source: L1
+    tiers:
+      embedded: {state: stand_in, needs: nothing, name: made-up runs}
+      released: {state: rebuilt, needs: the runs}
+      full: {state: not_run, needs: a zeppelin}
+    layout: {rows: [run], columns: [set, metric]}
+    decimals: {MAP: 3, size: text}
+    conclusions:
+      - {id: a_wins, claim: Run a is better than run b., source: L2,
+         holds_if: [{cells: {run: a, set: x, metric: MAP}, op: ">", other: {run: b}}]}
+    errata:
+      - {id: swapped, where: print, cells: [{run: b, set: y, metric: MAP}],
+         finding: The two values of the last row are swapped., evidence: Their sum is printed.}
+  figure_1: {kind: figure, title: Bars of the two runs, source: L3,
+    tiers: {released: {state: rebuilt, needs: the runs}}}
+  table_2: {kind: table, title: A table that needs too much, source: L4,
+    tiers: {full: {state: not_run, needs: ten thousand crowd workers}}}
+  figure_2: {kind: drawing, title: A drawing of a duck, source: L5,
+    tiers: {embedded: {state: drawing, needs: nothing}}}
+"""
+#: run, set, metric, printed, rebuilt, verdict, why
+CELLS = [
+    ("a", "x", "MAP", "0.301", 0.30142, "equal", None),
+    ("a", "x", "size", "S", "S", "equal", None),
+    ("a", "y", "MAP", "0.5", 0.5007, "close", "another version of the tool"),
+    ("a", "y", "size", "12", None, "quoted", "taken from elsewhere"),
+    ("b", "x", "MAP", "0.250", 0.21, "differs", None),
+    ("b", "x", "size", "M", None, "not_run", "needs the lost runs"),
+    ("b", "y", "MAP", "0.4", 0.1, "misprint",
+     "print: The two values of the last row are swapped."),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Toy:
+    """Stands for `everycell.results.Result`."""
+
+    artefact: Artefact
+    tier: str
+    report: dict[str, Any]
+    faults: tuple[str, ...] = ()
+
+
+def published(folder: Path) -> dict[str, Paper]:
+    """Write the toy paper and read it."""
+    home = folder / "toy2026"
+    home.mkdir(parents=True)
+    (home / "paper.yaml").write_text(PAPER)
+    (home / "ch1.yaml").write_text(CHAPTER)
+    rows = "\n".join(",".join(row[:4]) for row in CELLS)
+    (home / "table_1.csv").write_text(f"run,set,metric,value\n{rows}\n")
+    (home / "table_2.csv").write_text(f"row,metric,value\nq,P,0.75\nr,P,{EVIL}\n")
+    return load_papers(folder)
+
+
+def report(artefact: Artefact, tier: str, state: str, **more: Any) -> dict[str, Any]:
+    """A verdict file of the toy, empty but for what `more` gives."""
+    conclusions = [
+        {"id": one.id, "claim": one.claim, "source": one.source, "test": None,
+         "on_printed": "holds", "on_rebuilt": "undecided", "detail": "printed: 1 of 1"}
+        for one in artefact.card.conclusions
+    ]  # fmt: skip
+    errata = [
+        {"id": one.id, "where": one.where, "finding": one.finding, "evidence": one.evidence,
+         "source": None, "audit": {"name": "audit_sum", "holds": True, "detail": "0.5 = 0.1 + 0.4"}}
+        for one in artefact.card.errata
+    ]  # fmt: skip
+    return {
+        "artefact": artefact.id, "tier": tier, "state": state, "cells": [], "rmse": {},
+        "kendall_tau": {}, "conclusions": conclusions, "errata": errata, "files": [], **more,
+        "verdicts": dict(Counter(cell["verdict"] for cell in more.get("cells", []))),
+    }  # fmt: skip
+
+
+def found(folder: Path, results: Path) -> list[Toy]:
+    """Toy results of the toy paper, with the files that the page reads or links."""
+    artefacts = published(folder)["toy2026"].artefacts
+    table, figure = artefacts["table_1"], artefacts["figure_1"]
+    cells = [
+        {"key": dict(zip(("run", "set", "metric"), row[:3], strict=True)), "printed": row[3],
+         "rebuilt": row[4], "verdict": row[5], "why": row[6]}
+        for row in CELLS
+    ]  # fmt: skip
+    failing = [{**one, "on_rebuilt": "fails", "detail": "0 of 1"}
+               for one in report(table, "", "")["conclusions"]]  # fmt: skip
+    home = results / "released" / "toy2026"
+    home.mkdir(parents=True)
+    for name in ("table_1", "figure_1"):
+        receipt = {"execution": {"seconds": 1.25}}
+        (home / f"{name}.receipt.json").write_text(json.dumps(receipt))
+    standing = results / "embedded" / "toy2026"
+    standing.mkdir(parents=True)
+    (standing / "table_1.receipt.json").write_text(json.dumps({"execution": {"seconds": 0.5}}))
+    frame = table.cells.query("metric == 'MAP' and set == 'x'").astype({"value": float})
+    save_figure(bar_panels(frame, group="run"), home / "figure_1")
+    return [
+        Toy(table, "embedded", report(table, "embedded", "stand_in", conclusions=failing)),
+        Toy(table, "released", report(table, "released", "rebuilt", cells=cells, rmse={"MAP": 0.1},
+                                      kendall_tau={"MAP": 1.0}, files=["table_1.csv"])),
+        Toy(table, "full", report(table, "full", "not_run")),
+        Toy(figure, "released", report(figure, "released", "rebuilt",
+                                       files=["figure_1.csv", "figure_1.svg"])),
+        Toy(artefacts["table_2"], "full", report(artefacts["table_2"], "full", "not_run"),
+            ("figure_9.csv: changed since it was made.",)),
+        Toy(artefacts["figure_2"], "embedded",
+            report(artefacts["figure_2"], "embedded", "drawing")),
+    ]  # fmt: skip

@@ -1,0 +1,125 @@
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pandas as pd
+import pytest
+
+from everycell.render.figures import (
+    COLOURS,
+    bar_panels,
+    box_panels,
+    interval_lines,
+    save_figure,
+)
+
+BARS = pd.DataFrame(
+    [(p, g, s, 1 + len(p + g + s) / 7) for p in ("one", "three") for g in "ab" for s in "xy"],
+    columns=["panel", "group", "by", "value"],
+)
+SCRIPT = """
+import sys
+from pathlib import Path
+import pandas as pd
+from everycell.render.figures import bar_panels, save_figure
+frame = pd.read_csv(sys.argv[1])
+save_figure(bar_panels(frame, panel="panel", group="group", series="by"), Path(sys.argv[2]))
+"""
+
+
+def hashes(folder):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_files_have_the_same_bytes_in_another_process(tmp_path):
+    source = tmp_path / "bars.csv"
+    BARS.to_csv(source, index=False)
+    for name, seed, date in (("a", "1", "1000"), ("b", "2", "2000000000")):
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, source, tmp_path / name / "f"],
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed, "SOURCE_DATE_EPOCH": date,
+                 "PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+    assert hashes(tmp_path / "a") == hashes(tmp_path / "b")
+    save_figure(bar_panels(BARS, panel="panel", group="group", series="by"), tmp_path / "c" / "f")
+    assert hashes(tmp_path / "c") == hashes(tmp_path / "a")
+    assert set(hashes(tmp_path / "a")) == {"f.svg", "f.pdf", "f.png"}
+
+
+def test_no_dates_and_text_as_text(tmp_path):
+    svg, pdf, png = save_figure(bar_panels(BARS, group="group", series="by", panel="panel"),
+                                tmp_path / "table_1.power")  # fmt: skip
+    assert svg.name == "table_1.power.svg"
+    text = svg.read_text()
+    assert "dc:date" not in text and ">three</text>" in text
+    assert b"CreationDate" not in pdf.read_bytes() and b"Software" not in png.read_bytes()
+
+
+def test_own_settings_of_the_reader_change_nothing(tmp_path):
+    save_figure(bar_panels(BARS.iloc[:2], group="group", series="by"), tmp_path / "a" / "f")
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "black", "savefig.dpi": 10}):
+        save_figure(bar_panels(BARS.iloc[:2], group="group", series="by"), tmp_path / "b" / "f")
+    assert hashes(tmp_path / "a") == hashes(tmp_path / "b")
+
+
+def test_boxes_show_the_medians_of_each_group_in_colour():
+    frame = pd.DataFrame(
+        [(p, g, v) for p in "pq" for g, vs in (("b", (1, 2, 9)), ("a", (4, 4, 5))) for v in vs],
+        columns=["panel", "group", "value"],
+    )
+    figure = box_panels(frame, panel="panel", group="group", whiskers={"p": 0.5, "q": 1.5})
+    for axis in figure.axes:
+        medians = [line for line in axis.lines if line.get_color() == COLOURS[4]]
+        assert [set(line.get_ydata()) for line in medians] == [{2}, {4}]
+        assert [label.get_text() for label in axis.get_xticklabels()] == ["b", "a"]
+    assert [axis.get_title() for axis in figure.axes] == ["p", "q"]
+
+
+def test_bars_say_their_values_and_keep_the_look_of_a_series():
+    frame = BARS[~((BARS["panel"] == "one") & (BARS["by"] == "x"))]
+    first, second = bar_panels(frame, panel="panel", group="group", series="by").axes
+    looks = [
+        {
+            bars.get_label(): (bars[0].get_facecolor(), bars[0].get_hatch())
+            for bars in axis.containers
+        }
+        for axis in (first, second)
+    ]
+    assert looks[0]["y"] == looks[1]["y"] and looks[1]["x"] != looks[1]["y"]
+    heights = [f"{bar.get_height():.2f}" for bars in second.containers for bar in bars]
+    assert [text.get_text() for text in second.texts] == heights
+
+
+def test_lines_are_joined_by_x_inside_their_interval():
+    frame = pd.DataFrame({"x": [2, 0, 1], "value": [0.9, 0.05, 0.5]})
+    frame = frame.assign(low=frame["value"] - 0.05, high=frame["value"] + 0.05)
+    axis = interval_lines(frame, x="x", low="low", high="high").axes[0]
+    assert axis.lines[0].get_xdata().tolist() == [0, 1, 2]
+    assert axis.collections[0].get_paths()[0].get_extents().height == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: bar_panels(BARS, group="group", series="by"), "two bars for .*'a'"),
+        (lambda: bar_panels(BARS.iloc[:0], group="group"), "no rows"),
+        (lambda: box_panels(BARS.assign(value=float("nan")), group="group"), "'value', row 0"),
+        (
+            lambda: interval_lines(BARS.assign(low=9.0, high=10.0), x="value", low="low",
+                                   high="high"),
+            "row 0: value lies outside",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_an_error(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+
+
+def test_a_stem_in_a_new_folder(tmp_path):
+    files = save_figure(bar_panels(BARS.iloc[:1], group="group"), tmp_path / "x" / "y" / "f")
+    assert all(Path(file).stat().st_size > 1000 for file in files)

@@ -1,0 +1,182 @@
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.render.atomic import write_atomically
+from everycell.render.tables import escape_tex, lay_out, show_value, write_table
+
+NASTY = 'a&b <i>100%</i> $x_1$ {y} ~^\\ "q" [z] # | ω ≥'
+
+
+@pytest.fixture
+def frame():
+    rows = [
+        ("Viewpoints", NASTY, "p_value", 0.1 + 0.2),
+        ("Viewpoints", NASTY, "effect", "S"),
+        ("Answers", "None", "p_value", -0.00001),
+        ("Answers", "None", "effect", "-"),
+        ("Answers", "only p", "p_value", 1e-300),
+    ]
+    return pd.DataFrame(rows, columns=["study", "factor", "metric", "value"])
+
+
+def write(frame, stem, **more):
+    options = {
+        "title": f"A table of {NASTY}",
+        "layout_rows": ["study", "factor"],
+        "layout_columns": ["metric"],
+        "decimals": {"p_value": 3, "effect": "text"},
+    }
+    return {path.suffix: path.read_text() for path in write_table(frame, stem, **options | more)}
+
+
+def test_csv_keeps_every_bit_and_the_order(frame, tmp_path):
+    csv = write(frame, tmp_path / "t")[".csv"]
+    assert csv.splitlines()[0] == "study,factor,metric,value"
+    assert "\r" not in csv and csv.endswith("1e-300\n")
+    back = pd.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
+    assert back["factor"].tolist() == frame["factor"].tolist()
+    assert float(back["value"][0]) == 0.1 + 0.2
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
+def test_floats_survive_the_csv(tmp_path_factory, values):
+    frame = pd.DataFrame({"row": [str(n) for n in range(len(values))], "value": values})
+    stem = tmp_path_factory.mktemp("floats") / "t"
+    write(frame, stem, layout_rows=["row"], layout_columns=[])
+    back = pd.read_csv(stem.with_suffix(".csv"), dtype=str)["value"]
+    assert [float(text) for text in back] == values
+
+
+def test_markdown_rounds_and_escapes(frame, tmp_path):
+    lines = write(frame, tmp_path / "t")[".md"].splitlines()
+    cells = [[part.strip() for part in line.replace("\\|", "/").split("|")] for line in lines[2:]]
+    assert cells[0] == ["", "study", "factor", "p_value", "effect", ""]
+    assert all(len(row) == len(cells[0]) for row in cells)
+    assert cells[3] == ["", "Answers", "None", "0.000", "-", ""]
+    assert cells[4] == ["", "Answers", "only p", "0.000", "", ""]
+    assert "\\<i>" in lines[4] and "0.300" in lines[4]
+
+
+def test_tex_is_a_whole_table_with_all_marks_escaped(frame, tmp_path):
+    tex = write(frame, tmp_path / "table_1")[".tex"]
+    for part in (r"\begin{table}", r"\caption{", r"\toprule", r"\midrule", r"\bottomrule"):
+        assert tex.count(part) == 1
+    assert rf"\label{{tab:{tmp_path.name.replace('_', '-')}-table-1}}" in tex
+    assert r"a\&b \textless{}i\textgreater{}100\%" in tex
+    assert r"\$x\_1\$ \{y\} \textasciitilde{}\textasciicircum{}\textbackslash{}" in tex
+    body = [line for line in tex.splitlines() if line.endswith(r"\\")]
+    assert {line.replace(r"\&", "").count("&") for line in body} == {3}
+    assert body[2].startswith("Answers &") and body[3].startswith(" & only p")
+
+
+@given(st.text(max_size=20))
+def test_escaped_text_holds_no_live_tex(text):
+    shown = escape_tex(text)
+    for safe in (r"\textbackslash{}", r"\&", r"\%", r"\$", r"\#", r"\_", r"\{", r"\}"):
+        shown = shown.replace(safe, "")
+    assert not set(shown) & set("&%#_^~")
+
+
+class Shape(HTMLParser):
+    """Collects tags with their attributes, and the text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data.strip())
+
+
+def test_html_is_escaped_and_says_what_heads_what(frame, tmp_path):
+    shape = Shape(write(frame, tmp_path / "t")[".html"])
+    assert {tag for tag, _ in shape.tags} == {
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
+    assert all(attrs["scope"] in ("col", "row") for tag, attrs in shape.tags if tag == "th")
+    assert NASTY in shape.texts and f"A table of {NASTY}" in shape.texts
+
+
+def test_heads_over_several_columns_span_them(frame, tmp_path):
+    wide = frame.iloc[:4].assign(factor="f")
+    texts = write(wide, tmp_path / "t", layout_rows=["factor"], layout_columns=["study", "metric"])
+    spans = [attrs for tag, attrs in Shape(texts[".html"]).tags if "colspan" in attrs]
+    assert spans == [{"scope": "colgroup", "colspan": "2"}] * 2
+    assert texts[".tex"].count(r"\multicolumn{2}{c}") == 2
+    assert "Viewpoints · p_value" in texts[".md"]
+
+
+def test_same_frame_same_bytes(frame, tmp_path):
+    assert write(frame, tmp_path / "a" / "t") == write(frame.copy(), tmp_path / "a" / "t")
+    assert sorted(p.name for p in (tmp_path / "a").iterdir()) == [
+        "t.csv",
+        "t.html",
+        "t.md",
+        "t.tex",
+    ]
+
+
+def test_a_name_with_a_dot_is_kept(frame, tmp_path):
+    write(frame, tmp_path / "table_4_8.supported")
+    assert (tmp_path / "table_4_8.supported.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: pd.concat([f, f.iloc[[0]]]), "two cells for .*Viewpoints"),
+        (lambda f: f.assign(study=None), "column 'study', row 0: a key is empty"),
+        (lambda f: f.drop(columns="metric"), "cannot lay out by rows"),
+    ],
+)
+def test_a_frame_that_does_not_fit_writes_nothing(frame, tmp_path, change, message):
+    with pytest.raises(ValueError, match=message):
+        write(change(frame), tmp_path / "t")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_keep_their_order_within_their_group():
+    keys = [("b", "2"), ("a", "1"), ("b", "1"), ("a", "2")]
+    frame = pd.DataFrame(keys, columns=["x", "y"]).assign(metric="m", value=range(4))
+    laid = lay_out(frame, ["x", "y"], ["metric"])
+    assert laid.index.tolist() == [("b", "2"), ("b", "1"), ("a", "1"), ("a", "2")]
+    assert laid["m"].tolist() == [0, 2, 1, 3]
+
+
+def test_shown_values():
+    assert show_value(np.float64(2.5), 0) == "2" and show_value(np.int64(3), 2) == "3"
+    assert show_value(float("nan"), 2) == "" and show_value("0.10", 3) == "0.10"
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = write_atomically(tmp_path / "a", "old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("everycell.render.atomic.os.replace", full)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_files_have_the_usual_rights(tmp_path):
+    usual = tmp_path / "usual"
+    subprocess.run(["touch", usual], check=True)
+    assert write_atomically(tmp_path / "a", "x").stat().st_mode == usual.stat().st_mode
