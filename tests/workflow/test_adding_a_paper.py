@@ -1,0 +1,156 @@
+"""The README's walk through adding a paper, done as it stands there on a copy of the repository."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from everycell.artefacts import check_cards, load_papers
+
+# A step names a file; the block below it is the file's content.
+STEP = re.compile(r"^\d+\. `(?P<path>[^`]+)`.*?\n\n(?P<block> +```.*?^ +```)$", re.M | re.S)
+COPIED = (
+    "config.yaml",
+    "Snakefile",
+    "pyproject.toml",
+    "published",
+    "src",
+    "workflow",
+    "envs",
+    "profiles",
+)
+PAPER = "toy2026"
+
+
+@pytest.fixture(scope="module")
+def steps(repository: Path) -> dict[str, str]:
+    """Return path and content of each file that the section shows."""
+    section = (repository / "README.md").read_text("utf-8").split("## Adding a paper")[1]
+    found = {}
+    for step in STEP.finditer(section.split("\n## ")[0]):
+        lines = textwrap.dedent(step["block"]).splitlines()
+        found[step["path"]] = "\n".join(lines[1:-1]) + "\n"
+    return found
+
+
+@pytest.fixture(scope="module")
+def copy(repository: Path, steps: dict[str, str], tmp_path_factory) -> Path:
+    """Return a copy of the repository to which the section's files were added."""
+    folder = tmp_path_factory.mktemp("repository")
+    for name in COPIED:
+        source = repository / name
+        if source.is_dir() and not source.is_symlink():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, folder / name, follow_symlinks=False)
+    for path, content in steps.items():
+        if path != "Snakefile":
+            assert not (folder / path).exists(), f"{path} is there already"
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(content, "utf-8")
+    snakefile = folder / "Snakefile"
+    before = snakefile.read_text("utf-8")
+    last = 'include: "workflow/rules/verdicts.smk"\n'
+    assert before.count(last) == 1
+    snakefile.write_text(before.replace(last, steps["Snakefile"] + last), "utf-8")
+    return folder
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the environment with the copy's library."""
+    tools = Path(sys.executable).parent
+    environment = os.environ | {
+        "PYTHONPATH": str(folder / "src"),
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+    }
+    environment.pop("EVERYCELL_MIRROR", None)
+    done = subprocess.run(
+        [str(tools / command[0]), *command[1:]],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def built(copy: Path) -> Path:
+    """Return the copy after the section's run."""
+    run(copy, "snakemake", "--cores", "1", PAPER)
+    return copy
+
+
+def test_the_section_shows_a_whole_paper(steps):
+    assert list(steps) == [
+        f"published/{PAPER}/paper.yaml",
+        f"published/{PAPER}/table_1.csv",
+        f"published/{PAPER}/ch1.yaml",
+        f"workflow/rules/{PAPER}.smk",
+        f"workflow/scripts/{PAPER}_means.py",
+        "Snakefile",
+    ]
+    assert len(steps["Snakefile"].splitlines()) == 1
+
+
+def test_its_cards_and_cells_agree(copy):
+    assert check_cards(load_papers(copy / "published")) == []
+
+
+def test_its_files_pass_the_linters(copy, steps):
+    rules = [path for path in steps if path.endswith(".smk")]
+    scripts = [path for path in steps if path.endswith(".py")]
+    run(copy, "snakefmt", "--check", "Snakefile", *rules)
+    run(copy, "ruff", "check", *scripts)
+    run(copy, "ruff", "format", "--check", *scripts)
+
+
+def test_its_run_gives_a_verdict_for_each_printed_cell(built):
+    listed = json.loads(run(built, "everycell", "list", PAPER, "--json").stdout)
+    assert listed == [
+        {
+            "id": f"{PAPER}/table_1",
+            "kind": "table",
+            "tier": "embedded",
+            "state": "rebuilt",
+            "verdicts": {
+                "equal": 2,
+                "close": 0,
+                "differs": 0,
+                "misprint": 0,
+                "quoted": 4,
+                "not_run": 0,
+            },
+            "conclusions": {"hold": 1, "fail": 0, "undecided": 0},
+        }
+    ]
+
+
+def test_the_page_shows_it(built):
+    page = (built / "results" / "index.html").read_text("utf-8")
+    assert "A toy paper on two systems" in page
+    assert "Average precision of two systems by query, and its mean" in page
+
+
+def test_its_receipt_verifies(built):
+    assert "receipts in results hold" in run(built, "everycell", "verify").stdout
+
+
+def test_no_other_file_was_touched(built, repository, steps):
+    changed = {
+        path.relative_to(built).as_posix()
+        for name in COPIED
+        for path in [built / name, *(built / name).rglob("*")]
+        if path.is_file() and "__pycache__" not in path.parts
+        if not (repository / path.relative_to(built)).is_file()
+        or path.read_bytes() != (repository / path.relative_to(built)).read_bytes()
+    }
+    assert changed == set(steps)
