@@ -9,8 +9,8 @@ significant over many such studies, for each size of the planted effect.
 import numpy as np
 import pandas as pd
 from job import Job
+from rejection_figure import write_rejection_figure
 
-from everycell.render.figures import interval_lines
 from everycell.statistics import (
     EFFECT_SCALES,
     answerability_study,
@@ -66,22 +66,7 @@ with Job(snakemake) as job:
             )
     job.write_table(pd.concat(tables))
     power = pd.concat(rates, ignore_index=True)
-    power["term"] = power["term"].str.replace("_", " ").str.replace(":", " x ")
-    power["planted_factor"] = power["planted_factor"].str.replace("_", " ")
-    power["planted"] = power["study"] + ", planted in " + power["planted_factor"]
-    job.write_figure(
-        power.drop(columns="planted"),
-        interval_lines(
-            power,
-            x="planted_effect",
-            value="rejection_rate",
-            low="low",
-            high="high",
-            series="term",
-            panel="planted",
-            x_label="Planted effect (standard deviations of a rater's noise)",
-            value_label="Share of studies with p below alpha",
-            reference=params.alpha,
-        ),
-        name="power",
+    power["panel"] = (
+        power["study"] + ", planted in " + power["planted_factor"].str.replace("_", " ")
     )
+    write_rejection_figure(job, power, alpha=params.alpha, panel="panel")

@@ -9,9 +9,9 @@ beside it shows how often each factor is significant over many such studies.
 import numpy as np
 import pandas as pd
 from job import Job
+from rejection_figure import write_rejection_figure
 
 from everycell.collections.user_studies import RESPONSE_RATINGS
-from everycell.render.figures import interval_lines
 from everycell.statistics import (
     EFFECT_SCALES,
     rejection_rates,
@@ -72,19 +72,4 @@ with Job(snakemake) as job:
         ],
         ignore_index=True,
     )
-    power["term"] = power["term"].str.replace("_", " ")
-    job.write_figure(
-        power,
-        interval_lines(
-            power,
-            x="planted_effect",
-            value="rejection_rate",
-            low="low",
-            high="high",
-            series="term",
-            x_label="Planted effect (standard deviations of a rater's noise)",
-            value_label="Share of studies with p below alpha",
-            reference=params.alpha,
-        ),
-        name="power",
-    )
+    write_rejection_figure(job, power, alpha=params.alpha, panel=None)
