@@ -372,7 +372,8 @@ def check_verdicts(
         wanted = {key: verdict for key, verdict in wanted.items() if key[0] in tier}
         verdicts = {key: verdict for key, verdict in verdicts.items() if key[0] in tier}
     changed = [
-        f"{' '.join(key)}: expected {wanted.get(key, 'nothing')}, found {verdicts.get(key, 'nothing')}"
+        f"{' '.join(key)}: expected {wanted.get(key, 'nothing')}, "
+        f"found {verdicts.get(key, 'nothing')}"
         for key in dict.fromkeys([*wanted, *verdicts])
         if wanted.get(key) != verdicts.get(key)
     ]
