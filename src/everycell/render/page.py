@@ -20,7 +20,13 @@ VERDICTS = {
     "equal": ("✓", "equal", "the rebuilt value rounds to the printed one"),
     "close": ("≈", "close", "one unit of the last digit away, or within a tolerance with a cause"),
     "differs": ("✗", "differs", "the rebuilt value is another one, and nothing explains it yet"),
-    "misprint": ("!", "misprint", "differs, and an erratum says why and where the error is"),
+    # Many are errors of our copy, so the page does not call them misprints.
+    "misprint": (
+        "!",
+        "differs, explained",
+        "an erratum says why, and whether the error is in the print, in our copy or undecided "
+        "(`misprint` in the files)",
+    ),
     "quoted": ("q", "quoted", "an input, or taken from elsewhere: never compared"),
     "not_run": ("–", "not run", "no rebuilt value here; each artefact says what a run needs"),
 }
