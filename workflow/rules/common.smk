@@ -20,8 +20,11 @@ LIBRARY = Path(workflow.basedir, "src", "everycell")
 
 
 def code_of(*parts):
-    """Hash of the parts of the library that a script uses, so that their change runs it again."""
-    files = []
+    """Hash of the parts of the library that a script uses, so that their change runs it again.
+
+    The version is one of them: `everycell verify` trusts no result of another version.
+    """
+    files = [LIBRARY / "__init__.py"]
     for part in parts:
         found = LIBRARY / part
         files += sorted(found.rglob("*.py")) if found.is_dir() else [found]
