@@ -39,9 +39,19 @@ def steps(repository: Path) -> dict[str, str]:
     return found
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of each copied file by its path; byte code is left out."""
+    paths = [path for name in COPIED for path in [folder / name, *(folder / name).rglob("*")]]
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in paths
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
 @pytest.fixture(scope="module")
-def copy(repository: Path, steps: dict[str, str], tmp_path_factory) -> Path:
-    """Return a copy of the repository to which the section's files were added."""
+def untouched(repository: Path, tmp_path_factory) -> tuple[Path, dict[str, bytes]]:
+    """Return a copy of the repository, and what its files held at first."""
     folder = tmp_path_factory.mktemp("repository")
     for name in COPIED:
         source = repository / name
@@ -49,6 +59,13 @@ def copy(repository: Path, steps: dict[str, str], tmp_path_factory) -> Path:
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(source, folder / name, follow_symlinks=False)
+    return folder, contents(folder)
+
+
+@pytest.fixture(scope="module")
+def copy(untouched: tuple[Path, dict[str, bytes]], steps: dict[str, str]) -> Path:
+    """Return the copy after the section's files were added."""
+    folder = untouched[0]
     for path, content in steps.items():
         if path != "Snakefile":
             assert not (folder / path).exists(), f"{path} is there already"
@@ -144,13 +161,7 @@ def test_its_receipt_verifies(built):
     assert "receipts in results hold" in run(built, "everycell", "verify").stdout
 
 
-def test_no_other_file_was_touched(built, repository, steps):
-    changed = {
-        path.relative_to(built).as_posix()
-        for name in COPIED
-        for path in [built / name, *(built / name).rglob("*")]
-        if path.is_file() and "__pycache__" not in path.parts
-        if not (repository / path.relative_to(built)).is_file()
-        or path.read_bytes() != (repository / path.relative_to(built)).read_bytes()
-    }
-    assert changed == set(steps)
+def test_no_other_file_was_touched(built, untouched, steps):
+    before, after = untouched[1], contents(built)
+    assert before.keys() <= after.keys()
+    assert {path for path in after if after[path] != before.get(path)} == set(steps)
