@@ -1,6 +1,5 @@
 # Functions that the rules share.
 import os
-from difflib import get_close_matches
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -113,15 +112,3 @@ def requested_verdicts(wildcards):
     return sorted(
         {file for target in asked or ["embedded"] for file in TARGETS[target]}
     )
-
-
-def refuse_unknown_targets(asked):
-    """Stop at a target that is neither a rule nor a file below a folder, and name near ones."""
-    for target in asked:
-        if "/" not in target and not workflow.is_rule(target) and not os.path.exists(target):
-            near = get_close_matches(target.replace("/", "_"), TARGETS, n=3)
-            hint = f"did you mean {', '.join(near)}" if near else "try embedded or lajewska2025"
-            raise WorkflowError(
-                f"There is no target {target!r}; {hint}? `snakemake --list-target-rules` "
-                "lists all."
-            )
