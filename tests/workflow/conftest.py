@@ -1,0 +1,50 @@
+"""Copies of the project: without results, and with all embedded ones."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from workflow.project import Project, copy_tree
+
+
+def shared_folder(factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that all workers of a parallel test run see."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return a copy without results, to be looked at but not changed."""
+    return copy_tree(tmp_path_factory.mktemp("tree"))
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """Return a copy in which `snakemake` alone ran once; it must not be changed."""
+    folder = shared_folder(tmp_path_factory) / "built"
+    # The first worker builds, the others wait for it.
+    with FileLock(folder.with_suffix(".lock")):
+        project = Project(folder)
+        if not folder.exists():
+            copy_tree(folder)
+            project.build()
+    before = project.hashes()
+    yield project
+    assert project.hashes() == before, "a test changed the shared results"
+
+
+@pytest.fixture
+def clean(tree: Project, tmp_path: Path) -> Project:
+    """Return a copy without results that a test may change."""
+    return tree.copy_to(tmp_path / "project")
+
+
+@pytest.fixture
+def rebuilt(built: Project, tmp_path: Path) -> Project:
+    """Return a copy with all embedded results that a test may change."""
+    return built.copy_to(tmp_path / "project")

@@ -1,0 +1,169 @@
+"""A copy of the project, run by the environment's own snakemake as a user would."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+#: What the workflow reads; the rest of the tree (tests, docs) does not change a run.
+PARTS = (
+    "Snakefile",
+    "config.yaml",
+    "envs",
+    "profiles",
+    "published",
+    "pyproject.toml",
+    "results",
+    "src",
+    "workflow",
+)
+#: Variables of the caller that would change a run.
+FOREIGN = ("EVERYCELL_MIRROR", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "SNAKEMAKE_OUTPUT_CACHE")
+
+
+@dataclass
+class Project:
+    """A project folder and the commands that users run there."""
+
+    folder: Path
+    mirror: Path | None = None
+    #: Put before each command, to take a right or a resource from it.
+    prefix: list[str] = field(default_factory=list)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Environment in which the copy's library is used, not the installed one."""
+        kept = {key: value for key, value in os.environ.items() if key not in FOREIGN}
+        kept["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+        kept["PYTHONPATH"] = str(self.folder / "src")
+        # A pipe is as wide as 80 columns unless told; sentences are matched as a whole.
+        kept["COLUMNS"] = "500"
+        if self.mirror is not None:
+            kept["EVERYCELL_MIRROR"] = str(self.mirror)
+        return kept
+
+    def run(self, *command: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run a command here; standard error is part of its output, as on a terminal."""
+        return subprocess.run(
+            [*self.prefix, *map(str, command)],
+            cwd=options.pop("cwd", self.folder),
+            env=self.environment | options.pop("env", {}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            **options,
+        )
+
+    def snakemake(self, *arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+        return self.run("snakemake", *arguments, **options)
+
+    def everycell(self, *arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+        return self.run("everycell", *arguments, **options)
+
+    def start(self, *command: str | Path) -> subprocess.Popen[str]:
+        """Start a command in a process group of its own."""
+        return subprocess.Popen(
+            list(map(str, command)),
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def build(self, *targets: str | Path) -> str:
+        """Run snakemake; a failure shows what it printed."""
+        done = self.snakemake(*targets)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def planned(self, *targets: str | Path) -> dict[str, int]:
+        """Jobs by rule that a dry run announces; none where there is nothing to do."""
+        done = self.snakemake("-n", *targets)
+        assert done.returncode == 0, done.stdout
+        jobs: dict[str, int] = {}
+        if "Job stats:" in done.stdout:
+            table = done.stdout.rpartition("Job stats:")[2].strip().split("\n\n")[0]
+            jobs = {line.split()[0]: int(line.split()[1]) for line in table.splitlines()[2:]}
+            assert jobs.pop("total") == sum(jobs.values())
+        return jobs
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replace a text that stands once in a file."""
+        file = self.folder / path
+        text = file.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{path} holds {old!r} {text.count(old)} times"
+        file.write_text(text.replace(old, new), encoding="utf-8")
+
+    def hashes(self, below: str = "results") -> dict[str, str]:
+        """Hash of each file; of a receipt, without what differs between equal runs."""
+        root = self.folder / below
+        return {
+            path.relative_to(root).as_posix(): hashlib.sha256(stable_bytes(path)).hexdigest()
+            for path in sorted(root.rglob("*"))
+            if path.is_file()
+        }
+
+    def verdicts(self, name: str, tier: str = "embedded") -> dict[str, Any]:
+        """Content of a verdict file."""
+        path = self.folder / "results" / tier / f"{name}.verdicts.json"
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def copy_to(self, folder: Path) -> Project:
+        """Copy everything, times of files included: the copy has nothing to do either."""
+        shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
+        return Project(folder, self.mirror)
+
+
+#: All that is not the same byte for byte after two builds from clean, by file, and why. A new
+#: entry needs a reason that holds for users too.
+UNSTABLE = {
+    # Time, memory, host and date of the run: kept since a reader wants to know them.
+    "*.receipt.json": re.compile(rb'"execution": \{[^{}]*\}'),
+    # The page shows the time of each result.
+    "index.html": re.compile(rb"<br>[0-9.]+ s;"),
+}
+
+
+def stable_bytes(path: Path) -> bytes:
+    """Return a file's bytes without what `UNSTABLE` names, which must be there."""
+    content = path.read_bytes()
+    for pattern, unstable in UNSTABLE.items():
+        if path.match(pattern):
+            content, found = unstable.subn(b"", content)
+            assert found, f"{path} has nothing that may differ: drop it from UNSTABLE"
+    return content
+
+
+def copy_tree(folder: Path) -> Project:
+    """Copy what the workflow reads, as git knows it (new files included)."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *PARTS],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for name in filter(None, listed.split("\0")):
+        source = REPOSITORY / name
+        if source.is_symlink() or source.exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, folder / name, follow_symlinks=False)
+    return Project(folder)
+
+
+def counts(report: Mapping[str, Any]) -> dict[str, int]:
+    """Verdicts of a report that occur."""
+    return {name: number for name, number in report["verdicts"].items() if number}

@@ -1,0 +1,142 @@
+"""What the workflow says that it would do: targets by name, and the form of every rule."""
+
+import re
+from pathlib import Path
+
+import pytest
+from snakemake.api import SnakemakeApi
+from snakemake.settings.types import OutputSettings, ResourceSettings
+
+EMBEDDED = {
+    "errata": 1,
+    "lajewska2025_ch4_simulation": 1,
+    "lajewska2025_ch7_simulation": 1,
+    "lajewska2025_chC_votes": 1,
+    "page": 1,
+    "sakai2023_gfrc": 2,
+    "verdicts": 5,
+}
+
+
+def test_without_a_target_the_embedded_tier_is_planned(tree):
+    assert tree.planned() == EMBEDDED | {"default": 1}
+
+
+def test_the_embedded_tier_by_name_is_the_same(tree):
+    assert tree.planned("embedded") == EMBEDDED | {"embedded": 1}
+
+
+def test_all_is_both_tiers_and_stays_below_300_jobs(tree):
+    jobs = tree.planned("all")
+    assert EMBEDDED.items() - {("verdicts", 5)} <= jobs.items()
+    assert jobs["fetch"] > 0 and jobs["verdicts"] > 5
+    assert sum(jobs.values()) < 300
+
+
+def test_the_released_tier_makes_nothing_embedded(tree):
+    jobs = tree.planned("released")
+    assert jobs["lajewska2025_ch4_anova"] == 3
+    assert not jobs.keys() & (EMBEDDED.keys() - {"page", "verdicts"})
+
+
+@pytest.mark.parametrize(
+    ("target", "made"),
+    [
+        ("lajewska2025", {"lajewska2025_ch4_anova", "lajewska2025_chC_votes"}),
+        ("sakai2023", {"sakai2023_gfrc"}),
+        ("lajewska2025_ch7", {"lajewska2025_ch7_anova", "lajewska2025_ch7_simulation"}),
+        ("lajewska2025_table_4_8", {"lajewska2025_ch4_anova", "lajewska2025_ch4_simulation"}),
+    ],
+)
+def test_a_paper_a_chapter_and_an_artefact_are_targets(tree, target, made):
+    jobs = tree.planned(target)
+    assert made <= jobs.keys()
+    assert jobs[target] == jobs["page"] == 1
+    # What belongs to no chapter, and what belongs to another one, is left alone.
+    assert "errata" not in jobs
+    if "_ch" in target or "_table" in target:
+        assert not {"sakai2023_gfrc", "lajewska2025_chC_votes"} & jobs.keys()
+
+
+def test_one_file_is_a_target(tree):
+    assert tree.planned("results/released/lajewska2025/table_4_8.csv") == {
+        "fetch": 2,
+        "lajewska2025_ch4_anova": 1,
+    }
+
+
+def test_every_artefact_that_can_be_run_is_a_target(tree):
+    listed = tree.snakemake("--list-target-rules").stdout.split()
+    assert {
+        "embedded",
+        "released",
+        "full",
+        "all",
+        "lajewska2025_figure_4_3",
+        "sakai2023_table_1",
+        "abolghasemi2026",
+        "heuss2025_ch4",
+    } <= set(listed)
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("lajewska2025_table_4_88", "lajewska2025_table_4_88"),
+        ("results/released/lajewska2025/table_99_1.csv", "table_99_1.csv"),
+    ],
+)
+def test_an_unknown_target_is_named(tree, target, said):
+    done = tree.snakemake("-n", target)
+    assert done.returncode != 0
+    assert "MissingRuleException" in done.stdout and said in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_lint_is_clean(tree):
+    done = tree.snakemake("--lint")
+    assert done.returncode == 0, done.stdout
+    assert "in a good condition" in done.stdout
+
+
+def test_snakefmt_is_clean(tree):
+    done = tree.run("snakefmt", "--check", "Snakefile", "workflow")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="module")
+def rules(tree):
+    """All rules that run a script, as Snakemake reads them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tree.folder)
+        with SnakemakeApi(OutputSettings()) as api:
+            workflow = api.workflow(ResourceSettings(cores=1), snakefile=Path("Snakefile"))
+            # Snakemake's interface has no public way to the rules of a workflow.
+            return [rule for rule in workflow._workflow.rules if rule.script]
+
+
+def test_every_rule_says_what_it_does_and_needs(rules):
+    assert len(rules) > 15
+    for rule in rules:
+        assert len(rule.log) == 1, rule.name
+        assert rule.benchmark, rule.name
+        assert rule.message, rule.name
+        assert Path(rule.conda_env).name in ("base.yaml", "lucene.yaml", "torch.yaml"), rule.name
+        assert {"mem_mb", "runtime"} <= rule.resources.keys(), rule.name
+
+
+def test_rules_that_compute_run_again_when_the_library_changes(rules):
+    assert [rule.name for rule in rules if "code" not in rule.params.keys()] == ["fetch"]
+
+
+def test_no_two_rules_share_a_log_or_a_benchmark(rules):
+    # Rules made from another one with `use rule` share its form; their wildcards differ.
+    inherited = {"lajewska2025_ch4_oneway"}
+    for part in ("log", "benchmark"):
+        places = [str(getattr(rule, part)) for rule in rules if rule.name not in inherited]
+        assert len(places) == len(set(places)), part
+
+
+def test_no_rule_names_an_absolute_path(tree):
+    for path in sorted((tree.folder / "workflow" / "rules").glob("*.smk")):
+        assert not re.search(r'"/[a-z]', path.read_text()), path.name

@@ -1,0 +1,160 @@
+"""Builds from clean and again: the same bytes, nothing half-written, and only what must be."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from workflow.project import Project, counts
+
+SIMULATED = "results/embedded/lajewska2025/table_4_8"
+
+
+def test_embedded_verdicts_are_as_expected(built, repository):
+    votes = built.verdicts("lajewska2025/table_C_2")
+    assert votes["state"] == "rebuilt"
+    assert counts(votes) == {"equal": 24, "quoted": 24}
+    assert counts(built.verdicts("sakai2023/table_1")) == {"equal": 38}
+    # The means of both attribute sets were taken from rounded values.
+    fairness = built.verdicts("sakai2023/table_2")
+    close = [cell["key"] for cell in fairness["cells"] if cell["verdict"] == "close"]
+    assert counts(fairness) == {"equal": 8, "close": 2}
+    assert all(key["system"] == "Bing" and key["turn"] == "GF" for key in close)
+    for name in ("lajewska2025/table_4_8", "lajewska2025/table_7_4"):
+        report = built.verdicts(name)
+        assert report["state"] == "stand_in" and not counts(report)
+        assert report["conclusions"]
+    expected = repository / "tests" / "expected_verdicts.csv"
+    checked = built.everycell("check-verdicts", expected, "--tier", "embedded")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_a_second_run_does_nothing(built):
+    before = {path: path.stat().st_mtime_ns for path in (built.folder / "results").rglob("*")}
+    printed = built.build()
+    assert "Nothing to be done" in printed
+    after = {path: path.stat().st_mtime_ns for path in (built.folder / "results").rglob("*")}
+    assert after == before
+
+
+def test_a_copied_project_has_nothing_to_do_either(rebuilt):
+    assert rebuilt.planned() == {}
+
+
+@pytest.mark.slow
+def test_two_builds_from_clean_give_the_same_bytes(built, clean):
+    # Another folder, another core count: neither may leave a trace.
+    clean.build("--cores", "1")
+    first, second = built.hashes(), clean.hashes()
+    assert first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+def running_jobs(folder: Path) -> bool:
+    """Whether the simulation has begun to write its outputs."""
+    return any(folder.glob(f"{SIMULATED}.*"))
+
+
+def stopped_in_the_middle(project: Project, number: signal.Signals) -> str:
+    """Start the simulation, send a signal as soon as its first output is there; return the text."""
+    process = project.start("snakemake", f"{SIMULATED}.verdicts.json")
+    try:
+        while not running_jobs(project.folder):
+            assert process.poll() is None, process.stdout.read()
+            time.sleep(0.01)
+        os.killpg(process.pid, number)
+        printed = process.communicate(timeout=60)[0]
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode != 0
+    assert not (project.folder / f"{SIMULATED}.verdicts.json").exists()
+    return printed
+
+
+def assert_not_taken_for_finished(project: Project) -> None:
+    """Whatever was begun: neither the command line nor the page counts it as a result."""
+    listed = project.everycell("list", "lajewska2025/table_4_8", "--json", "--tier", "embedded")
+    assert '"state": "not_run"' in listed.stdout
+    assert "table_4_8.receipt.json: is missing beside its result" in listed.stdout
+
+
+def assert_like(project: Project, built: Project) -> None:
+    """The result, under its names; a kill may leave a hidden file that was being written."""
+    made, expected = (
+        {name: digest for name, digest in of.hashes().items() if "/table_4_8." in name}
+        for of in (project, built)
+    )
+    assert len(made) > 5 and made == expected
+
+
+@pytest.mark.slow
+def test_after_ctrl_c_a_rerun_finishes(built, clean):
+    stopped_in_the_middle(clean, signal.SIGINT)
+    assert_not_taken_for_finished(clean)
+    clean.build(f"{SIMULATED}.verdicts.json")
+    assert_like(clean, built)
+
+
+@pytest.mark.slow
+def test_after_a_kill_the_user_is_told_to_unlock_and_a_rerun_finishes(built, clean):
+    stopped_in_the_middle(clean, signal.SIGKILL)
+    assert_not_taken_for_finished(clean)
+    refused = clean.snakemake(f"{SIMULATED}.verdicts.json")
+    assert refused.returncode != 0
+    assert "--unlock" in refused.stdout and "Traceback" not in refused.stdout
+    assert clean.snakemake("--unlock").returncode == 0
+    clean.build(f"{SIMULATED}.verdicts.json")
+    assert_like(clean, built)
+
+
+def test_a_deleted_verdict_file_is_made_again(rebuilt):
+    verdicts = rebuilt.folder / "results/embedded/sakai2023/table_1.verdicts.json"
+    before = rebuilt.hashes()
+    verdicts.unlink()
+    assert rebuilt.planned() == {"verdicts": 1, "page": 1, "default": 1}
+    rebuilt.build()
+    assert rebuilt.hashes() == before
+
+
+def edit_title(project: Project) -> None:
+    card = project.folder / "published/sakai2023/ch1.yaml"
+    text = card.read_text()
+    line = next(line for line in text.splitlines() if line.strip().startswith("title:"))
+    card.write_text(text.replace(line, f"{line} (edited)", 1))
+
+
+def edit_tolerance(project: Project) -> None:
+    project.edit("published/sakai2023/ch1.yaml", "within: 0.0001", "within: 0.0002")
+
+
+@pytest.mark.parametrize("edit", [edit_title, edit_tolerance])
+def test_an_edited_card_is_judged_again_but_not_computed_again(rebuilt, edit):
+    edit(rebuilt)
+    assert rebuilt.planned() == {"errata": 1, "verdicts": 2, "page": 1, "default": 1}
+
+
+def test_edited_statistics_are_computed_again_and_nothing_else(rebuilt):
+    module = rebuilt.folder / "src/everycell/statistics/anova.py"
+    module.write_text(module.read_text() + "\n# A change that may change results.\n")
+    computed = rebuilt.planned().keys() - {"verdicts", "page", "default"}
+    assert computed == {
+        "lajewska2025_ch4_simulation",
+        "lajewska2025_ch7_simulation",
+        "lajewska2025_chC_votes",
+    }
+
+
+def test_a_new_version_computes_everything_again(rebuilt):
+    rebuilt.edit("src/everycell/__init__.py", '__version__ = "', '__version__ = "9.')
+    checked = rebuilt.everycell("verify")
+    assert checked.returncode == 1 and "this is 9." in checked.stdout
+    assert rebuilt.planned() == rebuilt.planned("--forceall")
+
+
+def test_a_new_seed_simulates_again(rebuilt):
+    assert rebuilt.planned("--config", "seed=7").keys() - {"verdicts", "page", "default"} == {
+        "lajewska2025_ch4_simulation",
+        "lajewska2025_ch7_simulation",
+    }
