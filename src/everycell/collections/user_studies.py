@@ -6,13 +6,13 @@ out as text, ratings as integers from 1 to 4; the level named "None" stays a lev
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -219,19 +219,47 @@ def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
 
 
 def read_table(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a released CSV as text, where the word "None" is a word; `columns` must be there."""
+    r"""Read a released CSV as text, where the word "None" is a word; `columns` must be there.
+
+    Raises
+    ------
+    RatingsError
+        Empty file, no rows, rows longer than the header, or a missing column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "study.csv"
+    >>> _ = path.write_text("rating,level\n04,None\n")
+    >>> read_table(path, ["level"]).values.tolist()
+    [['04', 'None']]
+    >>> _ = path.write_text("rating\n4,None\n")
+    >>> read_table(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.collections.user_studies.RatingsError: ...: its rows have more fields than its ...
+    """
+    raw = _read_csv(path)
+    # pandas would take the first field for the row's name and shift all others by one column.
+    if not isinstance(raw.index, pd.RangeIndex):
+        raise RatingsError(
+            f"{path}: its rows have more fields than its header; fetch it again (delete the file "
+            "first)."
+        )
+    _require(path, raw, columns)
+    if raw.empty:
+        raise RatingsError(f"{path}: has a header and no rows; fetch it again.")
+    return raw
+
+
+def _read_csv(path: Path, **options: Any) -> pd.DataFrame:
     try:
-        raw = pd.read_csv(path, dtype=str, keep_default_na=False)
+        return pd.read_csv(path, dtype=str, keep_default_na=False, **options)
     except pd.errors.EmptyDataError:
         raise RatingsError(f"{path}: is empty; fetch it again (delete the file first).") from None
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
         raise RatingsError(
             f"{path}: cannot be read as CSV ({error}); fetch it again (delete the file first)."
         ) from None
-    _require(path, raw, columns)
-    if raw.empty:
-        raise RatingsError(f"{path}: has a header and no rows; fetch it again.")
-    return raw
 
 
 def _require(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
@@ -249,8 +277,7 @@ def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.Da
         bad = ~found.isin(allowed)
         if bad.any():
             row = int(bad.idxmax())
-            blank = pd.isna(raw[column][row]) or raw[column][row] == ""
-            what = "is empty" if blank else f"is {raw[column][row]!r}"
+            what = f"is {raw[column][row]!r}" if raw[column][row] else "is empty"
             raise RatingsError(
                 f"{path}, row {row + 2}: {column!r} {what}; a rating is a whole number from "
                 f"{RATING.start} to {RATING.stop - 1}, so mend or drop the row."
@@ -272,7 +299,7 @@ def _check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[
 
 def _check_filled(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
     for column in columns:
-        blank = raw[column].isna() | (raw[column] == "")
+        blank = raw[column] == ""
         if blank.any():
             raise RatingsError(
                 f"{path}, row {int(blank.idxmax()) + 2}: {column!r} is empty; allowed is any "
@@ -313,13 +340,27 @@ def read_queries(path: Path) -> pd.DataFrame:
 
 
 def read_comment_counts(path: Path) -> pd.DataFrame:
-    """Counts of coded comments: a column each theme, by condition and satisfaction.
+    r"""Counts of coded comments: a column each theme, by condition and satisfaction.
 
     Returns
     -------
     pandas.DataFrame
         Column `satisfaction` (1 to 4) and the themes of the file (counts, surrounding blanks
         of the names removed), one row a condition and satisfaction.
+
+    Raises
+    ------
+    RatingsError
+        As `read_table`; a satisfaction that is no rating, or a count that is no whole number.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "comments.csv"
+    >>> _ = path.write_text(
+    ...     "answer_conditions,satisfaction,usefulness \nA1,4,3.0\nA2,1,0\nSUM,,3\n")
+    >>> read_comment_counts(path).values.tolist()
+    [[4, 3], [1, 0]]
     """
     raw = read_table(path, ["answer_conditions", "satisfaction"])
     raw.columns = raw.columns.str.strip()
@@ -328,20 +369,46 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
     ratings = _ratings(path, raw, {"satisfaction": "satisfaction"})
     themes = raw.drop(columns=["satisfaction", "answer_conditions", ""], errors="ignore")
     themes = themes.drop(columns=[name for name in themes if name.startswith("Unnamed")])
+    for theme, counts in themes.items():
+        bad = ~counts.str.fullmatch(r"\d+(\.0)?")
+        if bad.any():
+            row = int(bad.idxmax())
+            raise RatingsError(
+                f"{path}, row {row + 2}: {theme!r} is {counts[row]!r}; a count is a whole number "
+                "of 0 or more, so mend the row."
+            )
     return ratings.join(themes.astype(float).astype(int))
 
 
 def read_expert_scores(path: Path) -> pd.DataFrame:
-    """Scores of the experts who judged the responses of the viewpoints study.
+    r"""Scores of the experts who judged the responses of the viewpoints study.
 
     Returns
     -------
     pandas.DataFrame
         Columns query (TREC id), dimension ("Diversity", "Balance"), variant ("A1" to "A3"),
         expert (text) and score (integer 1 to 5), one row a score. Source: section A.2.
+
+    Raises
+    ------
+    RatingsError
+        Empty file, no scores, or a score that is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "experts.csv"
+    >>> _ = path.write_text(",A1,A1\nquery,Balance,Balance\n,User 1,User 2\n132_1,4,5\n")
+    >>> read_expert_scores(path)["score"].tolist()
+    [4, 5]
     """
     # Three header lines: variant, dimension, expert; the texts of the responses come first.
-    raw = pd.read_csv(path, header=None, dtype=str, keep_default_na=False)
+    raw = _read_csv(path, header=None)
+    if len(raw) < 4:
+        raise RatingsError(
+            f"{path}: has {len(raw)} rows; allowed are three rows of headings and one or more of "
+            "scores, so fetch it again (delete the file first)."
+        )
     variants, dimensions, experts = (raw.iloc[line] for line in range(3))
     scores = []
     for line in range(3, len(raw)):
@@ -362,18 +429,43 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
 
 
 def read_pilot(path: Path) -> pd.DataFrame:
-    """Usefulness ratings of one pilot condition of chapter 7.
+    r"""Usefulness ratings of one pilot condition of chapter 7.
 
-    A row of the file holds the ratings of all workers for a query, as a list in Python notation.
+    A row of the file holds the ratings of all workers for a query, as in ``['2', '3']``.
 
     Returns
     -------
     pandas.DataFrame
         Columns Condition (text), Worker (place in the list, unique over conditions) and
         Usefulness (1 to 4), one row a worker and query.
+
+    Raises
+    ------
+    RatingsError
+        As `read_table`; ratings that are no such list, or queries with unequal numbers of them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "pilot.csv"
+    >>> _ = path.write_text("answers_ids,usefulness\nEC3,\"['2', '3']\"\n")
+    >>> read_pilot(path).values.tolist()
+    [['EC3', 'EC3 worker 0', 2], ['EC3', 'EC3 worker 1', 3]]
+    >>> _ = path.write_text("answers_ids,usefulness\nEC3,\"['2', '9']\"\n")
+    >>> read_pilot(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.collections.user_studies.RatingsError: ...row 2: the ratings are "['2', '9']"; ...
     """
     raw = read_table(path, ["answers_ids", "usefulness"])
-    lists = raw["usefulness"].map(ast.literal_eval)
+    rating = f"'[{RATING.start}-{RATING.stop - 1}]'"
+    bad = ~raw["usefulness"].str.fullmatch(rf"\[{rating}(, {rating})*\]")
+    if bad.any():
+        row = int(bad.idxmax())
+        raise RatingsError(
+            f"{path}, row {row + 2}: the ratings are {raw['usefulness'][row]!r}; allowed is a list "
+            f"of numbers from {RATING.start} to {RATING.stop - 1}, as in ['2', '3'], so mend it."
+        )
+    lists = raw["usefulness"].str.findall(r"\d")
     workers = lists.map(len)
     if workers.nunique() != 1:
         raise RatingsError(
@@ -382,7 +474,10 @@ def read_pilot(path: Path) -> pd.DataFrame:
         )
     rows = raw.assign(usefulness=lists).explode("usefulness", ignore_index=True)
     place = (rows.index % workers.iloc[0]).astype(str)
-    ratings = _ratings(path, rows, {"Usefulness": "usefulness"})
-    return ratings.assign(
-        Condition=rows["answers_ids"], Worker=rows["answers_ids"] + " worker " + place
+    return pd.DataFrame(
+        {
+            "Condition": rows["answers_ids"],
+            "Worker": rows["answers_ids"] + " worker " + place,
+            "Usefulness": rows["usefulness"].astype(int),
+        }
     )
