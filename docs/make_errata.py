@@ -1,0 +1,64 @@
+"""Write docs/errata.md from the cards: `python docs/make_errata.py`, in the project folder."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from everycell.artefacts import Artefact, Erratum, Paper, load_papers
+from everycell.audits import run_audit
+
+TARGET = Path("docs/errata.md")
+PUBLISHED = Path("published")
+#: Only the first is worded as an error of the paper.
+WHERE = {
+    "print": "Error in the print",
+    "copy": "Error in our copy of the text",
+    "undecided": "Undecided whether print or copy",
+}
+HEAD = """\
+# Errata
+
+Printed numbers and sentences that do not stand, of all five works. Made from the cards in
+`published/` by `python docs/make_errata.py`; a test fails when this file and the cards differ.
+
+Each erratum says where the error is. *Error in the print* needs internal evidence that a bad copy
+of the text cannot explain: sums, impossible counts, two places that disagree. *Error in our copy*
+is about the text that this project worked from, not about the paper. Everything else is
+*undecided*. Where printed numbers alone show it, an audit in `src/everycell/audits.py` checks it in
+each run, and its numbers stand here. A line such as L1110 is a line of our copy of the text.
+"""
+
+
+def render(papers: Mapping[str, Paper], published: Path) -> str:
+    """Text of the file: a section a paper, a heading an artefact, a paragraph an erratum."""
+    parts = [HEAD]
+    for paper in papers.values():
+        faulty = [artefact for artefact in paper.artefacts.values() if artefact.card.errata]
+        count = sum(len(artefact.card.errata) for artefact in faulty)
+        parts.append(f"## {paper.key}\n\n{paper.authors}: {paper.title} ({paper.year}).")
+        parts[-1] += f" Errata: {count}.\n"
+        for artefact in faulty:
+            parts.append(f"### {artefact.name}: {artefact.card.title}\n")
+            parts += [_entry(artefact, erratum, published) for erratum in artefact.card.errata]
+    return "\n".join(parts)
+
+
+def _entry(artefact: Artefact, erratum: Erratum, published: Path) -> str:
+    lines = [
+        f"**{WHERE[erratum.where]}** (`{erratum.id}`, {erratum.source or artefact.card.source}): "
+        f"{_line(erratum.finding)}\n",
+        f"Evidence: {_line(erratum.evidence)}\n",
+    ]
+    if erratum.audit:
+        found = run_audit(erratum.audit, published)
+        outcome = "holds" if found.holds else "does not hold"
+        lines.append(f"`{erratum.audit}` {outcome}: {found.detail.rstrip('.')}.\n")
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    """Text of a card on one line, its stars shown as stars."""
+    return " ".join(text.split()).replace("*", "\\*")
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(load_papers(PUBLISHED), PUBLISHED), encoding="utf-8")

@@ -1,0 +1,236 @@
+"""What the documentation names exists: commands, options, targets, links, fields."""
+
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+
+from everycell import artefacts
+from everycell.artefacts import RUNNABLE, TIERS, all_artefacts, load_papers
+from everycell.cli import app
+from everycell.config import parse_config
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = sorted(
+    [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *REPOSITORY.glob("docs/**/*.md")]
+)
+#: The paper that the README adds, which is not in the repository.
+TOY = "toy2026"
+# A fence may be indented, as in a list.
+FENCE = re.compile(r"^ *```(?P<language>\w*)\n(?P<body>.*?)^ *```$", re.M | re.S)
+
+
+def read(page: Path) -> str:
+    return page.read_text("utf-8")
+
+
+def commands(tool: str) -> list[tuple[str, list[str]]]:
+    """Return page and words of each command of a tool, in blocks and in the running text."""
+    found = []
+    for page in PAGES:
+        blocks = [m["body"] for m in FENCE.finditer(read(page)) if m["language"] == "bash"]
+        lines = [line for block in blocks for line in block.splitlines()]
+        # A command in the running text may be broken over two lines.
+        inline = re.findall(r"`([^`]+)`", FENCE.sub("", read(page)))
+        for line in [*lines, *(" ".join(text.split()) for text in inline)]:
+            if line.startswith(f"{tool} "):
+                words = shlex.split(line, comments=True)
+                found.append((page.relative_to(REPOSITORY).as_posix(), words[1:]))
+    return found
+
+
+def params(tool: str):
+    return pytest.mark.parametrize(
+        ("page", "words"),
+        [pytest.param(p, w, id=f"{p}: {' '.join(w)}") for p, w in commands(tool)],
+    )
+
+
+def page_params(pages: list[Path] = PAGES):
+    names = [page.relative_to(REPOSITORY).as_posix() for page in pages]
+    return pytest.mark.parametrize("page", pages, ids=names)
+
+
+@params("make")
+def test_make_targets_and_settings_exist(page, words):
+    makefile = read(REPOSITORY / "Makefile")
+    for word in words:
+        if "=" in word:
+            assert re.search(rf"^{word.partition('=')[0]} \?=", makefile, re.M), word
+        else:
+            assert re.search(rf"^{re.escape(word)}:", makefile, re.M), word
+
+
+@params("everycell")
+def test_commands_and_options_exist(page, words):
+    known = typer.main.get_command(app).commands
+    assert words[0] in known
+    options = {option for param in known[words[0]].params for option in param.opts}
+    assert {word for word in words if word.startswith("--")} <= options
+    papers = load_papers(REPOSITORY / "published")
+    ids = {artefact.id for artefact in all_artefacts(papers)}
+    for word in words[1:]:
+        paper, _, name = word.partition("/")
+        if name.startswith(("table_", "figure_", "text_")) and paper != TOY:
+            assert word in ids or word == "lajewska2025/table_4_88"
+
+
+@pytest.fixture(scope="module")
+def known_targets() -> set[str]:
+    """Return the names that Snakemake knows."""
+    tools = Path(sys.executable).parent
+    command = [str(tools / "snakemake"), "--list"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def result_files() -> set[str]:
+    """Return tier and id of what can run, as the start of a result's path."""
+    papers = load_papers(REPOSITORY / "published")
+    return {
+        f"results/{tier}/{artefact.id}"
+        for artefact in all_artefacts(papers)
+        for tier, card in artefact.card.tiers.items()
+        if card.state in RUNNABLE
+    }
+
+
+@params("snakemake")
+def test_snakemake_targets_and_options_exist(page, words, known_targets):
+    from snakemake.cli import get_argument_parser
+
+    options = {o for action in get_argument_parser()._actions for o in action.option_strings}
+    asked = [word for word in words if not word.startswith("-")]
+    for option, value in pairwise(words):
+        if option in ("--cores", "--configfile", "--report"):
+            asked.remove(value)
+    assert {word for word in words if re.match("--.", word)} <= options
+    for target in asked:
+        if target.startswith("results/"):
+            assert target.split(".")[0] in result_files()
+        else:
+            assert target in known_targets | {TOY}
+
+
+def test_the_table_of_targets_names_real_ones(known_targets):
+    table = read(REPOSITORY / "README.md").split("| you ask for |")[1].split("\n\n")[0]
+    named = [name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row[:60])]
+    assert len(named) >= 6
+    for name in named:
+        assert name.split(".")[0] in known_targets | result_files()
+
+
+@page_params()
+def test_relative_links_lead_somewhere(page):
+    for text, link in re.findall(r"\[([^]]*)\]\(([^)\s]+)\)", FENCE.sub("", read(page))):
+        if not link.startswith(("https://", "http://", "#")):
+            assert (page.parent / link.partition("#")[0]).exists(), f"{text}: {link}"
+
+
+@page_params()
+def test_files_that_a_page_names_exist(page):
+    tracked = re.compile(r"`((?:src|tests|docs|envs|workflow)/[\w./-]+\.\w+)`")
+    for path in tracked.findall(FENCE.sub("", read(page))):
+        made_by_the_walk = TOY in path
+        assert made_by_the_walk or (REPOSITORY / path).is_file(), path
+
+
+def test_every_page_is_linked_from_the_index_or_readme():
+    linked = read(REPOSITORY / "docs" / "index.md") + read(REPOSITORY / "README.md")
+    for page in REPOSITORY.glob("docs/**/*.md"):
+        if page.name != "index.md":
+            assert f"({page.relative_to(REPOSITORY / 'docs').as_posix()})" in linked
+
+
+def test_every_paper_has_a_page_and_a_row():
+    readme = read(REPOSITORY / "README.md")
+    for key, paper in load_papers(REPOSITORY / "published").items():
+        assert (REPOSITORY / "docs" / "papers" / f"{key}.md").is_file()
+        row = next(line for line in readme.splitlines() if line.startswith(f"| `{key}`"))
+        assert paper.authors in row and str(paper.year) in row
+
+
+def test_the_readme_counts_tables_and_figures():
+    found = re.search(r"All (\d+) tables and (\d+) figures", read(REPOSITORY / "README.md"))
+    names = [a.name for a in all_artefacts(load_papers(REPOSITORY / "published"))]
+    counted = [sum(name.startswith(kind) for name in names) for kind in ("table", "figure")]
+    assert [int(n) for n in found.groups()] == counted
+
+
+def test_the_readme_says_what_people_search_for():
+    readme = read(REPOSITORY / "README.md").lower()
+    assert "snakemake" in readme and "workflow" in readme
+
+
+@page_params()
+def test_settings_that_a_page_shows_are_valid(page):
+    shown = [yaml.safe_load(m["body"]) for m in FENCE.finditer(read(page)) if m[1] == "yaml"]
+    for content in shown:
+        if content.keys() & {"user_studies", "mirror", "cache", "seed", "network"}:
+            parse_config(content)
+
+
+MODELS = {
+    "A paper": artefacts._PaperFile,
+    "A chapter": artefacts._ChapterFile,
+    "A card": artefacts.Card,
+    "A tier of a card": artefacts.TierCard,
+    "Layout": artefacts.Layout,
+    "A tolerance": artefacts.Tolerance,
+    "Quoted cells": artefacts.Quoted,
+    "Cells that are not run": artefacts.NotRun,
+    "A conclusion": artefacts.Conclusion,
+    "A predicate": artefacts.Predicate,
+    "An erratum": artefacts.Erratum,
+}
+
+
+def described(heading: str) -> dict[str, str]:
+    """Return field and description from the table below a heading of docs/cards.md."""
+    section = read(REPOSITORY / "docs" / "cards.md").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.M))
+
+
+@pytest.mark.parametrize("heading", MODELS)
+def test_cards_page_has_every_field_and_no_other(heading):
+    fields, table = MODELS[heading].model_fields, described(heading)
+    assert table.keys() == fields.keys()
+    required = {name for name, text in table.items() if text.startswith("required")}
+    assert required == {name for name, field in fields.items() if field.is_required()}
+
+
+def test_cards_page_has_the_columns_of_cells():
+    assert tuple(described("Printed cells")) == artefacts.DESCRIPTION
+
+
+def test_cards_page_has_every_choice():
+    def choices(model, field):
+        return set(model.model_json_schema()["properties"][field]["enum"])
+
+    def named(heading, field):
+        return set(re.findall("`([^`]+)`", described(heading)[field]))
+
+    assert named("A card", "kind") == choices(artefacts.Card, "kind")
+    assert named("A card", "tiers") == set(TIERS)
+    assert named("A tier of a card", "state") == choices(artefacts.TierCard, "state")
+    assert named("A predicate", "op") == choices(artefacts.Predicate, "op")
+    assert named("A predicate", "quantifier") == choices(artefacts.Predicate, "quantifier")
+    assert named("An erratum", "where") == choices(artefacts.Erratum, "where")
+    assert named("A paper", "kind") == choices(artefacts._PaperFile, "kind")
+
+
+def test_errata_page_follows_the_cards():
+    path = REPOSITORY / "docs" / "make_errata.py"
+    spec = importlib.util.spec_from_file_location("make_errata", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    published = REPOSITORY / "published"
+    made = module.render(load_papers(published), published)
+    assert read(REPOSITORY / "docs" / "errata.md") == made, "run: python docs/make_errata.py"
