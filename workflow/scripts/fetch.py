@@ -1,5 +1,6 @@
 """Bring one released file into the cache."""
 
+import logging
 from pathlib import Path
 
 from job import Job
@@ -8,6 +9,8 @@ from everycell.config import parse_config
 from everycell.sources import fetch
 
 with Job(snakemake) as job:
+    # The notice on authors and licence belongs before the user's eyes, not only into the log.
+    logging.getLogger("everycell.sources").addHandler(logging.StreamHandler())
     settings = parse_config(snakemake.config)
     fetch(
         f"{snakemake.wildcards.set}/{snakemake.wildcards.file}",
