@@ -32,7 +32,7 @@ class _Loader(_Parser):
         keys: set[str] = set()
         for key, _ in node.value:
             # A merge key may be repeated, and a key that it brings may be overridden.
-            if key.tag != "tag:yaml.org,2002:merge":
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                 if key.value in keys:
                     raise yaml.constructor.ConstructorError(
                         problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
@@ -42,7 +42,7 @@ class _Loader(_Parser):
 
 
 def load_yaml(text: str) -> Any:
-    """Parse YAML safely; a key that stands twice in a mapping is a fault.
+    r"""Parse YAML safely; a key that stands twice in a mapping is a fault.
 
     Raises
     ------
@@ -53,6 +53,9 @@ def load_yaml(text: str) -> Any:
     --------
     >>> load_yaml("a: {b: 1}")
     {'a': {'b': 1}}
+    >>> load_yaml("? [a]\n: 1")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    yaml.constructor.ConstructorError: ... found unhashable key ...
     """
     return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
 
