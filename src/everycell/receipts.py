@@ -13,7 +13,6 @@ import os
 import platform
 import resource
 import subprocess
-import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -143,7 +142,7 @@ def write_receipt(
             "max_rss_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
             "host": platform.node(),
             "cores": os.cpu_count(),
-            "finished": datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds"),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         },
     }
     write_json(path, receipt)
