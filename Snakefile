@@ -10,9 +10,6 @@ from snakemake.utils import min_version
 min_version("9.20")
 
 
-configfile: "config.yaml"
-
-
 report: "workflow/report/workflow.rst"
 
 

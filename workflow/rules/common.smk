@@ -5,8 +5,18 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
-from everycell.config import ConfigError, parse_config
+from everycell.config import ConfigError, parse_config, read_config
 from everycell.receipts import code_sha256
+
+try:
+    # Snakemake takes the last of two equal keys, and of a broken file it does not name the line.
+    read_config(Path("config.yaml"))
+except ConfigError as error:
+    raise WorkflowError(str(error)) from None
+
+
+configfile: "config.yaml"
+
 
 try:
     SETTINGS = parse_config(config)
