@@ -122,7 +122,8 @@ def fetch(
     try:
         if target.exists():  # another process fetched it while this one waited for the lock
             return check(target, key, registry=registry)
-        if not (cache / set_of(key)).exists():
+        # The folder alone says nothing: Snakemake makes it before the job starts.
+        if not any(path.is_file() for path in (cache / set_of(key)).rglob("*")):
             _show_notice(set_of(key), registry.data_set(key))
         with _cache_errors(key, cache):
             target.parent.mkdir(parents=True, exist_ok=True)
