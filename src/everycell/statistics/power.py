@@ -111,7 +111,8 @@ def required_per_group(
     Returns
     -------
     float
-        Observations in each group, not rounded; times `groups` it is the total.
+        Observations in each group, not rounded; times `groups` it is the total. 2 or more: a
+        smaller group has no spread of its own.
 
     Raises
     ------
@@ -125,10 +126,15 @@ def required_per_group(
 
     >>> [round(m * required_per_group(f, m), 2) for m in (4, 3) for f in (0.1, 0.4)]
     [1094.17, 72.17, 966.47, 63.31]
+    >>> required_per_group(5.0, groups=2)
+    2.0
     """
     _check(groups, alpha, power)
     if not effect > 0:
         raise ValueError(f"The effect is {effect}: no sample size finds an effect of 0 or less.")
+    # The solver finds no root where the smallest groups already suffice.
+    if anova_power(effect, groups, 2, alpha=alpha) >= power:
+        return 2.0
     total = FTestAnovaPower().solve_power(
         effect_size=effect, alpha=alpha, power=power, k_groups=groups
     )
