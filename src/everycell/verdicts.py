@@ -139,8 +139,8 @@ def report(
     Raises
     ------
     CardError
-        The tier is none of the card's, the rebuilt table does not fit the printed cells, or the
-        card says of a rebuilt cell that it is not run.
+        The tier is none of the card's, the card has conclusions and no printed cells, the rebuilt
+        table does not fit the printed cells, or the card says of a rebuilt cell that it is not run.
     """
     if tier not in artefact.card.tiers:
         raise CardError(
@@ -275,6 +275,11 @@ def _conclusions(
     if rebuilt is not None and state == "rebuilt":
         # What the paper takes as given holds its printed value in the rebuilt table too.
         rebuilt = pd.concat([rebuilt, artefact.input_cells()])
+    if artefact.card.conclusions and artefact.cells.empty:
+        raise CardError(
+            f"{artefact.card_path}: {artefact.name} has conclusions, but there is no "
+            f"{artefact.cells_path.name}; add the printed cells or drop the conclusions."
+        )
     tested = []
     for conclusion in artefact.card.conclusions:
         on_printed = evaluate(conclusion, artefact.cells)
