@@ -179,8 +179,8 @@ class Registry(_Strict):
         if key in self.files:
             return self.files[key]
         near = difflib.get_close_matches(key, self.files, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}" if near else "see registry.yaml for the keys"
-        raise UnknownKeyError(f"The data registry has no file {key!r}; {hint}?")
+        hint = f"did you mean {' or '.join(near)}?" if near else "see registry.yaml for the keys."
+        raise UnknownKeyError(f"The data registry has no file {key!r}; {hint}")
 
     def data_set(self, key: str) -> DataSet:
         """Return the set to which `key` belongs."""
