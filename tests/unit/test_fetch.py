@@ -211,10 +211,11 @@ def test_an_archive_of_two_files_is_refused(server, tmp_path):
 
 def test_notice_is_shown_before_the_first_file_of_a_set_only(server, tmp_path, caplog):
     registry = make_registry({"origin": origin()}, server.host)
+    (tmp_path / KEY).parent.mkdir(parents=True)  # as Snakemake does before a job
     fetch(KEY, tmp_path, registry=registry)
     (notice,) = caplog.messages
     assert "A. Author" in notice and "A Paper" in notice and "none stated" in notice
-    (tmp_path / KEY).unlink()
+    (tmp_path / KEY).rename((tmp_path / KEY).with_name("another.csv"))
     fetch(KEY, tmp_path, registry=registry)
     assert caplog.messages == [notice]
 
