@@ -7,8 +7,9 @@ from lajewska2025_ch4 import both_studies
 from everycell.render.figures import box_panels
 
 with Job(snakemake) as job:
-    parts = []
+    parts, panels = [], []
     for study, ratings in both_studies(snakemake.input):
+        panels += [f"{study.name}: {label}" for label in study.ratings]
         parts.append(
             ratings.melt("Query", list(study.ratings), "dimension", "rating").assign(
                 study=study.name
@@ -24,8 +25,6 @@ with Job(snakemake) as job:
         .reset_index()
     )
     observed["panel"] = observed["study"] + ": " + observed["dimension"]
-    panels = [f"{study.name}: {label}" for study, _ in both_studies(snakemake.input)
-              for label in study.ratings]  # fmt: skip
     observed["panel"] = pd.Categorical(observed["panel"], panels, ordered=True)
     job.write_figure(
         plotted,
