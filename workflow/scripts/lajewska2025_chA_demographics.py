@@ -15,9 +15,16 @@ with Job(snakemake) as job:
             ("Viewpoint", snakemake.input.viewpoints),
         ):
             # A worker's answer is repeated with each of the pairs of the HIT.
-            answers = read_answers(Path(path), demographic.lower(), options)
-            counts = answers.value_counts() // snakemake.params.pairs_per_hit
-            rows += [(demographic, name, study, "n_workers", counts[name]) for name in options]
+            pairs = snakemake.params.pairs_per_hit
+            counts = read_answers(Path(path), demographic.lower(), options).value_counts()
+            if (counts % pairs).any():
+                raise ValueError(
+                    f"{path}: the answers to {demographic!r} do not come {pairs} a worker; fetch "
+                    "the file again (delete it first)."
+                )
+            rows += [
+                (demographic, name, study, "n_workers", counts[name] // pairs) for name in options
+            ]
     job.write_table(
         pd.DataFrame(rows, columns=["demographic", "option", "study", "metric", "value"])
     )
