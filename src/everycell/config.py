@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 #: Where ``python -m everycell.config`` writes the schema, below the project folder.
 SCHEMA = Path("workflow/schemas/config.schema.json")
@@ -80,6 +80,11 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+def _plain_path(path: str) -> str:
+    """Path without "~", a leading "./" or a slash at its end, so that one folder has one name."""
+    return os.path.normpath(os.path.expanduser(path))
+
+
 Probability = Annotated[float, Field(gt=0, lt=1)]
 
 
@@ -114,13 +119,17 @@ class Config(_Model):
     --------
     >>> Config().seed
     20261121
+    >>> Config(cache="./data/").cache
+    'data'
     """
 
     mirror: str | None = Field(
         None,
         description="Folder with a copy of the released data; EVERYCELL_MIRROR overrides it.",
     )
-    cache: str = Field("resources", min_length=1, description="Folder of the fetched files.")
+    cache: Annotated[str, AfterValidator(_plain_path)] = Field(
+        "resources", min_length=1, description="Folder of the fetched files."
+    )
     network: bool = Field(True, description="Whether a fetch may use the network.")
     seed: int = Field(20261121, ge=0, lt=2**32, description="Seed of all random numbers.")
     user_studies: UserStudies = UserStudies()
@@ -135,7 +144,7 @@ class Config(_Model):
         """
         environment = os.environ if environment is None else environment
         chosen = environment.get("EVERYCELL_MIRROR") or self.mirror
-        return Path(chosen).expanduser() if chosen else None
+        return Path(_plain_path(chosen)) if chosen else None
 
 
 def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
