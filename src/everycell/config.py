@@ -81,7 +81,13 @@ class _Model(BaseModel):
 
 
 def _plain_path(path: str) -> str:
-    """Path without "~", a leading "./" or a slash at its end, so that one folder has one name."""
+    """Path without "~", a leading "./" or a slash at its end, so that one folder has one name.
+
+    Examples
+    --------
+    >>> _plain_path("./data/")
+    'data'
+    """
     return os.path.normpath(os.path.expanduser(path))
 
 
@@ -119,8 +125,6 @@ class Config(_Model):
     --------
     >>> Config().seed
     20261121
-    >>> Config(cache="./data/").cache
-    'data'
     """
 
     mirror: str | None = Field(
