@@ -15,7 +15,16 @@ import yaml
 from everycell import artefacts
 from everycell.artefacts import RUNNABLE, TIERS, all_artefacts, load_papers
 from everycell.cli import app
+from everycell.collections.user_studies import (
+    EXPLANATION_RATINGS,
+    TRANSPARENCY_FACTORS,
+    VIEWPOINTS,
+    read_response_limitations,
+    read_transparency,
+)
 from everycell.config import parse_config
+from everycell.sources import fetch
+from everycell.statistics import anova, supported_anova
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -79,7 +88,17 @@ def test_commands_and_options_exist(page, words):
     for word in words[1:]:
         paper, _, name = word.partition("/")
         if name.startswith(("table_", "figure_", "text_")) and paper != TOY:
-            assert word in ids or word == "lajewska2025/table_4_88"
+            assert word in ids
+
+
+def test_the_readme_lists_every_command_with_its_own_options():
+    known = typer.main.get_command(app).commands
+    table = read(REPOSITORY / "README.md").split("| command | does |")[1].split("\n\n")[0]
+    listed = dict(re.findall(r"^\| `everycell ([\w-]+)[^`]*` \| (.+) \|$", table, re.M))
+    assert listed.keys() == known.keys()
+    for name, text in listed.items():
+        options = {option for param in known[name].params for option in param.opts}
+        assert set(re.findall("`(--[a-z-]+)`", text)) <= options
 
 
 @pytest.fixture(scope="module")
@@ -234,3 +253,38 @@ def test_errata_page_follows_the_cards():
     published = REPOSITORY / "published"
     made = module.render(load_papers(published), published)
     assert read(REPOSITORY / "docs" / "errata.md") == made, "run: python docs/make_errata.py"
+
+
+def study_page() -> str:
+    return " ".join(read(REPOSITORY / "docs" / "papers" / "lajewska2025.md").split())
+
+
+def test_the_study_page_has_what_the_viewpoints_design_supports(mirror, tmp_path):
+    path = fetch("cis-response-limitations/viewpoints.csv", tmp_path, mirror=mirror, network=False)
+    ratings = read_response_limitations(path, VIEWPOINTS)
+    diversity, balance = VIEWPOINTS.conditions
+    for rating in ("Diversity", "Transparency", "Balance", "Overall Satisfaction"):
+        overall = anova(ratings, rating, ["Condition"])["F"].item()
+        p = supported_anova(ratings, rating, [diversity, balance])["p"]
+        row = f"| {rating} | {overall:.3f} | {p[balance]:.3f} | {p[diversity]:.3f} | 0.0 |"
+        assert row in study_page()
+
+
+def test_the_study_page_counts_tests_of_repeated_ratings(mirror, tmp_path):
+    path = fetch("transparent-cis/user_study.csv", tmp_path, mirror=mirror, network=False)
+    rows = read_transparency(path)
+    workers = rows.drop_duplicates("Worker")
+    constant = [f for f in TRANSPARENCY_FACTORS if (rows.groupby("Worker")[f].nunique() == 1).all()]
+    found = {"rows": [], "workers": []}
+    for unit, ratings in (("rows", rows), ("workers", workers)):
+        explained = ratings[ratings["Explanation Quality"] != "None"]
+        tests = [(ratings, factor) for factor in constant]
+        tests += [(explained, factor) for factor in ("Explanation Quality", "Presentation Mode")]
+        for table, factor in tests:
+            for rating in EXPLANATION_RATINGS:
+                found[unit].append(anova(table, rating, [factor])["p"].item() <= 0.05)
+    assert (len(constant), len(found["rows"])) == (5, 21)
+    assert (
+        f"makes 21 tests where both sides are. As printed, {sum(found['rows'])} of" in study_page()
+    )
+    assert f"With one row a worker, {sum(found['workers'])} have" in study_page()
