@@ -314,18 +314,32 @@ def decimals_shown(text: str) -> int:
 
 
 def key_columns(cells: pd.DataFrame) -> list[str]:
-    """Columns of a cells table that name a cell: all but those of `DESCRIPTION`."""
+    """Columns of a cells table that name a cell: all but those of `DESCRIPTION`.
+
+    Examples
+    --------
+    >>> key_columns(pd.DataFrame(columns=["system", "metric", "value", "note"]))
+    ['system', 'metric']
+    """
     return [column for column in cells.columns if column not in DESCRIPTION]
 
 
 def read_cells(path: Path) -> pd.DataFrame:
-    """Read a cells file as text; "None" and "-" stay what they are.
+    r"""Read a cells file as text; "None" and "-" stay what they are.
 
     Raises
     ------
     CardError
         No `value` column, no rows, a row without a value or with too many fields, an unknown
         column after `value`, or two rows with one key; the message names file and line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "table_1.csv"
+    >>> _ = path.write_text("level,value\nNone,0.30\n1.10,-\n")
+    >>> read_cells(path).values.tolist()
+    [['None', '0.30'], ['1.10', '-']]
     """
     try:
         cells = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -380,6 +394,15 @@ def select(
     ------
     CardError
         A column or a value that the table does not have, or values that no row has together.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"system": ["a", "b", "c"], "value": ["1", "2", "3"]})
+    >>> select(table, {"system": ["a", "c"]}, where="toy").tolist()
+    [True, False, True]
+    >>> select(table, {"system": "d"}, where="toy")
+    Traceback (most recent call last):
+    everycell.artefacts.CardError: toy: no cell has system = 'd'; found are ['a', 'b', 'c'].
     """
     mask = pd.Series(True, index=table.index)
     for column, wanted in selector.items():

@@ -65,7 +65,18 @@ def sha256(path: Path) -> str:
 
 
 def code_sha256(paths: Iterable[Path], root: Path) -> str:
-    """One hash over source files: their names relative to `root`, sorted, and their bytes."""
+    """One hash over source files: their names relative to `root`, sorted, and their bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> root = Path(tempfile.mkdtemp())
+    >>> files = [root / "b.py", root / "a.py"]
+    >>> for file in files:
+    ...     _ = file.write_text("pass")
+    >>> code_sha256(files, root) == code_sha256(reversed(files), root)
+    True
+    """
     digest = hashlib.sha256()
     for path in sorted(paths):
         digest.update(path.relative_to(root).as_posix().encode())
@@ -117,6 +128,20 @@ def write_receipt(
         Wall time of the work.
     root
         Project folder; inputs are named relative to it (outside it, by their full path).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> root = Path(tempfile.mkdtemp())
+    >>> made = root / "table_1.csv"
+    >>> _ = made.write_text("row,value")
+    >>> write_receipt(root / "table_1.receipt.json", artefact="toy/table_1", tier="embedded",
+    ...     inputs=[], outputs=[made], parameters={}, seed=None, seconds=0.1, root=root)
+    >>> verify(root / "table_1.receipt.json", root)
+    []
+    >>> _ = made.write_text("row,valve")
+    >>> verify(root / "table_1.receipt.json", root)  # doctest: +ELLIPSIS
+    ['...table_1.csv: changed since it was made (table_1.receipt.json); rebuild it.']
     """
     receipt = {
         "artefact": artefact,

@@ -201,7 +201,7 @@ def read_transparency(path: Path) -> pd.DataFrame:
 
 
 def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
-    """Answers to a question with options, as the labels of the print, in their order.
+    r"""Answers to a question with options, as the labels of the print, in their order.
 
     Parameters
     ----------
@@ -211,6 +211,19 @@ def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
         Column that holds ``option_1``, ``option_2``, ...
     labels
         Label of each option.
+
+    Raises
+    ------
+    RatingsError
+        As `read_table`; an answer that is none of the options.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "study.csv"
+    >>> _ = path.write_text("age\noption_2\noption_1\n")
+    >>> read_answers(path, "age", ["18-30", "31-45", "46-60"]).tolist()
+    ['31-45', '18-30']
     """
     raw = read_table(path, [column])
     options = {f"option_{number}": label for number, label in enumerate(labels, start=1)}
@@ -324,12 +337,25 @@ def query_sha256(query: str) -> str:
 
 
 def read_queries(path: Path) -> pd.DataFrame:
-    """TREC ids and wordings of a study's queries, in the order of the print.
+    r"""TREC ids and wordings of a study's queries, in the order of the print.
 
     Returns
     -------
     pandas.DataFrame
-        Columns trec_id and query, one row a query.
+        Columns trec_id and query, one row a query; rows without an id are left out.
+
+    Raises
+    ------
+    RatingsError
+        As `read_table`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "responses.csv"
+    >>> _ = path.write_text("Turn_id,Question\n132_1,Which seat?\n,\n")
+    >>> read_queries(path).values.tolist()
+    [['132_1', 'Which seat?']]
     """
     # The two studies name the column of the wording differently.
     raw = read_table(path, ["Turn_id"])
