@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 import time
@@ -20,6 +21,7 @@ from everycell.sources import SourceError, check
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: Errors whose sentence says all; others keep their traceback.
 KNOWN = (CardError, RatingsError, SourceError, ValueError)
 
@@ -121,25 +123,34 @@ class Job:
         if error is not None:
             self._fail(error)
         if self.receipt is not None:
-            params = {key: value for key, value in self.snakemake.params.items() if key != "code"}
-            write_receipt(
-                self.receipt,
-                artefact="/".join(self.receipt.parts[2:]).removesuffix(".receipt.json"),
-                tier=self.tier,
-                inputs=map(Path, self.snakemake.input),
-                outputs=[
-                    Path(made) for made in self.snakemake.output if Path(made) != self.receipt
-                ],
-                parameters=params,
-                seed=self.seed,
-                seconds=time.monotonic() - self.started,
-                root=Path(),
-            )
+            try:
+                self._write_receipt(self.receipt)
+            except OSError as fault:
+                self._fail(fault)
         self.log.close()
+
+    def _write_receipt(self, receipt: Path) -> None:
+        params = {key: value for key, value in self.snakemake.params.items() if key != "code"}
+        write_receipt(
+            receipt,
+            artefact="/".join(receipt.parts[2:]).removesuffix(".receipt.json"),
+            tier=self.tier,
+            inputs=map(Path, self.snakemake.input),
+            outputs=[Path(made) for made in self.snakemake.output if Path(made) != receipt],
+            parameters=params,
+            seed=self.seed,
+            seconds=time.monotonic() - self.started,
+            root=Path(),
+        )
 
     def _fail(self, error: BaseException) -> None:
         if isinstance(error, KNOWN):
             self.log.write(f"{error}\n")
+        elif isinstance(error, OSError) and error.errno in NO_SPACE:
+            self.log.write(
+                f"A result cannot be written ({error.strerror}); make room, or raise the size "
+                "limit (ulimit -f, quota), and run the same command again.\n"
+            )
         else:
             traceback.print_exception(error, file=self.log)
         self.log.close()

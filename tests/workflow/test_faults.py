@@ -1,0 +1,196 @@
+"""Bad input through the whole workflow: what stops it, and what the user is told."""
+
+import gzip
+import hashlib
+import os
+import resource
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from workflow.project import Project
+
+from everycell.sources import load_registry
+
+VIEWPOINTS = "cis-response-limitations/viewpoints.csv"
+ANSWERABILITY = "cis-response-limitations/answerability_both_runs.csv"
+CORRELATIONS = "results/released/lajewska2025/table_4_11.csv"
+RATINGS = "transparent-cis/user_study.csv"
+EXPLANATIONS = "results/released/lajewska2025/table_7_6.csv"
+FAIRNESS = "results/embedded/sakai2023/table_2.verdicts.json"
+
+
+def refused(project: Project, *arguments: str, **options) -> str:
+    """Run snakemake, which must fail in plain words; return them."""
+    done = project.snakemake(*arguments, **options)
+    assert done.returncode != 0, done.stdout
+    assert "Traceback" not in done.stdout, done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("sead: 1", "config.yaml: `sead` is no key (did you mean `seed`?); allowed are: mirror,"),
+        ("seed: -1", "config.yaml: `seed` is -1; allowed is: a number, at least 0"),
+        ("network: maybe", "config.yaml: `network` is 'maybe'; allowed is: a valid boolean."),
+        ("seed: 1\nseed: 2", "config.yaml: is no YAML, line 2: the key 'seed' stands twice"),
+        ("seed: [", "config.yaml: is no YAML, line 2: "),
+    ],
+)
+def test_a_faulty_config_file_stops_the_run(clean, content, said):
+    (clean.folder / "config.yaml").write_text(content + "\n")
+    assert said in refused(clean, "-n")
+
+
+def test_a_faulty_setting_on_the_command_line_stops_the_run(tree):
+    printed = refused(tree, "-n", "--config", "user_studies={alpha: high}")
+    assert "`user_studies.alpha` is 'high'; allowed is: a valid number, above 0, below 1" in printed
+
+
+def test_no_mirror_and_no_network(clean):
+    printed = refused(clean, CORRELATIONS, "--config", "network=False")
+    assert f"{VIEWPOINTS} is not in the cache and not in a mirror (none is set)" in printed
+    assert "set `mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds it" in printed
+    assert not (clean.folder / CORRELATIONS).exists()
+
+
+def test_a_mirror_that_is_not_there(clean):
+    clean.mirror = clean.folder / "nowhere"
+    printed = refused(clean, f"resources/{VIEWPOINTS}")
+    assert f"The mirror folder {clean.mirror} does not exist" in printed
+
+
+@pytest.fixture
+def changeable(clean: Project, mirror: Path, tmp_path: Path) -> Project:
+    """Return a project with a mirror of its own: both files of chapter 4's studies."""
+    clean.mirror = tmp_path / "mirror"
+    for key in (VIEWPOINTS, ANSWERABILITY):
+        (clean.mirror / key).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(mirror / f"{key}.gz", clean.mirror / f"{key}.gz")
+    return clean
+
+
+@pytest.mark.released
+def test_one_changed_byte_in_the_mirror_is_refused(changeable):
+    path = changeable.mirror / f"{VIEWPOINTS}.gz"
+    path.chmod(0o644)
+    content = bytearray(path.read_bytes())
+    expected = hashlib.sha256(content).hexdigest()
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    printed = refused(changeable, CORRELATIONS)
+    assert f"{path} in the mirror has sha256 {hashlib.sha256(content).hexdigest()}" in printed
+    assert f"but the registry says {expected}" in printed
+    assert "restore it" in printed
+    cached = [file.name for file in (changeable.folder / "resources").rglob("viewpoints*")]
+    assert cached == []
+    assert not (changeable.folder / CORRELATIONS).exists()
+
+
+def replace_ratings(project: Project, mirror: Path, damage) -> None:
+    """Give the project a mirror with damaged ratings, and their hash in its own registry."""
+    with gzip.open(mirror / f"{RATINGS}.gz") as packed:
+        ratings = pd.read_csv(packed, dtype=str, keep_default_na=False)
+    plain = project.mirror / RATINGS
+    plain.parent.mkdir()
+    damage(ratings).to_csv(plain, index=False)
+    registry = project.folder / "src/everycell/sources/registry.yaml"
+    text, known = registry.read_text(), load_registry().entry(RATINGS).contents[0]
+    assert known in text
+    registry.write_text(text.replace(known, hashlib.sha256(plain.read_bytes()).hexdigest()))
+
+
+def out_of_range(ratings: pd.DataFrame) -> pd.DataFrame:
+    ratings.loc[4, "satisfaction"] = "7"
+    return ratings
+
+
+def not_a_number(ratings: pd.DataFrame) -> pd.DataFrame:
+    ratings.loc[4, "satisfaction"] = "nan"
+    return ratings
+
+
+def without_a_column(ratings: pd.DataFrame) -> pd.DataFrame:
+    return ratings.drop(columns="satisfaction")
+
+
+def header_only(ratings: pd.DataFrame) -> pd.DataFrame:
+    return ratings[:0]
+
+
+def worker_twice(ratings: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([ratings, ratings[:1]])
+
+
+@pytest.mark.released
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (out_of_range, "row 6: 'satisfaction' is"),
+        (not_a_number, "row 6: 'satisfaction' is"),
+        (without_a_column, "lacks the column 'satisfaction'"),
+        (header_only, "has a header and no rows"),
+        (worker_twice, "each worker rates a query once, so remove one of the rows"),
+    ],
+)
+def test_faulty_ratings_are_named(changeable, mirror, damage, said):
+    replace_ratings(changeable, mirror, damage)
+    printed = refused(changeable, EXPLANATIONS)
+    assert f"resources/{RATINGS}" in printed and said in printed
+    assert not list((changeable.folder / "results").rglob("table_*"))
+
+
+@pytest.mark.released
+def test_a_file_changed_in_the_cache_is_not_used(changeable):
+    changeable.build(f"resources/{VIEWPOINTS}")
+    cached = changeable.folder / "resources" / VIEWPOINTS
+    cached.chmod(0o644)
+    cached.write_text(cached.read_text() + "\n")
+    printed = refused(changeable, CORRELATIONS)
+    assert f"resources/{VIEWPOINTS} has sha256" in printed
+    assert "changed or damaged after it was fetched" in printed
+
+
+def test_a_card_that_points_at_no_cells(rebuilt):
+    rebuilt.edit(
+        "published/sakai2023/ch1.yaml",
+        "      - cells: {system: Bing, turn: GF}\n        within",
+        "      - cells: {system: Bingo, turn: GF}\n        within",
+    )
+    said = "sakai2023/table_2: no cell has system = 'Bingo'"
+    assert said in refused(rebuilt, FAIRNESS)
+    # The verdicts of the card as it was are not shown as if they were those of this one.
+    shown = rebuilt.everycell("show", "sakai2023/table_2")
+    assert shown.returncode == 1 and said in shown.stdout
+    assert said in rebuilt.everycell("doctor").stdout
+
+
+def test_a_card_that_is_no_card_stops_the_run(clean):
+    clean.edit("published/sakai2023/ch1.yaml", 'chapter: "1"', 'chaptre: "1"')
+    assert "published/sakai2023/ch1.yaml: `chapter` is missing; add it" in refused(clean, "-n")
+
+
+def test_a_full_disk_leaves_nothing_that_looks_finished(clean):
+    target = "results/embedded/errata.csv"
+
+    def limited() -> None:
+        # The CSV is smaller, the Markdown is larger.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+    # Python itself leaves half-written byte code behind when the disk is full.
+    printed = refused(clean, target, preexec_fn=limited, env={"PYTHONDONTWRITEBYTECODE": "1"})
+    assert "A result cannot be written (File too large); make room" in printed
+    assert not list((clean.folder / "results").rglob("*.receipt.json"))
+    clean.build(target)
+    assert clean.everycell("verify").returncode == 0
+
+
+def test_a_results_folder_that_cannot_be_written(clean):
+    (clean.folder / "results").chmod(0o555)
+    if os.geteuid() == 0:  # to whom permissions do not apply, unless this right is taken away
+        clean.prefix = ["setpriv", "--bounding-set", "-dac_override"]
+    printed = refused(clean, FAIRNESS)
+    assert "Permission denied" in printed and "results" in printed
