@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Literal
 
 import pandas as pd
 
@@ -22,7 +21,6 @@ def anova_cells(
     scale: EffectScale,
     *,
     containing: str | None = None,
-    interactions: Literal["full"] | int = "full",
 ) -> pd.DataFrame:
     """Type II ANOVA of several responses as cells: p-value and effect size of each term.
 
@@ -39,8 +37,6 @@ def anova_cells(
         Names of the effect sizes (omega squared).
     containing
         Keep only terms that contain this factor.
-    interactions
-        As in `anova`.
 
     Returns
     -------
@@ -59,7 +55,7 @@ def anova_cells(
     for response in responses:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankDeficientDesignWarning)
-            table = anova(data, response, factors, interactions=interactions)
+            table = anova(data, response, factors)
         for term, row in table.iterrows():
             if containing is None or containing in str(term).split(":"):
                 name = str(term).replace(":", TIMES)
