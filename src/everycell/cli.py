@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.console import Console
@@ -25,6 +25,7 @@ from everycell.artefacts import (
     Artefact,
     CardError,
     Paper,
+    State,
     Tier,
     check_cards,
     find_artefact,
@@ -98,6 +99,7 @@ def list_(
     with sentences():
         papers = _papers()
         _one_of("tier", tier, TIERS)
+        _one_of("state", state, get_args(State))
         _one_of("verdict", verdict, VERDICTS)
         for name in names or []:
             if name not in papers:
@@ -365,11 +367,8 @@ def check_verdicts(
             writer.writerows([*key, verdict] for key, verdict in verdicts.items())
         typer.echo(f"Wrote {len(verdicts)} verdicts to {expected}.")
         return
-    with expected.open(newline="", encoding="utf-8") as file:
-        wanted = {
-            (row["tier"], row["artefact"], row["key"]): row["verdict"]
-            for row in csv.DictReader(file)
-        }
+    with sentences():
+        wanted = _expected(expected)
     if tier:
         wanted = {key: verdict for key, verdict in wanted.items() if key[0] in tier}
         verdicts = {key: verdict for key, verdict in verdicts.items() if key[0] in tier}
@@ -385,6 +384,19 @@ def check_verdicts(
         typer.echo(f"{len(changed)} verdicts changed; `--update` if the change is meant.", err=True)
         raise typer.Exit(1)
     typer.echo(f"All {len(wanted)} verdicts are as expected.")
+
+
+def _expected(path: Path) -> dict[tuple[str, str, str], str]:
+    if not path.is_file():
+        raise CardError(f"There is no file {path}; write it with `--update`.")
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = csv.DictReader(file)
+        if rows.fieldnames != EXPECTED_COLUMNS:
+            raise CardError(
+                f"{path}: has the columns {rows.fieldnames}; it needs {EXPECTED_COLUMNS}, so write "
+                "it again with `--update`."
+            )
+        return {(row["tier"], row["artefact"], row["key"]): row["verdict"] for row in rows}
 
 
 @app.command()
