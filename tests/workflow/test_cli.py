@@ -1,0 +1,268 @@
+"""The command line, in a project with and without results."""
+
+import csv
+import json
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+from workflow.project import Project
+
+from everycell.artefacts import TIERS, all_artefacts, load_papers
+from everycell.cli import app
+from everycell.verdicts import VERDICTS
+
+STATES = {"rebuilt", "stand_in", "quoted", "not_run", "drawing"}
+
+
+@pytest.fixture
+def call(monkeypatch):
+    """Run everycell in a project's folder; return exit code, standard output and error."""
+
+    def run(project: Project, *arguments) -> tuple[int, str, str]:
+        monkeypatch.chdir(project.folder)
+        monkeypatch.delenv("EVERYCELL_MIRROR", raising=False)
+        done = CliRunner().invoke(app, list(map(str, arguments)))
+        # An error that no one turned into a sentence is a fault of the program.
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return done.exit_code, done.stdout, done.stderr
+
+    return run
+
+
+def listed(call, project, *arguments) -> list[dict]:
+    code, out, err = call(project, "list", "--json", *arguments)
+    assert code == 0 and err == ""
+    return json.loads(out)
+
+
+def test_list_has_an_entry_for_each_tier_of_each_card(call, tree):
+    cards = {
+        (artefact.id, tier): artefact.card.kind
+        for artefact in all_artefacts(load_papers(tree.folder / "published"))
+        for tier in artefact.card.tiers
+    }
+    assert not (tree.folder / "results" / "embedded").exists()
+    entries = listed(call, tree)
+    assert {(entry["id"], entry["tier"]): entry["kind"] for entry in entries} == cards
+    assert len(entries) == len(cards)
+    for entry in entries:
+        assert list(entry) == ["id", "kind", "tier", "state", "verdicts", "conclusions"]
+        assert list(entry["verdicts"]) == list(VERDICTS)
+        assert list(entry["conclusions"]) == ["hold", "fail", "undecided"]
+        assert all(
+            type(count) is int
+            for count in (*entry["verdicts"].values(), *entry["conclusions"].values())
+        )
+        assert entry["state"] in STATES - {"rebuilt", "stand_in"}
+
+
+def test_every_table_and_figure_of_the_five_papers_is_listed(call, tree):
+    ids = {entry["id"] for entry in listed(call, tree)}
+    assert sum("/table_" in name for name in ids) == 92
+    assert sum("/figure_" in name for name in ids) == 78
+
+
+def test_list_works_without_a_results_folder(call, clean):
+    with_folder = listed(call, clean)
+    shutil.rmtree(clean.folder / "results")
+    assert listed(call, clean) == with_folder
+
+
+def test_list_counts_what_was_rebuilt(call, built):
+    entries = {entry["id"]: entry for entry in listed(call, built, "--tier", "embedded")}
+    none = dict.fromkeys(VERDICTS, 0)
+    votes = entries["lajewska2025/table_C_2"]
+    assert votes["kind"] == "table" and votes["state"] == "rebuilt"
+    assert votes["verdicts"] == none | {"equal": 24, "quoted": 24}
+    assert votes["conclusions"] == {"hold": 3, "fail": 0, "undecided": 0}
+    assert entries["lajewska2025/table_4_8"]["state"] == "stand_in"
+    assert entries["lajewska2025/table_4_8"]["verdicts"] == none
+
+
+def test_list_filters(call, built):
+    assert {entry["tier"] for entry in listed(call, built, "--tier", "full")} == {"full"}
+    assert [entry["id"] for entry in listed(call, built, "--verdict", "close")] == [
+        "sakai2023/table_2"
+    ]
+    stand_ins = listed(call, built, "--state", "stand_in")
+    assert {entry["id"] for entry in stand_ins} == {
+        "lajewska2025/table_4_8",
+        "lajewska2025/table_7_4",
+    }
+    named = listed(call, built, "sakai2023", "lajewska2025/table_C_2")
+    assert {entry["id"].split("/")[0] for entry in named} == {"sakai2023", "lajewska2025"}
+    assert {entry["id"] for entry in named} > {"sakai2023/table_1", "lajewska2025/table_C_2"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["list", "--tier", "huge"], "--tier is 'huge'; allowed are embedded, released, full."),
+        (["list", "--verdict", "good"], "--verdict is 'good'; allowed are equal, close,"),
+        (["list", "--state", "done"], "--state is 'done'; allowed are rebuilt, stand_in,"),
+        (["list", "sakai2024"], "'sakai2024' is no artefact; did you mean sakai2023/"),
+        (["show", "lajewska2025/table_4_88"], "did you mean lajewska2025/table_4_8"),
+        (["show", "sakai2023/table_1", "--tier", "released"], "has no tier 'released'"),
+        (["check-verdicts", "no.csv"], "There is no file no.csv; write it with `--update`."),
+        (["verify", "elsewhere"], "There is no folder elsewhere; run `make reproduce` first."),
+        (["verify", "published"], "published holds no receipt; run `make reproduce` first."),
+    ],
+)
+def test_a_wrong_argument_is_one_sentence(call, built, arguments, said):
+    code, out, err = call(built, *arguments)
+    assert code == 1 and out == ""
+    assert said in err and err.startswith("everycell: ") and err.count("\n") == 1
+
+
+def test_show_puts_printed_and_rebuilt_side_by_side(call, built):
+    code, out, _ = call(built, "show", "sakai2023/table_2")
+    assert code == 0
+    row = next(
+        line for line in out.splitlines() if "Bing" in line and "GF" in line and "JSD" in line
+    )
+    assert "0.4493" in row and "0.44925" in row and "~ close" in row
+    assert "embedded: rebuilt" in out and "bing" in out.lower()
+
+
+def test_show_of_what_was_not_run_says_how_to_run_it(call, tree):
+    code, out, _ = call(tree, "show", "lajewska2025/table_4_8", "--tier", "released")
+    assert code == 0 and "released: not_run" in out
+    assert "snakemake --cores 2 results/released/lajewska2025/table_4_8.verdicts.json" in out
+
+
+@pytest.mark.parametrize("command", ["list", "show sakai2023/table_1", "verify", "page", "summary"])
+def test_outside_the_project_folder(call, tmp_path, command):
+    code, out, err = call(Project(tmp_path), *command.split())
+    assert code == 1 and out == ""
+    assert "There is no folder published/ here; run everycell in the project folder." in err
+
+
+def test_verify_holds_after_a_build(call, built):
+    code, out, _ = call(built, "verify")
+    assert code == 0 and out == "All 6 receipts in results hold.\n"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "embedded/lajewska2025/table_C_2.csv",
+        "embedded/lajewska2025/table_4_8.power.png",
+        "embedded/sakai2023/table_1.verdicts.json",
+        "embedded/errata.tex",
+    ],
+)
+def test_verify_names_a_result_with_one_changed_byte(call, rebuilt, name):
+    path = rebuilt.folder / "results" / name
+    content = bytearray(path.read_bytes())
+    # A digit in the middle, so that a file that is parsed stays readable.
+    place = next(at for at in range(len(content) // 2, len(content)) if content[at] in b"12345678")
+    content[place] += 1
+    path.write_bytes(content)
+    code, out, _ = call(rebuilt, "verify")
+    assert code == 1
+    assert out.startswith(f"results/{name}: ") and out.count("\n") == 1
+
+
+def test_verify_names_a_changed_input(call, rebuilt):
+    path = rebuilt.folder / "published/sakai2023/figure_5.csv"
+    path.write_text(path.read_text() + "\n")
+    code, out, _ = call(rebuilt, "verify")
+    assert code == 1 and "published/sakai2023/figure_5.csv: changed since" in out
+
+
+def test_verify_of_a_copied_results_folder(call, built, tree, tmp_path):
+    shutil.copytree(built.folder / "results", tmp_path / "copied")
+    assert call(tree, "verify", tmp_path / "copied")[0] == 0
+
+
+def test_a_changed_result_is_not_counted(call, rebuilt):
+    path = rebuilt.folder / "results/embedded/sakai2023/table_1.csv"
+    path.write_text(path.read_text().replace("0.", "1.", 1))
+    code, out, err = call(rebuilt, "list", "--json", "sakai2023/table_1", "--tier", "embedded")
+    assert code == 0 and json.loads(out)[0]["state"] == "not_run"
+    assert "not trusted: results/embedded/sakai2023/table_1.csv: changed since" in err
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"cells": 1}'])
+def test_a_broken_verdict_file_is_not_trusted(call, rebuilt, content):
+    (rebuilt.folder / "results/embedded/sakai2023/table_1.verdicts.json").write_text(content)
+    code, out, err = call(rebuilt, "list", "--json", "sakai2023/table_1", "--tier", "embedded")
+    assert code == 0 and json.loads(out)[0]["state"] == "not_run"
+    assert "rebuild sakai2023/table_1" in err
+
+
+def test_doctor_without_a_mirror(call, tree):
+    code, out, _ = call(tree, "doctor")
+    assert code == 0 and "FAIL" not in out
+    for word in ("Python 3.11", "Java", "cores", "GiB free", "no mirror", "cache", "network"):
+        assert word in out
+
+
+def test_doctor_names_the_mirror(call, clean, tmp_path):
+    settings = clean.folder / "config.yaml"
+    settings.write_text(settings.read_text().replace("mirror: null", f"mirror: {tmp_path}"))
+    code, out, _ = call(clean, "doctor")
+    assert code == 0 and f"ok   mirror {tmp_path}" in out
+    settings.write_text(settings.read_text().replace(str(tmp_path), f"{tmp_path}/nowhere"))
+    code, out, _ = call(clean, "doctor")
+    assert code == 1 and f"FAIL mirror {tmp_path}/nowhere is no folder" in out
+
+
+def test_doctor_names_a_faulty_config(call, clean):
+    (clean.folder / "config.yaml").write_text("seed: -1\n")
+    code, out, _ = call(clean, "doctor")
+    assert code == 1 and "FAIL config.yaml: `seed` is -1" in out
+
+
+def test_page_draws_what_the_workflow_drew(call, built, tmp_path):
+    copy = built.copy_to(tmp_path / "project")
+    page = copy.folder / "results" / "index.html"
+    drawn = page.read_bytes()
+    page.unlink()
+    code, out, err = call(copy, "page")
+    assert (code, out, err) == (0, "Page: results/index.html\n", "")
+    assert page.read_bytes() == drawn
+
+
+def test_summary_is_the_page_and_one_line(call, built):
+    code, out, _ = call(built, "summary")
+    lines = out.splitlines()
+    assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
+    assert "3 rebuilt and 2 stand-ins; cells: 70 equal, 2 close, 24 quoted;" in lines[1]
+
+
+def test_check_verdicts(call, built, tmp_path):
+    expected = tmp_path / "expected.csv"
+    code, out, _ = call(built, "check-verdicts", expected, "--update")
+    assert code == 0
+    with expected.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["tier"] for row in rows} == {"embedded"} <= set(TIERS)
+    assert out == f"Wrote {len(rows)} verdicts to {expected}.\n"
+    assert call(built, "check-verdicts", expected)[0] == 0
+
+    text = expected.read_text()
+    line = next(line for line in text.splitlines() if line.endswith(",close"))
+    key = line.rsplit(",", 1)[0].replace(",", " ")
+    for changed, found in (
+        (text.replace(line, line.replace(",close", ",equal")), "expected equal, found close"),
+        (text.replace(line + "\n", ""), "expected nothing, found close"),
+    ):
+        expected.write_text(changed)
+        code, out, err = call(built, "check-verdicts", expected)
+        assert code == 1 and out == f"{key}: {found}\n"
+        assert "1 verdicts changed; `--update` if the change is meant." in err
+    expected.write_text(f"{text}released,sakai2023/table_1,x / y,equal\n")
+    code, out, _ = call(built, "check-verdicts", expected)
+    assert code == 1 and "x / y: expected equal, found nothing" in out
+    # What was not run here is no change, if one asks for the tier that was.
+    assert call(built, "check-verdicts", expected, "--tier", "embedded")[0] == 0
+    expected.write_text("a,b\n")
+    assert "has the columns ['a', 'b']" in call(built, "check-verdicts", expected)[2]
+
+
+def test_the_installed_command_runs(built):
+    done = built.everycell("list", "sakai2023/table_1")
+    assert done.returncode == 0, done.stdout
+    assert "sakai2023/table_1" in done.stdout and "38 equal" in done.stdout
