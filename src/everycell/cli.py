@@ -79,6 +79,10 @@ def _papers() -> dict[str, Paper]:
     return load_papers(PUBLISHED)
 
 
+def _can_be_run(artefact: Artefact, tier: Tier) -> bool:
+    return artefact.card.tiers[tier].state in RUNNABLE
+
+
 def _warn(results: list[Result]) -> None:
     for result in results:
         for fault in result.faults:
@@ -232,12 +236,7 @@ def verify(
         if not receipts:
             raise CardError(f"{results} holds no receipt; run `make reproduce` first.")
         faults = [fault for receipt in receipts for fault in verify_receipt(receipt, ROOT)]
-        found = collect(
-            papers,
-            results,
-            ROOT,
-            wanted=lambda artefact, of: artefact.card.tiers[of].state in RUNNABLE,
-        )
+        found = collect(papers, results, ROOT, wanted=_can_be_run)
     faults += [fault for result in found for fault in result.faults]
     for fault in dict.fromkeys(faults):
         typer.echo(fault)
@@ -313,11 +312,11 @@ def page(
 def summary() -> None:
     """Print the page's path and one line: artefacts, cells by verdict, conclusions that hold."""
     with sentences():
-        found = collect(_papers(), RESULTS, ROOT, audits=False)
+        papers = _papers()
+        found = collect(papers, RESULTS, ROOT, wanted=_can_be_run, audits=False)
     _warn(found)
     cells: Counter[str] = Counter()
     outcomes: Counter[str] = Counter()
-    # Not-run tiers hold the same printed cells again; what is rebuilt is what counts.
     made = [result for result in found if result.report["state"] in ("rebuilt", "stand_in")]
     for result in made:
         cells.update(result.report["verdicts"])
@@ -325,7 +324,7 @@ def summary() -> None:
         if result.report["state"] == "rebuilt":
             outcomes.update(c["on_rebuilt"] for c in result.report["conclusions"])
     by_verdict = ", ".join(f"{cells[name]} {name}" for name in VERDICTS if cells[name])
-    artefacts = len({result.artefact.id for result in found})
+    artefacts = sum(len(paper.artefacts) for paper in papers.values())
     rebuilt = Counter(result.report["state"] for result in made)
     typer.echo(f"Page: {RESULTS / 'index.html'}")
     typer.echo(
@@ -345,7 +344,7 @@ def check_verdicts(
 ) -> None:
     """Compare the verdicts of the rebuilt cells with a committed expectation."""
     with sentences():
-        found = collect(_papers(), RESULTS, ROOT, audits=False)
+        found = collect(_papers(), RESULTS, ROOT, wanted=_can_be_run, audits=False)
     _warn(found)
     verdicts = {
         (result.tier, result.artefact.id, " / ".join(cell["key"].values())): cell["verdict"]
