@@ -1,0 +1,83 @@
+"""What the workflow costs beyond its work: dry run, nothing to do, list, and start-up of jobs.
+
+Run: ``python bench/workflow.py [--targets embedded]``. The project is copied to a temporary
+folder, so the caller's results are left alone. Prints seconds (the best of three, as other
+programs on the machine only add to them) and the share of the processors' time that jobs spent in
+their own work, as the receipts note it, rather than in starting Python and importing libraries.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("Snakefile", "config.yaml", "envs", "profiles", "published", "src", "workflow")
+CORES = 2
+
+
+def seconds(folder, *command):
+    """Wall time of a command in a copy of the project, and what it printed."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "PYTHONPATH": str(folder / "src")}
+    # Byte code is compiled in every process otherwise, which no installed copy does.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    start = time.perf_counter()
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    taken = time.perf_counter() - start
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}")
+    return taken, done.stdout
+
+
+def best(folder, *command):
+    return min(seconds(folder, *command)[0] for _ in range(3))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--targets", nargs="+", default=["embedded"], help="what to build")
+    targets = parser.parse_args().targets
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in PARTS:
+            source = ROOT / part
+            if source.is_dir() and not source.is_symlink():
+                shutil.copytree(source, folder / part)
+            else:
+                shutil.copy2(source, folder / part, follow_symlinks=False)
+        # The first run compiles the copy's byte code.
+        seconds(folder, "snakemake", "-n", "all")
+        print(f"dry run of everything       {best(folder, 'snakemake', '-n', 'all'):6.2f} s")
+        print(f"list without results        {best(folder, 'everycell', 'list', '--json'):6.2f} s")
+        built, _ = seconds(folder, "snakemake", "--cores", str(CORES), *targets)
+        print(f"{' '.join(targets)} from clean         {built:6.2f} s")
+        print(f"nothing to do               {best(folder, 'snakemake', *targets):6.2f} s")
+        print(f"list with results           {best(folder, 'everycell', 'list', '--json'):6.2f} s")
+        receipts = list((folder / "results").rglob("*.receipt.json"))
+        work = sum(json.loads(path.read_text())["execution"]["seconds"] for path in receipts)
+        jobs = 0.0
+        for path in (folder / "benchmarks").rglob("*.tsv"):
+            header, *rows = (line.split("\t") for line in path.read_text().splitlines())
+            jobs += sum(float(row[header.index("s")]) for row in rows)
+        print(
+            f"work in {len(receipts)} results           {work:6.2f} s of {jobs:.2f} s in jobs: "
+            f"{work / jobs:.0%}; of {CORES} x {built:.2f} s: {work / (CORES * built):.0%}"
+        )
+
+
+if __name__ == "__main__":
+    main()
