@@ -95,6 +95,13 @@ class NotRun(_Model):
     needs: str = Field(min_length=3)
 
 
+class Gives(_Model):
+    """What a rebuild gives in printed cells that an erratum explains."""
+
+    cells: Selector
+    value: str = Field(min_length=1, description="At the precision of the print.")
+
+
 class Erratum(_Model):
     """A printed value that does not stand, with its evidence."""
 
@@ -103,6 +110,8 @@ class Erratum(_Model):
     where: Literal["print", "copy", "undecided"]
     #: The cells it explains; none where the finding is about the text around them.
     cells: list[Selector] = []
+    #: Rebuilt values that it explains; a cell with another value differs, erratum or not.
+    gives: list[Gives] = []
     finding: str = Field(min_length=10)
     evidence: str = Field(min_length=10)
     #: Name of the function in `everycell.audits` that shows it from printed numbers.
@@ -576,8 +585,15 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
         for entry in field:
             artefact.select(entry.cells)
     for erratum in card.errata:
+        named = pd.Series(False, index=cells.index)
         for selector in erratum.cells:
-            artefact.select(selector)
+            named |= artefact.select(selector)
+        for given in erratum.gives:
+            if (artefact.select(given.cells) & ~named).any():
+                yield (
+                    f"{artefact.id}: erratum {erratum.id} gives a value for {given.cells}, which "
+                    "its `cells` do not name; name them there too."
+                )
     yield from _check_conclusions(artefact)
     if card.layout is not None:
         laid = [*card.layout.rows, *card.layout.columns]

@@ -32,6 +32,7 @@ from everycell.artefacts import (
     load_papers,
 )
 from everycell.config import Config, ConfigError, read_config
+from everycell.receipts import ReceiptError
 from everycell.receipts import verify as verify_receipt
 from everycell.results import Result, collect, result_of
 from everycell.sources import SourceError
@@ -66,8 +67,11 @@ def sentences() -> Iterator[None]:
     """Turn the errors that explain themselves into one line and exit code 1."""
     try:
         yield
-    except (CardError, ConfigError, SourceError) as error:
+    except (CardError, ConfigError, ReceiptError, SourceError) as error:
         typer.echo(f"everycell: {error}", err=True)
+        raise typer.Exit(1) from None
+    except OSError as error:
+        typer.echo(f"everycell: {error.filename}: {error.strerror}.", err=True)
         raise typer.Exit(1) from None
 
 
@@ -147,7 +151,7 @@ def _one_of(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
 
 def _console() -> Console:
     # A pipe has no width; a table there must not be cut.
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
 
 
 @app.command()
@@ -295,17 +299,16 @@ def doctor() -> None:
 
 
 @app.command()
-def page(
-    output: Annotated[Path, typer.Option(help="Where to write it.")] = RESULTS / "index.html",
-) -> None:
+def page() -> None:
     """Draw the reproduction page again from the results on disk."""
     from everycell.render.page import write_page
 
     with sentences():
-        found = collect(_papers(), RESULTS, ROOT)
+        papers = _papers()
+        found = collect(papers, RESULTS, ROOT)
+        path = write_page(RESULTS / "index.html", found, papers)
     _warn(found)
-    write_page(output, found)
-    typer.echo(f"Page: {output}")
+    typer.echo(f"Page: {path}")
 
 
 @app.command()

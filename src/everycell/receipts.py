@@ -7,6 +7,7 @@ The block `execution` (time, memory, host) is the only one that differs between 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ import resource
 import subprocess
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,7 +28,7 @@ from everycell.artefacts import Tier
 from everycell.config import describe_fault
 from everycell.render.atomic import write_atomically
 
-PACKAGES = ("matplotlib", "numpy", "pandas", "scipy", "snakemake", "statsmodels")
+PACKAGES = ("matplotlib", "numpy", "pandas", "patsy", "scipy", "snakemake", "statsmodels")
 
 
 class _File(BaseModel):
@@ -79,15 +81,58 @@ def code_sha256(paths: Iterable[Path], root: Path) -> str:
     """
     digest = hashlib.sha256()
     for path in sorted(paths):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
+        digest.update(f"{path.relative_to(root).as_posix()}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 
-def library_sha256() -> str:
-    """Hash of the installed library's Python files: the version that a commit may not name."""
-    root = Path(everycell.__file__).parent
-    return code_sha256(root.rglob("*.py"), root)
+def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
+    r"""Files of our own that a script runs: itself, what it imports, and their templates.
+
+    Imports are followed as they are written, inside functions too, through the folders of
+    `roots`; modules that lie elsewhere (installed packages) are passed over.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> root = Path(tempfile.mkdtemp())
+    >>> _ = (root / "a.py").write_text("import json\nfrom b import c")
+    >>> _ = (root / "b.py").write_text("c = 1")
+    >>> sorted(path.name for path in imported_files(root / "a.py", [root]))
+    ['a.py', 'b.py']
+    """
+    roots = tuple(roots)
+    found: set[Path] = set()
+    waiting = [script]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting.extend(_imports(path, roots))
+    return found | {
+        template
+        for folder in {path.parent / "templates" for path in found}
+        for template in folder.glob("*")
+    }
+
+
+@cache
+def _imports(path: Path, roots: tuple[Path, ...]) -> tuple[Path, ...]:
+    names = []
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    found = []
+    for name in dict.fromkeys(names):
+        parts = name.split(".")
+        for root in roots:
+            for depth in range(1, len(parts) + 1):
+                module = root.joinpath(*parts[:depth])
+                files = (module.with_name(f"{module.name}.py"), module / "__init__.py")
+                found += [file for file in files if file.exists()]
+    return tuple(found)
 
 
 def _commit(root: Path) -> str | None:
@@ -109,6 +154,7 @@ def write_receipt(
     outputs: Iterable[Path],
     parameters: Mapping[str, Any],
     seed: int | None,
+    code: str,
     seconds: float,
     root: Path,
 ) -> None:
@@ -124,6 +170,8 @@ def write_receipt(
         All that changes the result and is no file.
     seed
         Seed of the random numbers, None where there are none.
+    code
+        Hash of the project's own code that ran (`code_sha256` of `imported_files`).
     seconds
         Wall time of the work.
     root
@@ -159,7 +207,7 @@ def write_receipt(
         "code": {
             "version": everycell.__version__,
             "commit": _commit(root),
-            "library_sha256": library_sha256(),
+            "sha256": code,
         },
         "packages": {"python": platform.python_version()} | _versions(),
         "execution": {

@@ -11,8 +11,11 @@ from typing import Any
 import pandas as pd
 
 from everycell.artefacts import RUNNABLE, Artefact, CardError, Paper, Tier, all_artefacts
-from everycell.receipts import verify
+from everycell.receipts import read_receipt, verify
 from everycell.verdicts import report
+
+#: Files without which a result is not complete.
+SUFFIXES = (".csv", ".receipt.json", ".verdicts.json")
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,14 @@ def stem_of(artefact: Artefact, tier: Tier, results: Path) -> Path:
     return results / tier / artefact.paper / artefact.name
 
 
-def read_rebuilt(path: Path) -> pd.DataFrame:
-    """Read a rebuilt table; the word "None" stays a word."""
-    return pd.read_csv(path, keep_default_na=False)
+def read_result(path: Path) -> pd.DataFrame:
+    """Read a rebuilt table as text: a key "1.10", a value "132_1", "None" stay what they are."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def files_of(receipt: Path) -> list[str]:
+    """Names of the files that a receipt lists as made."""
+    return [output["path"] for output in read_receipt(receipt)["outputs"]]
 
 
 def result_of(
@@ -84,7 +92,12 @@ def result_of(
         stored = json.loads(files[".verdicts.json"].read_text(encoding="utf-8"))
         if not isinstance(stored, dict):
             raise ValueError("it holds no JSON object")
-        again = report(artefact, tier, read_rebuilt(files[".csv"]), files=stored.get("files"))
+        again = report(
+            artefact,
+            tier,
+            read_result(files[".csv"]),
+            files=files_of(files[".receipt.json"]),
+        )
     except (ValueError, CardError) as error:
         fault = f"{files['.verdicts.json']}: cannot be used ({error}); rebuild {artefact.id}."
         return untrusted(fault)
@@ -104,10 +117,6 @@ def _without_audits(artefact: Artefact) -> Artefact:
     errata = [erratum.model_copy(update={"audit": None}) for erratum in artefact.card.errata]
     card = artefact.card.model_copy(update={"errata": errata})
     return artefact.model_copy(update={"card": card})
-
-
-#: Files without which a result is not complete.
-SUFFIXES = (".csv", ".receipt.json", ".verdicts.json")
 
 
 def collect(

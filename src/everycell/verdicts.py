@@ -196,11 +196,11 @@ def _cells(
     for tolerance in card.tolerances:
         for index in table.index[artefact.select(tolerance.cells)]:
             tolerances[index] = (tolerance.within, tolerance.because)
-    errata: dict[int, str] = {}
+    errata: dict[int, tuple[str, str]] = {}
     for erratum in card.errata:
-        for selector in erratum.cells:
-            for index in table.index[artefact.select(selector)]:
-                errata[index] = f"{erratum.where}: {erratum.finding}"
+        for given in erratum.gives:
+            for index in table.index[artefact.select(given.cells)]:
+                errata[index] = (given.value, f"{erratum.where}: {erratum.finding}")
     metrics = table["metric"] if "metric" in table else pd.Series("all", table.index)
     decimals = {metric: artefact.decimals(metric) for metric in metrics.unique()}
     cells = []
@@ -223,9 +223,12 @@ def _cells(
             else:
                 rebuilt = _number(rebuilt)
             reason = cause if verdict == "close" else ""
-            # One unit off is no rounding where an erratum says what went wrong.
+            # One unit off is no rounding where an erratum says what is right; any other value
+            # than that one differs all the same.
             if verdict in ("close", "differs") and index in errata:
-                verdict, reason = "misprint", errata[index]
+                right, finding = errata[index]
+                if judge(right, rebuilt, digits) == "equal":
+                    verdict, reason = "misprint", finding
         cells.append(
             {
                 "key": key,

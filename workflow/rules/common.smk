@@ -6,7 +6,7 @@ from snakemake.exceptions import WorkflowError
 
 from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
 from everycell.config import ConfigError, parse_config, read_config
-from everycell.receipts import code_sha256
+from everycell.receipts import code_sha256, imported_files
 
 try:
     # Snakemake takes the last of two equal keys, and of a broken file it does not name the line.
@@ -25,19 +25,30 @@ except (CardError, ConfigError) as error:
     raise WorkflowError(str(error)) from None
 config["cache"] = SETTINGS.cache
 
-LIBRARY = Path(workflow.basedir, "src", "everycell")
 
+def code_of(script):
+    """Hash of the code that a script runs, so that a change of any of it runs it again.
 
-def code_of(*parts):
-    """Hash of the parts of the library that a script uses, so that their change runs it again.
-
-    The version is one of them: `everycell verify` trusts no result of another version.
+    The version is part of it: `everycell verify` trusts no result of another version.
     """
-    files = [LIBRARY / "__init__.py"]
-    for part in parts:
-        found = LIBRARY / part
-        files += sorted(found.rglob("*.py")) if found.is_dir() else [found]
-    return code_sha256(files, LIBRARY)
+    root = Path(workflow.basedir)
+    roots = [root / "src", root / "workflow" / "scripts"]
+    return code_sha256(imported_files(roots[1] / script, roots), root)
+
+
+def face_of(name):
+    """What a card says of a shown table: title, layout, decimals, titles of what stands beside.
+
+    `name` may hold wildcards. As a parameter, so that a change of them shows the table anew, and
+    a change of the rest of the card (conclusions, errata) does not.
+    """
+
+    def face(wildcards):
+        paper, artefact = name.format(**wildcards).split("/")
+        card = PAPERS[paper].artefacts[artefact].card
+        return card.model_dump(include={"title", "layout", "decimals", "beside"})
+
+    return face
 
 
 def resource(key):
@@ -100,6 +111,12 @@ def runnable(tier, *, paper=None, chapter=None):
 def here(**selection):
     """As `runnable`, for the tiers that need neither a GPU nor hours."""
     return runnable("embedded", **selection) + runnable("released", **selection)
+
+
+def published():
+    """Every card and every file of printed cells."""
+    paths = sorted(Path("published").rglob("*"))
+    return [str(path) for path in paths if path.suffix in (".csv", ".yaml")]
 
 
 def printed_cells(wildcards):

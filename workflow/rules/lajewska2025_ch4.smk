@@ -27,7 +27,8 @@ rule lajewska2025_ch4_anova:
         runtime=5,
     params:
         scale="culpepper",
-        code=code_of("statistics", "collections/user_studies.py", "render"),
+        face=face_of("lajewska2025/table_4_{number}"),
+        code=code_of("lajewska2025_ch4_anova.py"),
     message:
         "ANOVA of Table 4.{wildcards.number}"
     script:
@@ -62,7 +63,8 @@ rule lajewska2025_ch4_sizes:
     params:
         pairs_per_hit=10,  # section 4.2
         hits_per_pair=3,  # section 4.2
-        code=code_of("collections/user_studies.py", "render"),
+        face=face_of("lajewska2025/table_4_7"),
+        code=code_of("lajewska2025_ch4_sizes.py"),
     message:
         "Sizes of the studies (Table 4.7)"
     script:
@@ -89,7 +91,8 @@ rule lajewska2025_ch4_queries:
         mem_mb=400,
         runtime=5,
     params:
-        code=code_of("collections/user_studies.py", "render"),
+        face=face_of("lajewska2025/table_4_{number}"),
+        code=code_of("lajewska2025_ch4_queries.py"),
     message:
         "Queries of Table 4.{wildcards.number}"
     script:
@@ -113,7 +116,8 @@ rule lajewska2025_ch4_correlations:
         mem_mb=600,
         runtime=5,
     params:
-        code=code_of("statistics", "collections/user_studies.py", "render"),
+        face=face_of("lajewska2025/table_4_11"),
+        code=code_of("lajewska2025_ch4_correlations.py"),
     message:
         "Correlations with satisfaction (Table 4.11)"
     script:
@@ -134,6 +138,7 @@ rule lajewska2025_ch4_text:
         viewpoints_comments=resource(f"{CH4}/qualitative/viewpoints_stats.csv"),
     output:
         **table_files("released", "lajewska2025/text_4_3"),
+        **beside("released", "lajewska2025/text_4_3", "power"),
     log:
         "logs/lajewska2025/text_4_3.log",
     benchmark:
@@ -147,7 +152,8 @@ rule lajewska2025_ch4_text:
         pairs_per_hit=10,
         alpha=SETTINGS.user_studies.alpha,
         power=SETTINGS.user_studies.power,
-        code=code_of("statistics", "collections/user_studies.py", "render"),
+        face=face_of("lajewska2025/text_4_3"),
+        code=code_of("lajewska2025_ch4_text.py"),
     message:
         "Numbers of the text of chapter 4"
     script:
@@ -171,7 +177,8 @@ rule lajewska2025_ch4_comments:
         mem_mb=400,
         runtime=5,
     params:
-        code=code_of("collections/user_studies.py", "render"),
+        face=face_of("lajewska2025/text_4_4_4"),
+        code=code_of("lajewska2025_ch4_comments.py"),
     message:
         "Themes of the comments (section 4.4.4)"
     script:
@@ -196,7 +203,8 @@ rule lajewska2025_chA_demographics:
         runtime=5,
     params:
         pairs_per_hit=10,
-        code=code_of("collections/user_studies.py", "render"),
+        face=face_of("lajewska2025/table_A_1"),
+        code=code_of("lajewska2025_chA_demographics.py"),
     message:
         "Demographics (Table A.1)"
     script:
@@ -220,7 +228,7 @@ rule lajewska2025_ch4_ratings_by_query:
         mem_mb=600,
         runtime=5,
     params:
-        code=code_of("collections/user_studies.py", "render"),
+        code=code_of("lajewska2025_ch4_ratings_by_query.py"),
     message:
         "Ratings by query (Figure 4.3)"
     script:
@@ -245,7 +253,7 @@ rule lajewska2025_chA_expert_scores:
     params:
         # Reach of the whiskers in interquartile ranges, as the authors' code sets it.
         whiskers={"Diversity": 0.5, "Balance": 1.5},
-        code=code_of("collections/user_studies.py", "render"),
+        code=code_of("lajewska2025_chA_expert_scores.py"),
     message:
         "Expert scores (Figure A.1)"
     script:
@@ -271,7 +279,8 @@ rule lajewska2025_ch4_simulation:
         seed=SETTINGS.seed,
         alpha=SETTINGS.user_studies.alpha,
         scale="culpepper",
-        code=code_of("statistics", "render"),
+        face=face_of("lajewska2025/table_4_8"),
+        code=code_of("lajewska2025_ch4_simulation.py"),
     message:
         "Simulating {params.studies} studies an effect (Table 4.8)"
     script:

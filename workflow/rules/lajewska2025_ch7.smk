@@ -23,7 +23,8 @@ rule lajewska2025_ch7_anova:
         runtime=5,
     params:
         scale="culpepper_zero",
-        code=code_of("statistics", "collections/user_studies.py", "render"),
+        face=face_of("lajewska2025/table_7_{number}"),
+        code=code_of("lajewska2025_ch7_anova.py"),
     message:
         "ANOVA of Table 7.{wildcards.number}"
     script:
@@ -46,7 +47,7 @@ rule lajewska2025_ch7_means:
         mem_mb=600,
         runtime=5,
     params:
-        code=code_of("collections/user_studies.py", "render"),
+        code=code_of("lajewska2025_ch7_means.py"),
     message:
         "Mean ratings (Figure 7.4)"
     script:
@@ -61,6 +62,7 @@ rule lajewska2025_ch7_text:
         pilot=[resource(f"{CH7}/pilot/qs{number}.csv") for number in (3, 4, 7)],
     output:
         **table_files("released", "lajewska2025/text_7_3"),
+        **beside("released", "lajewska2025/text_7_3", "power"),
     log:
         "logs/lajewska2025/text_7_3.log",
     benchmark:
@@ -73,7 +75,8 @@ rule lajewska2025_ch7_text:
     params:
         alpha=SETTINGS.user_studies.alpha,
         power=SETTINGS.user_studies.power,
-        code=code_of("statistics", "collections/user_studies.py", "render"),
+        face=face_of("lajewska2025/text_7_3"),
+        code=code_of("lajewska2025_ch7_text.py"),
     message:
         "Numbers of the text of section 7.3"
     script:
@@ -99,7 +102,8 @@ rule lajewska2025_ch7_simulation:
         seed=SETTINGS.seed,
         alpha=SETTINGS.user_studies.alpha,
         scale="culpepper_zero",
-        code=code_of("statistics", "collections/user_studies.py", "render"),
+        face=face_of("lajewska2025/table_7_4"),
+        code=code_of("lajewska2025_ch7_simulation.py"),
     message:
         "Simulating {params.studies} studies an effect (Table 7.4)"
     script:

@@ -19,7 +19,8 @@ rule lajewska2025_chC_votes:
         runtime=5,
     params:
         scale="culpepper_zero",
-        code=code_of("statistics", "artefacts.py", "render"),
+        face=face_of("lajewska2025/table_C_2"),
+        code=code_of("lajewska2025_chC_votes.py"),
     message:
         "ANOVA of the printed votes (Table C.2)"
     script:

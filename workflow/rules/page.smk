@@ -6,6 +6,7 @@ localrules:
 rule page:
     input:
         verdicts=requested_verdicts,
+        published=published(),
     output:
         page=ensure("results/index.html", non_empty=True),
     log:
@@ -18,7 +19,7 @@ rule page:
         mem_mb=500,
         runtime=5,
     params:
-        code=code_of("render", "verdicts.py", "receipts.py"),
+        code=code_of("page.py"),
     message:
         "Drawing the page results/index.html"
     script:

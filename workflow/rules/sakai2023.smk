@@ -6,6 +6,7 @@ rule sakai2023_gfrc:
     input:
         annotations="published/sakai2023/figure_5.csv",
         targets="published/sakai2023/targets.csv",
+        card="published/sakai2023/ch1.yaml",
     output:
         **table_files("embedded", "sakai2023/table_{number}"),
     log:
@@ -26,7 +27,8 @@ rule sakai2023_gfrc:
         # Groups by number of ratings are ordered, regions are not.
         divergences={"RATINGS": "RNOD", "ORIGIN": "JSD"},
         method="independent",
-        code=code_of("metrics", "render"),
+        face=face_of("sakai2023/table_{number}"),
+        code=code_of("sakai2023_gfrc.py"),
     message:
         "Scores of two conversations, Table {wildcards.number}"
     script:

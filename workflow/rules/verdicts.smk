@@ -20,7 +20,7 @@ rule verdicts:
         mem_mb=400,
         runtime=5,
     params:
-        code=code_of("verdicts.py", "conclusions.py", "artefacts.py", "audits.py"),
+        code=code_of("verdicts.py"),
     message:
         "Verdicts of {wildcards.paper} {wildcards.artefact} ({wildcards.tier})"
     script:
@@ -30,11 +30,7 @@ rule verdicts:
 # Every erratum that printed numbers alone can show, checked by its audit.
 rule errata:
     input:
-        published=[
-            str(path)
-            for path in sorted(Path("published").rglob("*"))
-            if path.suffix in (".csv", ".yaml")
-        ],
+        published=published(),
     output:
         **table_files("embedded", "errata"),
     log:
@@ -47,7 +43,7 @@ rule errata:
         mem_mb=400,
         runtime=5,
     params:
-        code=code_of("audits.py", "artefacts.py"),
+        code=code_of("errata.py"),
     message:
         "Auditing the printed numbers"
     script:

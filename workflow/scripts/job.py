@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from everycell.artefacts import Artefact, CardError, find_artefact, load_papers
+from everycell.artefacts import CardError
 from everycell.collections.user_studies import RatingsError
 from everycell.receipts import write_receipt
 from everycell.sources import SourceError, check
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: Errors whose sentence says all; others keep their traceback.
-KNOWN = (CardError, RatingsError, SourceError, ValueError)
+KNOWN = (CardError, RatingsError, SourceError)
 
 
 class Job:
@@ -57,14 +57,6 @@ class Job:
                 check(source, source.relative_to(cache).as_posix())
 
     @property
-    def artefact(self) -> Artefact:
-        """The artefact that the receipt, or a file of its name, belongs to."""
-        place = self.receipt or Path(self.snakemake.output[0])
-        return find_artefact(
-            load_papers(Path("published")), f"{place.parent.name}/{place.name.split('.')[0]}"
-        )
-
-    @property
     def tier(self) -> str:
         """First folder below ``results``."""
         return (self.receipt or Path(self.snakemake.output[0])).parts[1]
@@ -78,16 +70,16 @@ class Job:
         """Write the artefact's table with the title, layout and decimals of its card."""
         from everycell.render.tables import write_table
 
-        artefact = self.artefact
+        face = self.snakemake.params.face
         keys = [column for column in table.columns if column != "value"]
-        layout = artefact.card.layout
+        layout = face["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
         write_table(
             table,
             Path(self.snakemake.output.csv).with_suffix(""),
-            title=artefact.card.title,
-            layout_rows=layout.rows if layout else keys[:-1] or keys,
-            layout_columns=layout.columns if layout else keys[-1:] if len(keys) > 1 else [],
-            decimals=artefact.card.decimals,
+            title=face["title"],
+            layout_rows=layout["rows"],
+            layout_columns=layout["columns"],
+            decimals=face["decimals"],
         )
 
     def write_beside(self, table: pd.DataFrame, name: str, decimals: dict[str, int]) -> None:
@@ -99,7 +91,7 @@ class Job:
         write_table(
             table,
             stem.with_name(stem.name.removesuffix(".csv")),
-            title=self.artefact.card.beside[name],
+            title=self.snakemake.params.face["beside"][name],
             layout_rows=keys[:-1],
             layout_columns=keys[-1:],
             decimals=decimals,
@@ -139,6 +131,7 @@ class Job:
             outputs=[Path(made) for made in self.snakemake.output if Path(made) != receipt],
             parameters=params,
             seed=self.seed,
+            code=self.snakemake.params.code,
             seconds=time.monotonic() - self.started,
             root=Path(),
         )

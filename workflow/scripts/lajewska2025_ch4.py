@@ -11,6 +11,7 @@ import pandas as pd
 from everycell.collections.user_studies import (
     ANSWERABILITY,
     VIEWPOINTS,
+    RatingsError,
     Study,
     read_response_limitations,
 )
@@ -20,3 +21,12 @@ def both_studies(files: Any) -> Iterator[tuple[Study, pd.DataFrame]]:
     """Each study with its ratings, from the inputs `answerability` and `viewpoints`."""
     for study, path in ((ANSWERABILITY, files.answerability), (VIEWPOINTS, files.viewpoints)):
         yield study, read_response_limitations(Path(path), study)
+
+
+def whole(count: int, size: int, what: str) -> int:
+    """How many times `size` goes into `count`; the design leaves no remainder."""
+    if count % size:
+        raise RatingsError(
+            f"{count} {what} are no multiple of {size}; rows are missing or doubled."
+        )
+    return count // size

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 from job import Job
+from lajewska2025_ch4 import whole
 
 from everycell.collections.user_studies import (
     ANSWERABILITY,
     VIEWPOINTS,
+    RatingsError,
     read_response_limitations,
 )
 
@@ -19,7 +21,7 @@ from everycell.collections.user_studies import (
 def same(counts: pd.Series, what: str) -> int:
     """Return the one value of counts that must be equal."""
     if counts.nunique() != 1:
-        raise ValueError(f"{what} differ: {counts.min()} to {counts.max()}; the design has one.")
+        raise RatingsError(f"{what} differ: {counts.min()} to {counts.max()}; the design has one.")
     return int(counts.iloc[0])
 
 
@@ -41,24 +43,20 @@ with Job(snakemake) as job:
     }
     rows = []
     for (study, run), (ratings, per_pair) in runs.items():
-        workers_per_hit = per_pair // params.hits_per_pair
+        workers_per_hit = whole(per_pair, params.hits_per_pair, "ratings of a pair")
+        workers = whole(len(ratings), params.pairs_per_hit, "ratings")
         rows += [
             ("#queries per user study", study, run, ratings["Query"].nunique()),
             ("#experimental cond. (#resp. per query)", study, run, ratings["Condition"].nunique()),
             ("#crowd workers per HIT", study, run, workers_per_hit),
-            (
-                "#different HITs",
-                study,
-                run,
-                len(ratings) // params.pairs_per_hit // workers_per_hit,
-            ),
+            ("#different HITs", study, run, whole(workers, workers_per_hit, "workers")),
             ("#crowd workers per query-response", study, run, per_pair),
             ("#query-response pairs annotations", study, run, len(ratings)),
         ]
     more = both_per_pair - first_per_pair
     rows += [
         ("#crowd workers per HIT", "Answerability", "second_run_additional",
-         more // params.hits_per_pair),
+         whole(more, params.hits_per_pair, "ratings of a pair")),
         ("#crowd workers per query-response", "Answerability", "second_run_additional", more),
         ("#query-response pairs annotations", "Answerability", "second_run_additional",
          len(both) - len(first)),

@@ -1,10 +1,11 @@
 """Numbers of chapter 4 that stand in its text only."""
 
-import math
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
 from job import Job
+from lajewska2025_ch4 import whole
 
 from everycell.collections.user_studies import (
     ANSWERABILITY,
@@ -13,7 +14,10 @@ from everycell.collections.user_studies import (
     read_expert_scores,
     read_response_limitations,
 )
-from everycell.statistics import anova, pearson, power_from_f
+from everycell.statistics import anova, power_from_f
+
+POWER_DECIMALS = {"cohen_f": 3, "achieved_power": 3, "per_group": 1, "per_group_needed": 0}
+
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
@@ -28,10 +32,14 @@ with Job(snakemake) as job:
     )
 
     rows = [
-        ("Answerability", "workers", len(both) // params.pairs_per_hit),
-        ("Viewpoints", "workers", len(viewpoints) // params.pairs_per_hit),
-        ("Answerability", "workers_first_run", len(first) // params.pairs_per_hit),
-        ("Viewpoints", "workers_first_run", len(viewpoints) // params.pairs_per_hit),
+        ("Answerability", "workers", whole(len(both), params.pairs_per_hit, "ratings")),
+        ("Viewpoints", "workers", whole(len(viewpoints), params.pairs_per_hit, "ratings")),
+        ("Answerability", "workers_first_run", whole(len(first), params.pairs_per_hit, "ratings")),
+        (
+            "Viewpoints",
+            "workers_first_run",
+            whole(len(viewpoints), params.pairs_per_hit, "ratings"),
+        ),
         ("Viewpoints", "candidate_queries", experts["query"].nunique()),
         (
             "Viewpoints",
@@ -42,29 +50,26 @@ with Job(snakemake) as job:
         ("Viewpoints", "comments", len(viewpoints)),
         ("Both", "usefulness_share_percent", 100 * useful / (len(both) + len(viewpoints))),
     ]
+    power = []
     for study, ratings, label in (
         ("Answerability", first, "Factual Correctness"),
         ("Viewpoints", viewpoints, "Diversity"),
     ):
         conditions = ratings["Condition"].nunique()
-        per_condition = len(ratings) // conditions
-        f_value = anova(ratings, label, ["Condition"]).loc["Condition", "F"]
-        reached = power_from_f(
-            f_value, groups=conditions, per_group=per_condition, alpha=params.alpha
-        ).achieved_power
-        rows.append((study, "power_of_first_run", "low" if reached < params.power else "high"))
-    correlations = pd.concat(
-        pearson(
-            ratings,
-            [
-                (label, "Overall Satisfaction")
-                for label in study.ratings
-                if label not in ("Familiarity", "Overall Satisfaction")
-            ],
+        planned = power_from_f(
+            anova(ratings, label, ["Condition"]).loc["Condition", "F"],
+            groups=conditions,
+            per_group=len(ratings) // conditions,
+            alpha=params.alpha,
+            power=params.power,
         )
-        for study, ratings in ((ANSWERABILITY, both), (VIEWPOINTS, viewpoints))
-    )["r"]
-    # The bounds that the text could name with one decimal.
-    rows.append(("Both", "correlation_lower_bound", math.floor(10 * correlations.min()) / 10))
-    rows.append(("Both", "correlation_upper_bound", math.ceil(10 * correlations.max()) / 10))
+        power += [(study, label, name, value) for name, value in asdict(planned).items()]
+        if study == "Answerability":
+            reached = "low" if planned.achieved_power < params.power else "high"
+            rows.append((study, "power_of_first_run", reached))
     job.write_table(pd.DataFrame(rows, columns=["study", "metric", "value"]))
+    job.write_beside(
+        pd.DataFrame(power, columns=["study", "rating", "metric", "value"]),
+        "power",
+        POWER_DECIMALS,
+    )

@@ -1,5 +1,6 @@
 """Numbers of section 7.3 and of the comments: workers, power analysis, themes."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -8,8 +9,8 @@ from job import Job
 from everycell.collections.user_studies import read_pilot, read_table, read_transparency
 from everycell.statistics import anova, power_from_f
 
-#: Options of the questionnaire, as (part, column): option -> name in the text. No worker chose
-#: the other options, so the data do not say how those are named.
+#: Options of the questionnaire, as (part, column): option -> name in the text. The file numbers
+#: the options and does not name them; the card says which names rest on the print.
 OPTIONS = {
     ("gender", "gender"): {
         "option_1": "male",
@@ -44,17 +45,20 @@ with Job(snakemake) as job:
         ("pilot", "all conditions", "workers", pilot["Worker"].nunique()),
         ("pilot", "all conditions", "hits", pilot["Condition"].nunique()),
     ]
+    power = []
     for question, other in COMPARED.items():
         pair = pilot[pilot["Condition"].isin(["EC3", other])]
-        # F is over all ratings; the needed size is counted in workers, as in the pilot.
-        needed = power_from_f(
-            anova(pair, "Usefulness", ["Condition"]).loc["Condition", "F"],
-            groups=2,
-            per_group=pair["Worker"].nunique() // 2,
-            alpha=params.alpha,
-            power=params.power,
-        )
-        rows.append(("power analysis", question, "workers_needed", needed.per_group_needed))
+        f_value = anova(pair, "Usefulness", ["Condition"]).loc["Condition", "F"]
+        # The thesis takes F over all ratings, and counts the pilot in workers.
+        for unit, size in (("workers", pair["Worker"].nunique()), ("ratings", len(pair))):
+            planned = power_from_f(
+                f_value, groups=2, per_group=size // 2, alpha=params.alpha, power=params.power
+            )
+            power.append((question, unit, "F", f_value))
+            power += [(question, unit, name, value) for name, value in asdict(planned).items()]
+            if unit == "workers":
+                needed = planned.per_group_needed
+                rows.append(("power analysis", question, "workers_needed", needed))
     per_condition = ratings.groupby("Condition")["Worker"].nunique()
     rows.append(("study", "all conditions", "workers", ratings["Worker"].nunique()))
     rows.append(("study", "one condition", "workers", per_condition.min()))
@@ -75,3 +79,8 @@ with Job(snakemake) as job:
     }
     rows += [("comments", theme, "workers", named.sum()) for theme, named in themes.items()]
     job.write_table(pd.DataFrame(rows, columns=["part", "item", "metric", "value"]))
+    job.write_beside(
+        pd.DataFrame(power, columns=["question", "unit", "metric", "value"]),
+        "power",
+        {"F": 3, "cohen_f": 3, "achieved_power": 3, "per_group": 1, "per_group_needed": 0},
+    )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 from job import Job
+from lajewska2025_ch4 import whole
 
 from everycell.collections.user_studies import DEMOGRAPHICS, read_answers
 
@@ -17,13 +18,9 @@ with Job(snakemake) as job:
             # A worker's answer is repeated with each of the pairs of the HIT.
             pairs = snakemake.params.pairs_per_hit
             counts = read_answers(Path(path), demographic.lower(), options).value_counts()
-            if (counts % pairs).any():
-                raise ValueError(
-                    f"{path}: the answers to {demographic!r} do not come {pairs} a worker; fetch "
-                    "the file again (delete it first)."
-                )
             rows += [
-                (demographic, name, study, "n_workers", counts[name] // pairs) for name in options
+                (demographic, name, study, "n_workers", whole(counts[name], pairs, "answers"))
+                for name in options
             ]
     job.write_table(
         pd.DataFrame(rows, columns=["demographic", "option", "study", "metric", "value"])
