@@ -184,7 +184,8 @@ def write_receipt(
     >>> made = root / "table_1.csv"
     >>> _ = made.write_text("row,value")
     >>> write_receipt(root / "table_1.receipt.json", artefact="toy/table_1", tier="embedded",
-    ...     inputs=[], outputs=[made], parameters={}, seed=None, seconds=0.1, root=root)
+    ...     inputs=[], outputs=[made], parameters={}, seed=None,
+    ...     code="", seconds=0.1, root=root)
     >>> verify(root / "table_1.receipt.json", root)
     []
     >>> _ = made.write_text("row,valve")

@@ -83,6 +83,11 @@ ADDED = {
         "evidence: It cannot be.}]",
         "no cell has row = 'c'",
     ),
+    "a value given for a cell that the erratum does not name": (
+        "errata: [{id: e, where: print, cells: [{row: a}], gives: [{cells: {row: b}, value: S}], "
+        "finding: It is wrong., evidence: It cannot be.}]",
+        "erratum e gives a value for {'row': 'b'}, which its `cells` do not name",
+    ),
     "unknown row of a conclusion": (
         "conclusions: [{id: c, claim: Row c is good., source: p. 1, "
         "holds_if: [{cells: {row: c}, op: '>', value: 0}]}]",

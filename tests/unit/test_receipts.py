@@ -29,6 +29,7 @@ def make(project: Path, *, seconds: float = 1.0) -> Path:
         outputs=made,
         parameters={"alpha": 0.05},
         seed=7,
+        code="0" * 64,
         seconds=seconds,
         root=project,
     )

@@ -213,18 +213,26 @@ def test_a_quoted_artefact_is_quoted_in_every_cell(tmp_path):
     assert found["state"] == "quoted" and found["verdicts"]["quoted"] == 6
 
 
-def test_a_misprint_needs_an_erratum_and_a_value_that_is_not_equal(tmp_path):
-    erratum = {
-        "id": "e",
-        "where": "print",
-        "cells": [{"metric": "AP"}],
-        "finding": "The column does not add up.",
-        "evidence": "The sum of the rows.",
-    }
-    artefact = toy(tmp_path, errata=[erratum])
-    assert verdicts(artefact) == ["equal", "equal", "equal", "equal", "misprint", "differs"]
-    assert verdicts(artefact, [*REBUILT[:4], "0.509", "L"])[4] == "misprint"
-    assert verdicts(artefact, [*REBUILT[:4], "0.504", "L"])[4] == "equal"
+def test_a_misprint_needs_an_erratum_that_gives_the_rebuilt_value(tmp_path):
+    def erratum(value):
+        return {
+            "id": "e",
+            "where": "print",
+            "cells": [{"metric": "AP"}],
+            "gives": [{"cells": {"row": "c", "metric": "AP"}, "value": value}],
+            "finding": "The column does not add up.",
+            "evidence": "The sum of the rows.",
+        }
+
+    def cell_c(value, rebuilt="0.52"):
+        return verdicts(toy(tmp_path, errata=[erratum(value)]), [*REBUILT[:4], rebuilt, "L"])[4]
+
+    assert cell_c("0.52") == "misprint"
+    assert cell_c("0.51", "0.509") == "misprint"  # one unit off, and the erratum says so
+    assert cell_c("0.52", "0.504") == "equal"
+    assert cell_c("0.53") == "differs"  # an erratum excuses no other value than its own
+    without = erratum("0.52") | {"gives": []}
+    assert verdicts(toy(tmp_path, errata=[without]))[4] == "differs"
     assert verdicts(toy(tmp_path))[4] == "differs"
     assert verdicts(toy(tmp_path), [*REBUILT[:4], "0.509", "L"])[4] == "close"
 
@@ -234,6 +242,7 @@ def test_a_misprint_says_where_the_error_is(tmp_path):
         "id": "e",
         "where": "copy",
         "cells": [{"row": "c"}],
+        "gives": [{"cells": {"row": "c", "metric": "AP"}, "value": "0.52"}],
         "finding": "Two values are swapped.",
         "evidence": "The authors' picture.",
     }
