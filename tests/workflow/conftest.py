@@ -20,19 +20,20 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return a copy without results, to be looked at but not changed."""
-    return copy_tree(tmp_path_factory.mktemp("tree"))
+    folder = shared_folder(tmp_path_factory) / "tree"
+    # The first worker copies, the others wait for it: all look at the same state of the files.
+    with FileLock(folder.with_suffix(".lock")):
+        return Project(folder) if folder.exists() else copy_tree(folder)
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+def built(tree: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """Return a copy in which `snakemake` alone ran once; it must not be changed."""
     folder = shared_folder(tmp_path_factory) / "built"
-    # The first worker builds, the others wait for it.
     with FileLock(folder.with_suffix(".lock")):
         project = Project(folder)
         if not folder.exists():
-            copy_tree(folder)
-            project.build()
+            tree.copy_to(folder).build()
     before = project.hashes()
     yield project
     assert project.hashes() == before, "a test changed the shared results"

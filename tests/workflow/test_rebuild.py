@@ -118,21 +118,31 @@ def test_a_deleted_verdict_file_is_made_again(rebuilt):
     assert rebuilt.hashes() == before
 
 
-def edit_title(project: Project) -> None:
-    card = project.folder / "published/sakai2023/ch1.yaml"
-    text = card.read_text()
-    line = next(line for line in text.splitlines() if line.strip().startswith("title:"))
-    card.write_text(text.replace(line, f"{line} (edited)", 1))
+TITLE = "  table_7_4:\n    kind: table\n    title: "
+CHAPTER_7 = "published/lajewska2025/ch7.yaml"
 
 
-def edit_tolerance(project: Project) -> None:
-    project.edit("published/sakai2023/ch1.yaml", "within: 0.0001", "within: 0.0002")
+def replace_first(project: Project, path: str, old: str, new: str) -> None:
+    file = project.folder / path
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
 
 
-@pytest.mark.parametrize("edit", [edit_title, edit_tolerance])
-def test_an_edited_card_is_judged_again_but_not_computed_again(rebuilt, edit):
-    edit(rebuilt)
-    assert rebuilt.planned() == {"errata": 1, "verdicts": 2, "page": 1, "default": 1}
+def test_an_edited_claim_is_judged_again_but_not_computed_again(rebuilt):
+    replace_first(rebuilt, CHAPTER_7, "        claim: ", "        claim: Edited, ")
+    assert rebuilt.planned() == {"errata": 1, "verdicts": 1, "page": 1, "default": 1}
+
+
+def test_an_edited_title_shows_its_own_table_anew(rebuilt):
+    replace_first(rebuilt, CHAPTER_7, TITLE, f"{TITLE}Edited, ")
+    assert rebuilt.planned() == {
+        "lajewska2025_ch7_simulation": 1,
+        "errata": 1,
+        "verdicts": 1,
+        "page": 1,
+        "default": 1,
+    }
 
 
 def test_edited_statistics_are_computed_again_and_nothing_else(rebuilt):
