@@ -204,7 +204,7 @@ def _cells(
     metrics = table["metric"] if "metric" in table else pd.Series("all", table.index)
     decimals = {metric: artefact.decimals(metric) for metric in metrics.unique()}
     cells = []
-    for index, row in table.iterrows():
+    for index, row in zip(table.index, table.to_dict("records"), strict=True):
         key = {column: row[column] for column in keys}
         rebuilt = values.get(tuple(key.values()))
         verdict: Verdict

@@ -16,7 +16,6 @@ from everycell.statistics import (
     FastAnova,
     RankDeficientDesignWarning,
     anova,
-    anova_table,
     design_support,
     supported_anova,
 )
@@ -168,17 +167,6 @@ def test_effect_sizes_of_a_one_way_design_equal_their_definitions():
 def test_interactions_up_to_an_order():
     table = anova(unbalanced(), "y", ["a", "b", "c"], interactions=2)
     assert table.index.tolist() == ["a", "b", "c", "a:b", "a:c", "b:c"]
-
-
-def test_table_of_many_designs():
-    frame = unbalanced()
-    table = anova_table(frame, ["x", "z"], {"main": ["a"], "both": ["a", "b"]})
-    assert table[["design", "response", "term"]].agg("/".join, axis=1).tolist() == [
-        "main/x/a", "main/z/a",
-        "both/x/a", "both/x/b", "both/x/a:b", "both/z/a", "both/z/b", "both/z/a:b",
-    ]  # fmt: skip
-    last = table.iloc[-1]
-    assert last["F"] == anova(frame, "z", ["a", "b"]).loc["a:b", "F"]
 
 
 def test_column_names_and_levels_may_hold_anything():

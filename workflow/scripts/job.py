@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from everycell.artefacts import CardError
+from everycell.artefacts import CardError, find_artefact, load_papers
 from everycell.collections.user_studies import RatingsError
 from everycell.receipts import write_receipt
 from everycell.sources import SourceError, check
@@ -65,6 +65,10 @@ class Job:
     def seed(self) -> int | None:
         """Seed among the parameters, if the rule has one."""
         return self.snakemake.params.get("seed")
+
+    def input_cells(self, artefact: str) -> pd.DataFrame:
+        """Printed cells that a card declares as inputs: all of the print that a script may read."""
+        return find_artefact(load_papers(Path("published")), artefact).input_cells()
 
     def write_table(self, table: pd.DataFrame) -> None:
         """Write the artefact's table with the title, layout and decimals of its card."""

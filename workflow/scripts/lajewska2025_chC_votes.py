@@ -4,18 +4,14 @@ A vote scores 1 for the response that gets it and 0 for the other; each response
 scores as there are votes.
 """
 
-from pathlib import Path
-
 import pandas as pd
 from job import Job
 
-from everycell.artefacts import find_artefact, load_papers
 from everycell.statistics import EFFECT_SCALES
 from everycell.statistics.cells import anova_cells
 
 with Job(snakemake) as job:
-    table = find_artefact(load_papers(Path("published")), "lajewska2025/table_C_2")
-    votes = table.input_cells()
+    votes = job.input_cells("lajewska2025/table_C_2")
     scale = EFFECT_SCALES[snakemake.params.scale]
     rows = []
     keys = ["row", "response_pair_variant"]

@@ -1,18 +1,14 @@
 """Tables 1 and 2: relevance and group fairness of the two annotated conversations."""
 
-from pathlib import Path
-
 import pandas as pd
 from job import Job
 
-from everycell.artefacts import find_artefact, load_papers
 from everycell.metrics import annotated_entities, fairness_cells, read_targets, relevance_cells
 
 with Job(snakemake) as job:
     params = snakemake.params
-    annotations = find_artefact(load_papers(Path("published")), "sakai2023/figure_5")
     sets = read_targets(pd.read_csv(snakemake.input.targets), params.divergences)
-    entities = annotated_entities(annotations.input_cells(), params.gains, sets)
+    entities = annotated_entities(job.input_cells("sakai2023/figure_5"), params.gains, sets)
     if snakemake.wildcards.number == "1":
         job.write_table(relevance_cells(entities, params.budget))
     else:

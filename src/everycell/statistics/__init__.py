@@ -6,7 +6,6 @@ from everycell.statistics.anova import (
     FastAnova,
     RankDeficientDesignWarning,
     anova,
-    anova_table,
     design_support,
     supported_anova,
 )
@@ -49,7 +48,6 @@ __all__ = [
     "UserStudy",
     "anova",
     "anova_power",
-    "anova_table",
     "answerability_study",
     "cohen_f",
     "design_support",

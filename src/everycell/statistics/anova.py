@@ -304,62 +304,6 @@ def _warn_if_deficient(rank: int, exog: FloatArray, factors: Sequence[str]) -> N
         )
 
 
-def anova_table(
-    data: pd.DataFrame,
-    responses: Sequence[str],
-    designs: Mapping[str, Sequence[str]],
-    *,
-    typ: int = 2,
-    interactions: Interactions = "full",
-) -> pd.DataFrame:
-    """ANOVA of many responses under many designs.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        One row an observation.
-    responses : sequence of str
-        Numeric columns.
-    designs : mapping of str to sequence of str
-        Name of a design and its factors.
-    typ, interactions
-        As in :func:`anova`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Long: columns ``design``, ``response``, ``term`` and those of :func:`anova`; designs in the
-        mapping's order, within them responses in the given order, within them terms.
-
-    Raises
-    ------
-    ValueError
-        As :func:`anova`; also if there is no response or no design.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame(
-    ...     {"x": [1, 2, 3, 4], "y": [1, 3, 2, 5], "a": list("ppqq"), "b": list("rsrs")}
-    ... )
-    >>> table = anova_table(frame, ["x", "y"], {"one": ["a"], "two": ["b"]})
-    >>> table[["design", "response", "term", "F"]].values.tolist()  # doctest: +ELLIPSIS
-    [['one', 'x', 'a', 8.0...], ['one', 'y', 'a', 0.69...], ...]
-    """
-    if not len(responses) or not designs:
-        raise ValueError(
-            f"There are {len(responses)} responses and {len(designs)} designs: give at least one "
-            "of each."
-        )
-    parts = [
-        anova(data, response, factors, typ=typ, interactions=interactions)
-        .reset_index()
-        .assign(design=name, response=response)
-        for name, factors in designs.items()
-        for response in responses
-    ]
-    return pd.concat(parts, ignore_index=True)[["design", "response", "term", *COLUMNS]]
-
-
 @dataclass(frozen=True)
 class AnovaResults:
     """ANOVA of many responses on one design.
