@@ -1,0 +1,58 @@
+"""Retrieval: runs, measures of rankings, interpolation of systems, significance."""
+
+from everycell.retrieval.evaluation import JudgedLists, evaluate, judge, ranking_measures
+from everycell.retrieval.interpolation import (
+    ALPHAS,
+    Sweep,
+    interpolate,
+    noise_oracle,
+    oracle,
+    oracle_summary,
+    sweep,
+    z_scores,
+)
+from everycell.retrieval.runs import (
+    check_candidates,
+    check_qrels,
+    check_run,
+    id_order,
+    read_candidates,
+    read_qrels,
+    read_run,
+    restrict_run,
+    trec_order,
+    write_candidates,
+    write_qrels,
+    write_run,
+)
+from everycell.retrieval.significance import beaten_letters, paired_tests, system_letters
+
+__all__ = [
+    "ALPHAS",
+    "JudgedLists",
+    "Sweep",
+    "beaten_letters",
+    "check_candidates",
+    "check_qrels",
+    "check_run",
+    "evaluate",
+    "id_order",
+    "interpolate",
+    "judge",
+    "noise_oracle",
+    "oracle",
+    "oracle_summary",
+    "paired_tests",
+    "ranking_measures",
+    "read_candidates",
+    "read_qrels",
+    "read_run",
+    "restrict_run",
+    "sweep",
+    "system_letters",
+    "trec_order",
+    "write_candidates",
+    "write_qrels",
+    "write_run",
+    "z_scores",
+]

@@ -1,0 +1,494 @@
+"""Weighted sums of two systems' scores: one weight for all queries, or the best one for each.
+
+``s = alpha * first + (1 - alpha) * second`` with both scores z-scaled (abolghasemi2026, equation
+2.5, where `first` is BM25). Three uses of the same grid of weights:
+
+- tuned: the weight with the best mean on validation topics (:meth:`Sweep.tune`; Table 2.3);
+- oracle: the best weight of each topic, chosen by looking at its value (:func:`oracle`;
+  Table 2.4);
+- noise oracle: the same choice, with random numbers for the second system
+  (:func:`noise_oracle`). Choosing among eleven rankings by their value gains something whatever
+  these are, so an oracle's gain means little unless it stands well above this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.retrieval.evaluation import JudgedLists, ranking_measures
+
+FloatArray = npt.NDArray[np.float64]
+Scaling = Literal["query", "run"]
+
+#: 0, 0.1, ..., 1, each the float nearest to its decimal (so ``ALPHAS[3] == 0.3``).
+ALPHAS: tuple[float, ...] = tuple(step / 10 for step in range(11))
+
+# Two means of the same relevance pattern may differ in the last bits; measures never differ by
+# so little otherwise.
+_TIE = 1e-12
+# Scores that are sorted at once: larger blocks are no faster and take more memory.
+_BLOCK = 1 << 20
+
+
+def z_scores(
+    scores: npt.ArrayLike, listed: npt.NDArray[np.bool_], *, over: Scaling = "query"
+) -> FloatArray:
+    """Scale scores to mean 0 and standard deviation 1.
+
+    Parameters
+    ----------
+    scores : array_like, shape (n, c)
+        Scores of the candidates of n topics, finite where `listed`.
+    listed : numpy.ndarray of bool, shape (n, c)
+        Where a candidate stands.
+    over : {"query", "run"}
+        Mean and deviation of each topic's candidates, or of all candidates of all topics.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, c)
+        Scaled scores; 0 where nothing is listed, and wherever all scores that are scaled
+        together are equal, since such a system prefers nothing.
+
+    Raises
+    ------
+    ValueError
+        For another shape, an unknown choice or a score that is not finite.
+
+    Notes
+    -----
+    The deviation divides by the number of candidates. Scaling keeps the order of a topic's
+    candidates. The thesis does not say over what it scales.
+
+    Examples
+    --------
+    >>> listed = np.array([[True, True], [True, True]])
+    >>> z_scores([[1.0, 3.0], [5.0, 5.0]], listed).tolist()
+    [[-1.0, 1.0], [0.0, 0.0]]
+    """
+    if over not in ("query", "run"):
+        raise ValueError(f"over is {over!r}: give 'query' or 'run'.")
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape != listed.shape:
+        raise ValueError(
+            f"The scores have the shape {values.shape} and the lists {listed.shape} (topics, "
+            "candidates): give one score a candidate."
+        )
+    if not np.isfinite(values[listed]).all():
+        topic, place = np.argwhere(~np.isfinite(values) & listed)[0]
+        raise ValueError(
+            f"The score of candidate {place} of topic {topic} (counted from 0) is "
+            f"{values[topic, place]}: find out where it comes from."
+        )
+    axis = 1 if over == "query" else None
+    values = np.where(listed, values, 0.0)
+    count = np.maximum(listed.sum(axis=axis, keepdims=True), 1)
+    mean = values.sum(axis=axis, keepdims=True) / count
+    centred = np.where(listed, values - mean, 0.0)
+    deviation = np.sqrt((centred**2).sum(axis=axis, keepdims=True) / count)
+    highest = np.max(values, axis=axis, keepdims=True, where=listed, initial=-np.inf)
+    lowest = np.min(values, axis=axis, keepdims=True, where=listed, initial=np.inf)
+    # Not deviation == 0: the mean of equal numbers need not be that number.
+    varies = (highest > lowest) & (deviation > 0)
+    return np.where(varies, centred / np.where(varies, deviation, 1.0), 0.0)
+
+
+def interpolate(
+    first: npt.ArrayLike, second: npt.ArrayLike, alphas: Sequence[float] = ALPHAS
+) -> FloatArray:
+    """Weighted sums of two systems' scores for every weight.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (...)
+        Scores on one scale, such as from :func:`z_scores`.
+    alphas : sequence of float, shape (a,)
+        Weights of `first`, from 0 to 1.
+
+    Returns
+    -------
+    numpy.ndarray, shape (a, ...)
+        ``alpha * first + (1 - alpha) * second``.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, or no weights, weights outside 0 to 1 or not ascending.
+
+    Notes
+    -----
+    Source: abolghasemi2026, equation 2.5.
+
+    Examples
+    --------
+    >>> interpolate([1.0, 0.0], [0.0, 2.0], [0, 0.25, 1]).tolist()
+    [[0.0, 2.0], [0.25, 1.5], [1.0, 0.0]]
+    """
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if one.shape != other.shape:
+        raise ValueError(
+            f"The scores of the two systems have the shapes {one.shape} and {other.shape}: both "
+            "must score the same candidates."
+        )
+    weights = _weights(alphas).reshape(-1, *[1] * one.ndim)
+    return weights * one + (1 - weights) * other
+
+
+def _weights(alphas: Sequence[float]) -> FloatArray:
+    weights = np.asarray(alphas, dtype=np.float64)
+    inside = weights.ndim == 1 and len(weights) and 0 <= weights.min() and weights.max() <= 1
+    if not inside or (np.diff(weights) <= 0).any():
+        raise ValueError(
+            f"The weights are {list(np.ravel(alphas))}: give one or more from 0 to 1, ascending, "
+            "such as ALPHAS."
+        )
+    return weights
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Values of each measure at each weight for each topic; made by :func:`sweep`.
+
+    Attributes
+    ----------
+    alphas : tuple of float, length a
+        Weights of the first system, ascending.
+    queries : pandas.Index, shape (n,)
+        Topics.
+    values : mapping of str to numpy.ndarray, shape (a, n)
+        Measure -> values from 0 to 1.
+    """
+
+    alphas: tuple[float, ...]
+    queries: pd.Index
+    values: Mapping[str, FloatArray]
+
+    def of(self, measure: str) -> FloatArray:
+        """Values of one measure, shape (a, n).
+
+        Raises
+        ------
+        ValueError
+            For a measure that was not computed.
+
+        Examples
+        --------
+        >>> Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.5], [1.0]])}).of("nDCG")
+        Traceback (most recent call last):
+        ValueError: The measure 'nDCG' was not computed: there are ['MAP']; name one of these.
+        """
+        if measure not in self.values:
+            raise ValueError(
+                f"The measure {measure!r} was not computed: there are {list(self.values)}; name "
+                "one of these."
+            )
+        return self.values[measure]
+
+    def at(self, alpha: float) -> pd.DataFrame:
+        """Values of each topic at one weight.
+
+        Parameters
+        ----------
+        alpha : float
+            A weight of the grid.
+
+        Returns
+        -------
+        pandas.DataFrame, shape (n, measures)
+            Index ``query``, as :func:`~everycell.retrieval.evaluation.evaluate` returns it.
+
+        Raises
+        ------
+        ValueError
+            For a weight that is not in the grid.
+
+        Examples
+        --------
+        >>> found = Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.5], [1.0]])})
+        >>> found.at(1.0).to_dict("index")
+        {'q': {'MAP': 1.0}}
+        """
+        if alpha not in self.alphas:
+            raise ValueError(
+                f"The weight {alpha!r} is not in the grid {list(self.alphas)}: name one of these."
+            )
+        place = self.alphas.index(alpha)
+        return pd.DataFrame(
+            {measure: values[place] for measure, values in self.values.items()},
+            index=self.queries.rename("query"),
+        )
+
+    def means(self) -> pd.DataFrame:
+        """Mean over the topics at each weight: the curves of Figure 2.3.
+
+        Returns
+        -------
+        pandas.DataFrame, shape (a, measures)
+            Index ``alpha``.
+
+        Examples
+        --------
+        >>> values = np.array([[0.5, 0.0], [1.0, 0.5]])
+        >>> Sweep((0.0, 1.0), pd.Index(["q", "r"]), {"MAP": values}).means()["MAP"].tolist()
+        [0.25, 0.75]
+        """
+        return pd.DataFrame(
+            {measure: values.mean(axis=1) for measure, values in self.values.items()},
+            index=pd.Index(self.alphas, name="alpha"),
+        )
+
+    def tune(self, measure: str) -> float:
+        """Weight with the best mean of one measure, for use on other topics.
+
+        Parameters
+        ----------
+        measure : str
+            One of those computed. The thesis does not say which one it tuned for.
+
+        Returns
+        -------
+        float
+            A weight of the grid; the smallest among ties (within 1e-12).
+
+        Raises
+        ------
+        ValueError
+            For a measure that was not computed.
+
+        Examples
+        --------
+        >>> values = np.array([[0.5, 0.0], [1.0, 0.5], [0.5, 1.0]])
+        >>> Sweep((0.0, 0.5, 1.0), pd.Index(["q", "r"]), {"MAP": values}).tune("MAP")
+        0.5
+        """
+        return self.alphas[int(_first_best(self.of(measure).mean(axis=1)))]
+
+
+def _first_best(values: FloatArray) -> npt.NDArray[np.intp]:
+    """Place of the first of the greatest values along the first axis."""
+    return np.argmax(values >= values.max(axis=0) - _TIE, axis=0)
+
+
+def sweep(
+    lists: JudgedLists,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    measures: Sequence[str] = ("MAP", "nDCG"),
+    *,
+    alphas: Sequence[float] = ALPHAS,
+    over: Scaling = "query",
+) -> Sweep:
+    """Evaluate the weighted sum of two systems at every weight.
+
+    Parameters
+    ----------
+    lists : JudgedLists
+        n topics with up to c candidates.
+    first, second : array_like, shape (n, c)
+        Scores of the candidates, such as from
+        :meth:`~everycell.retrieval.evaluation.JudgedLists.scores`; not yet scaled.
+    measures : sequence of str
+        Names as in :mod:`everycell.retrieval.evaluation`.
+    alphas : sequence of float, shape (a,)
+        Weights of `first`, ascending from 0 to 1.
+    over : {"query", "run"}
+        What :func:`z_scores` scales over.
+
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    ValueError
+        As :func:`z_scores`, :func:`interpolate` and
+        :func:`~everycell.retrieval.evaluation.ranking_measures`.
+
+    Notes
+    -----
+    At the weights 0 and 1 the systems' own scores rank, so that the ends of the grid are the
+    single systems to the last tie: two scores that differ as 32-bit floats may be equal once they
+    are scaled, if a third one is millions of times larger.
+
+    Examples
+    --------
+    >>> from everycell.retrieval.evaluation import judge
+    >>> qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
+    >>> lists = judge(qrels, qrels)
+    >>> found = sweep(lists, [[3.0, 1, 2]], [[1.0, 3, 2.5]], ["RR"], alphas=[0, 0.5, 1])
+    >>> found.means()["RR"].round(3).tolist()
+    [0.5, 1.0, 0.5]
+    """
+    own_first, own_second = (np.asarray(s, dtype=np.float64) for s in (first, second))
+    weights = _weights(alphas)
+    scaled = [z_scores(scores, lists.listed, over=over) for scores in (own_first, own_second)]
+    n, width = lists.listed.shape
+    values = {measure: np.empty((len(weights), n)) for measure in measures}
+    step = max(_BLOCK // (len(weights) * width), 1)
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        sums = interpolate(scaled[0][rows], scaled[1][rows], alphas)
+        sums[weights == 1] = own_first[rows]
+        sums[weights == 0] = own_second[rows]
+        block = ranking_measures(lists.topics(rows), sums, measures)
+        for measure, found in block.items():
+            values[measure][:, rows] = found
+    return Sweep(tuple(weights.tolist()), lists.queries, values)
+
+
+def oracle(found: Sweep, measure: str) -> pd.DataFrame:
+    """Best weight of each topic, chosen by its value.
+
+    Parameters
+    ----------
+    found : Sweep
+        Values at each weight.
+    measure : str
+        One of those computed.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n, 2)
+        Index ``query``; ``alpha``, the smallest weight among those with the greatest value
+        (within 1e-12), and ``value``.
+
+    Raises
+    ------
+    ValueError
+        For a measure that was not computed.
+
+    Notes
+    -----
+    Source: abolghasemi2026, section 2.4 (Table 2.4). The text leaves the rule for ties open; its
+    reading of alpha 0 as "no gain", and its many queries with alpha 0, fit the smallest weight.
+
+    Examples
+    --------
+    >>> values = np.array([[0.5, 0.2], [0.5, 1.0]])
+    >>> oracle(Sweep((0.0, 1.0), pd.Index(["q", "r"]), {"MAP": values}), "MAP").values.tolist()
+    [[0.0, 0.5], [1.0, 1.0]]
+    """
+    values = found.of(measure)
+    return pd.DataFrame(
+        {
+            "alpha": np.asarray(found.alphas)[_first_best(values)],
+            "value": values.max(axis=0),
+        },
+        index=found.queries.rename("query"),
+    )
+
+
+def oracle_summary(chosen: pd.DataFrame) -> pd.Series:
+    """Summarise what an oracle chose: the rows of Table 2.4.
+
+    Parameters
+    ----------
+    chosen : pandas.DataFrame, shape (n, 2)
+        From :func:`oracle`, one topic or more.
+
+    Returns
+    -------
+    pandas.Series
+        ``value`` (mean over the topics), ``alpha_mean``, ``n_alpha_0`` and ``n_alpha_1`` (topics
+        whose best weight is exactly 0 or 1), ``alpha_iqr`` (third minus first quartile, linear
+        between topics) and ``n`` (topics).
+
+    Raises
+    ------
+    ValueError
+        For a frame without rows.
+
+    Examples
+    --------
+    >>> chosen = pd.DataFrame({"alpha": [0.0, 0.0, 0.4, 1.0], "value": [0.5, 0.5, 1.0, 1.0]})
+    >>> oracle_summary(chosen).round(2).to_dict()
+    {'value': 0.75, 'alpha_mean': 0.35, 'n_alpha_0': 2.0, 'n_alpha_1': 1.0, 'alpha_iqr': 0.55,
+     'n': 4.0}
+    """
+    if chosen.empty:
+        raise ValueError("The oracle has chosen for no topic: give it one topic or more.")
+    alpha = chosen["alpha"]
+    return pd.Series(
+        {
+            "value": chosen["value"].mean(),
+            "alpha_mean": alpha.mean(),
+            "n_alpha_0": (alpha == 0).sum(),
+            "n_alpha_1": (alpha == 1).sum(),
+            "alpha_iqr": alpha.quantile(0.75) - alpha.quantile(0.25),
+            "n": len(chosen),
+        }
+    )
+
+
+def noise_oracle(
+    lists: JudgedLists,
+    first: npt.ArrayLike,
+    measures: Sequence[str] = ("MAP", "nDCG"),
+    *,
+    alphas: Sequence[float] = ALPHAS,
+    over: Scaling = "query",
+    seeds: Iterable[int] = range(20),
+) -> pd.DataFrame:
+    """Oracle of one system with random numbers for the other: what choosing alone gains.
+
+    Parameters
+    ----------
+    lists : JudgedLists
+        n topics with up to c candidates.
+    first : array_like, shape (n, c)
+        Scores of the system, such as BM25; not yet scaled.
+    measures : sequence of str
+        Names as in :mod:`everycell.retrieval.evaluation`.
+    alphas, over
+        As in :func:`sweep`: take those of the oracle that this one stands beside.
+    seeds : iterable of int
+        One set of standard normal scores each; 0 or more, no two alike.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``measure`` and ``seed``, columns as :func:`oracle_summary`, and ``gain``, the
+        oracle's mean value minus that of the system alone (0 or more where the grid holds 1). The
+        control is ``.groupby("measure").mean()``; the spread over seeds is ``.std()``.
+
+    Raises
+    ------
+    ValueError
+        As :func:`sweep`, and for no seeds or one twice.
+
+    Notes
+    -----
+    Not in the thesis: a control of ours for Table 2.4. The numbers are drawn in the order of the
+    lists, so the same topics, candidates and seed give the same noise.
+
+    Examples
+    --------
+    >>> from everycell.retrieval.evaluation import judge
+    >>> qrels = pd.DataFrame({"query": "q", "document": list("abcd"), "relevance": [1, 0, 0, 1]})
+    >>> lists = judge(qrels, qrels)
+    >>> control = noise_oracle(lists, [[1.0, 4, 3, 2]], ["MAP"], seeds=range(3))
+    >>> control["gain"].round(3).tolist()
+    [0.167, 0.083, 0.333]
+    """
+    chosen_seeds = list(seeds)
+    if not chosen_seeds or len(set(chosen_seeds)) != len(chosen_seeds):
+        raise ValueError(
+            f"The seeds are {chosen_seeds}: give one or more, each only once, such as range(20)."
+        )
+    alone = ranking_measures(lists, first, measures)
+    rows = []
+    for seed in chosen_seeds:
+        noise = np.zeros(lists.listed.shape)
+        noise[lists.listed] = np.random.default_rng(seed).normal(size=int(lists.listed.sum()))
+        found = sweep(lists, first, noise, measures, alphas=alphas, over=over)
+        for measure in measures:
+            summary = oracle_summary(oracle(found, measure))
+            gain = summary["value"] - alone[measure].mean()
+            rows.append({"measure": measure, "seed": seed, **summary, "gain": gain})
+    return pd.DataFrame(rows).set_index(["measure", "seed"])

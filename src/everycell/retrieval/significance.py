@@ -1,0 +1,170 @@
+"""Which systems beat which: paired t-tests over topics, and the letters that tables print.
+
+A table of the thesis gives each row a letter, and prints after a value the letters of the rows
+that it significantly beats (abolghasemi2026, Tables 2.1 to 2.4: paired t-test, p < 0.05,
+Bonferroni). The number of comparisons that Bonferroni divides by is not stated there, so it is a
+named choice here and stands in the result.
+"""
+
+from __future__ import annotations
+
+import itertools
+import string
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from everycell.statistics import t_tests
+
+Comparisons = Literal["all_pairs", "others"] | int
+
+
+def paired_tests(
+    values: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    *,
+    comparisons: Comparisons = "all_pairs",
+    level: float = 0.05,
+) -> pd.DataFrame:
+    """Paired two-sided t-tests over topics, Bonferroni-corrected.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame, shape (n, s)
+        One measure: a row a topic, a column a system, finite, two topics or more.
+    pairs : sequence of (str, str), optional
+        Which systems to compare; all pairs of columns if not given.
+    comparisons : {"all_pairs", "others"} or int
+        What p is multiplied by: the number of pairs that are compared; the number of other
+        systems that one system is compared with (s - 1); or a number, 1 or more.
+    level : float
+        Significant is a corrected p below this (between 0 and 1).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair: ``a``, ``b``, ``n``, ``mean_a``, ``mean_b``, ``difference`` (a - b), ``t``,
+        ``df``, ``p``, ``comparisons``, ``p_corrected`` (at most 1) and ``better``: the name of
+        the system with the significantly greater mean, or None.
+
+    Raises
+    ------
+    ValueError
+        For a column twice, one system only, an unknown name or choice, or what
+        :func:`~everycell.statistics.t_tests` refuses.
+
+    Notes
+    -----
+    Two systems without any difference get t = 0 and p = 1. With "others" two systems have the
+    same corrected p from either side.
+
+    Examples
+    --------
+    >>> values = pd.DataFrame({"bm25": [0.2, 0.4, 0.3, 0.5], "tilde": [0.3, 0.6, 0.5, 0.6]})
+    >>> paired_tests(values)[["t", "p_corrected", "better"]].round(3).values.tolist()
+    [[-5.196, 0.014, 'tilde']]
+    """
+    if values.columns.has_duplicates or values.shape[1] < 2:
+        raise ValueError(
+            f"The systems are {list(values.columns)}: give two or more, each only once."
+        )
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level!r}: give a number between 0 and 1, such as 0.05.")
+    chosen = list(itertools.combinations(values.columns, 2)) if pairs is None else list(pairs)
+    number = _number(comparisons, len(chosen), values.shape[1])
+    tests = t_tests(values, chosen, paired=True, correction="none")
+    corrected = np.minimum(tests["p"].to_numpy() * number, 1.0)
+    better = [
+        (row.a if row.difference > 0 else row.b) if p < level else None
+        for row, p in zip(tests.itertuples(), corrected, strict=True)
+    ]
+    tests = tests.rename(columns={"n_a": "n"}).drop(columns=["n_b", "significant"])
+    tests["p_corrected"] = corrected
+    tests.insert(tests.columns.get_loc("p") + 1, "comparisons", number)
+    return tests.assign(better=pd.Series(better, dtype=object, index=tests.index))
+
+
+def _number(comparisons: Comparisons, n_pairs: int, n_systems: int) -> int:
+    if comparisons == "all_pairs":
+        return n_pairs
+    if comparisons == "others":
+        return n_systems - 1
+    if isinstance(comparisons, int) and not isinstance(comparisons, bool) and comparisons >= 1:
+        return comparisons
+    raise ValueError(
+        f"comparisons is {comparisons!r}: give 'all_pairs', 'others' or a whole number from 1."
+    )
+
+
+def system_letters(systems: Sequence[str]) -> dict[str, str]:
+    """Letters of a table's rows: a, b, c, ... in their order.
+
+    Parameters
+    ----------
+    systems : sequence of str
+        At most 26.
+
+    Returns
+    -------
+    dict of str to str
+        System -> letter.
+
+    Raises
+    ------
+    ValueError
+        For more than 26 systems.
+
+    Examples
+    --------
+    >>> system_letters(["BM25", "TILDE"])
+    {'BM25': 'a', 'TILDE': 'b'}
+    """
+    if len(systems) > len(string.ascii_lowercase):
+        raise ValueError(
+            f"There are {len(systems)} systems and 26 letters: split the table, or name the "
+            "letters yourself."
+        )
+    return dict(zip(systems, string.ascii_lowercase, strict=False))
+
+
+def beaten_letters(tests: pd.DataFrame, letters: Mapping[str, str]) -> dict[str, str]:
+    """Letters of the systems that each system significantly beats.
+
+    Parameters
+    ----------
+    tests : pandas.DataFrame
+        From :func:`paired_tests`.
+    letters : mapping of str to str
+        System -> letter, such as from :func:`system_letters`; it holds every system of `tests`.
+
+    Returns
+    -------
+    dict of str to str
+        System -> letters in the order of `letters`, "" where it beats none.
+
+    Raises
+    ------
+    ValueError
+        For a system without a letter.
+
+    Examples
+    --------
+    >>> values = pd.DataFrame({"bm25": [0.2, 0.4, 0.3, 0.5], "tilde": [0.3, 0.6, 0.5, 0.6]})
+    >>> beaten_letters(paired_tests(values), system_letters(values.columns))
+    {'bm25': '', 'tilde': 'a'}
+    """
+    unknown = sorted({*tests["a"], *tests["b"]} - set(letters))
+    if unknown:
+        raise ValueError(
+            f"The system {unknown[0]!r} has no letter: there are letters for {list(letters)}; add "
+            "one."
+        )
+    beaten: dict[str, set[str]] = {system: set() for system in letters}
+    for row in tests[tests["better"].notna()].itertuples():
+        beaten[row.better].add(row.b if row.better == row.a else row.a)
+    return {
+        system: "".join(letter for other, letter in letters.items() if other in worse)
+        for system, worse in beaten.items()
+    }
