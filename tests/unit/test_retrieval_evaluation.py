@@ -1,0 +1,276 @@
+"""Measures of rankings: both ways give pytrec_eval's numbers, on rankings full of ties."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.retrieval import evaluate, judge, ranking_measures, trec_order
+
+#: Measure -> pytrec_eval's name, written out by hand.
+PEERS = {
+    "MAP": "map",
+    "MAP@2": "map_cut_2",
+    "nDCG": "ndcg",
+    "nDCG@1": "ndcg_cut_1",
+    "nDCG@3": "ndcg_cut_3",
+    "nDCG@50": "ndcg_cut_50",
+    "RR": "recip_rank",
+    "P@1": "P_1",
+    "P@50": "P_50",
+    "R@2": "recall_2",
+    "R@50": "recall_50",
+}
+MEASURES = list(PEERS)
+
+
+def frame(rows, value):
+    return pd.DataFrame(rows, columns=["query", "document", value]).astype(
+        {"query": "str", "document": "str"}
+    )
+
+
+def nested(data, value):
+    out = {}
+    for query, document, number in data[["query", "document", value]].itertuples(index=False):
+        out.setdefault(query, {})[document] = number
+    return out
+
+
+def peer(run, qrels, relevance_level=1):
+    """pytrec_eval's values, one column a measure, for the topics that both have."""
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        nested(qrels, "relevance"), set(PEERS.values()), relevance_level=relevance_level
+    )
+    table = pd.DataFrame(evaluator.evaluate(nested(run, "score"))).T
+    return pd.DataFrame({ours: table[theirs] for ours, theirs in PEERS.items()})
+
+
+def random_data(seed, n_topics=40, n_candidates=30, levels=4):
+    """A run with few distinct scores, ids whose order is not that of numbers, graded qrels."""
+    rng = np.random.default_rng(seed)
+    run, qrels = [], []
+    for topic in range(n_topics):
+        size = rng.integers(1, n_candidates + 1)
+        for document in rng.choice(200, size, replace=False):
+            name = f"{'dDé'[document % 3]}{document}"
+            run.append((f"q{topic}", name, rng.integers(levels) / 3))
+            if rng.random() < 0.8:
+                qrels.append((f"q{topic}", name, rng.integers(-2, 4)))
+        # Relevant, but never retrieved.
+        qrels.append((f"q{topic}", "elsewhere", 1 + topic % 2))
+    return frame(run, "score"), frame(qrels, "relevance")
+
+
+@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_both_ways_equal_pytrec_eval_on_random_runs_full_of_ties(seed, level):
+    run, qrels = random_data(seed)
+    expected = peer(run, qrels, level)
+    found = evaluate(run, qrels, MEASURES, relevance_level=level)
+    np.testing.assert_array_equal(found, expected.loc[found.index])
+    lists = judge(run, qrels, relevance_level=level, without_relevant="zero")
+    fast = ranking_measures(lists, lists.scores(run), MEASURES)
+    for measure in MEASURES:
+        np.testing.assert_allclose(
+            fast[measure], expected.loc[lists.queries, measure], atol=1e-12, err_msg=measure
+        )
+
+
+ids = st.text("aB9é~", min_size=1, max_size=2)
+scores = st.sampled_from([0.0, -0.0, 1.0, 1.0 + 1e-9, 1.0 + 1e-6, -3.0, 1e30])
+topic = st.dictionaries(ids, st.tuples(scores, st.none() | st.integers(-2, 3)), min_size=1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(ids, topic, min_size=1, max_size=3), st.integers(1, 2))
+def test_both_ways_equal_pytrec_eval_on_whatever_hypothesis_finds(data, level):
+    rows = [(q, d, *pair) for q, documents in data.items() for d, pair in documents.items()]
+    run = frame([row[:3] for row in rows], "score")
+    # Each topic is judged at least once, else it is no topic of the qrels.
+    judged = [(q, d, rel) for q, d, _, rel in rows if rel is not None]
+    qrels = frame(judged + [(q, "elsewhere", 1) for q in data], "relevance")
+    expected = peer(run, qrels, level)
+    found = evaluate(run, qrels, MEASURES, relevance_level=level)
+    np.testing.assert_array_equal(found, expected.loc[found.index])
+    lists = judge(run, qrels, relevance_level=level, without_relevant="zero")
+    fast = ranking_measures(lists, lists.scores(run), MEASURES)
+    for measure in MEASURES:
+        np.testing.assert_allclose(fast[measure], expected.loc[lists.queries, measure], atol=1e-12)
+        assert ((fast[measure] >= 0) & (fast[measure] <= 1 + 1e-12)).all()
+
+
+def worked_example():
+    """Ranking by score: d3 (2), d2 and d1 tie (0 and 1), d4 last; d9 (1) is never ranked."""
+    run = frame([("q", "d1", 5), ("q", "d2", 5), ("q", "d3", 7), ("q", "d4", -1)], "score")
+    qrels = frame([("q", "d1", 1), ("q", "d2", 0), ("q", "d3", 2), ("q", "d9", 1)], "relevance")
+    return run, qrels
+
+
+def test_a_ranking_worked_by_hand():
+    run, qrels = worked_example()
+    assert trec_order(run)["document"].tolist() == ["d3", "d2", "d1", "d4"]
+    ideal = 2 + 1 / np.log2(3) + 1 / 2
+    by_hand = {
+        "MAP": (1 / 1 + 2 / 3) / 3,
+        "MAP@1": 1 / 3,
+        "nDCG": (2 + 1 / 2) / ideal,
+        "nDCG@2": 2 / (2 + 1 / np.log2(3)),
+        "RR": 1.0,
+        "P@3": 2 / 3,
+        "P@10": 2 / 10,
+        "R@1": 1 / 3,
+        "R@10": 2 / 3,
+    }
+    found = evaluate(run, qrels, list(by_hand)).loc["q"]
+    assert found.to_dict() == pytest.approx(by_hand)
+    lists = judge(run, qrels)
+    fast = ranking_measures(lists, lists.scores(run), list(by_hand))
+    assert {measure: values[0] for measure, values in fast.items()} == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize(("cutoff", "expected"), [(1, 0.0), (2, 0.0), (3, 1 / 3), (10, 1 / 3)])
+def test_reciprocal_rank_with_a_cutoff(cutoff, expected):
+    run = frame([("q", "a", 3), ("q", "b", 2), ("q", "c", 1)], "score")
+    qrels = frame([("q", "c", 1)], "relevance")
+    measure = f"RR@{cutoff}"
+    assert evaluate(run, qrels, [measure])[measure].item() == expected
+    lists = judge(run, qrels)
+    assert ranking_measures(lists, lists.scores(run), [measure])[measure] == expected
+
+
+def incomplete():
+    """q1 is answered, q2 is not, q3 has no relevant document; q4 is unknown to the qrels."""
+    run = frame([("q4", "d", 1), ("q3", "d", 1), ("q1", "d", 1)], "score")
+    qrels = frame([("q1", "d", 1), ("q2", "d", 1), ("q3", "d", 0)], "relevance")
+    return run, qrels
+
+
+@pytest.mark.parametrize(
+    ("missing", "without", "topics", "mean"),
+    [
+        ("zero", "zero", ["q1", "q2", "q3"], 1 / 3),
+        ("drop", "zero", ["q1", "q3"], 1 / 2),
+        ("zero", "drop", ["q1", "q2"], 1 / 2),
+        ("drop", "drop", ["q1"], 1),
+    ],
+)
+def test_topics_that_are_missing_or_have_nothing_relevant(missing, without, topics, mean):
+    run, qrels = incomplete()
+    choices = {"missing_topics": missing, "without_relevant": without}
+    found = evaluate(run, qrels, **choices)
+    assert found.index.tolist() == topics
+    assert found["MAP"].mean() == pytest.approx(mean)
+    lists = judge(run, qrels, **choices)
+    assert lists.queries.tolist() == topics
+    fast = ranking_measures(lists, lists.scores(run), ["MAP", "nDCG", "RR", "R@1", "P@1"])
+    for measure, values in fast.items():
+        assert values.mean() == pytest.approx(mean), measure
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"missing_topics": "error", "without_relevant": "zero"}, "'q2' .* is not answered"),
+        (
+            {"missing_topics": "zero", "without_relevant": "error"},
+            "'q3' .* has no document of relevance 1 or more .*1 of 3 topics",
+        ),
+        ({"missing_topics": "skip"}, "missing_topics is 'skip'"),
+        ({"without_relevant": "skip"}, "without_relevant is 'skip'"),
+        ({"relevance_level": 0}, "relevance_level is 0"),
+    ],
+)
+@pytest.mark.parametrize("function", [evaluate, judge])
+def test_choices_that_are_refused(function, choices, words):
+    with pytest.raises(ValueError, match=words):
+        function(*incomplete(), **choices)
+
+
+def test_nothing_is_left():
+    run = frame([("q", "d", 1)], "score")
+    qrels = frame([("q", "d", 0)], "relevance")
+    with pytest.raises(ValueError, match="All 1 topics of the qrels are dropped"):
+        evaluate(run, qrels, without_relevant="drop")
+    with pytest.raises(ValueError, match=r"None of the 1 topics.*\['q'\].*\['r'\]"):
+        evaluate(frame([("r", "d", 1)], "score"), qrels)
+
+
+@pytest.mark.parametrize("measure", ["map", "MRR", "nDCG@0", "P", "R", "nDCG@", "nDCG@1.5"])
+def test_an_unknown_measure_is_refused(measure):
+    with pytest.raises(ValueError, match=f"measure {measure!r} is unknown"):
+        evaluate(*worked_example(), [measure])
+
+
+@pytest.mark.parametrize("measures", ["MAP", []])
+def test_measures_are_a_list(measures):
+    with pytest.raises(ValueError, match="give a list"):
+        evaluate(*worked_example(), measures)
+
+
+def test_scores_go_to_the_arrays_and_back():
+    run, qrels = random_data(7)
+    lists = judge(run, qrels)
+    scored = lists.scores(run)
+    assert (scored[~lists.listed] == 0).all() and (lists.documents[~lists.listed] == "").all()
+    pd.testing.assert_frame_equal(trec_order(lists.run(scored)), trec_order(run))
+
+
+def test_topics_come_in_the_order_of_the_qrels_whatever_the_order_of_the_run():
+    run, qrels = random_data(8)
+    shuffled = run.sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(evaluate(shuffled, qrels), evaluate(run, qrels))
+    assert evaluate(run, qrels).index.tolist() == qrels["query"].unique().tolist()
+    a, b = (judge(data, qrels) for data in (run, shuffled))
+    np.testing.assert_array_equal(a.scores(run), b.scores(run))
+
+
+def test_many_score_arrays_at_once_equal_one_at_a_time():
+    run, qrels = random_data(9)
+    lists = judge(run, qrels)
+    stack = np.random.default_rng(1).integers(0, 3, size=(2, 3, *lists.listed.shape))
+    together = ranking_measures(lists, stack, MEASURES)
+    for i, j in np.ndindex(2, 3):
+        alone = ranking_measures(lists, stack[i, j], MEASURES)
+        for measure in MEASURES:
+            np.testing.assert_array_equal(together[measure][i, j], alone[measure])
+
+
+def test_only_some_topics():
+    run, qrels = random_data(10)
+    lists = judge(run, qrels)
+    scored = lists.scores(run)
+    whole = ranking_measures(lists, scored)["MAP"]
+    for chosen in (slice(3, 9), [5, 2], np.arange(len(whole)) % 2 == 0):
+        part = ranking_measures(lists.topics(chosen), scored[chosen])["MAP"]
+        np.testing.assert_array_equal(part, whole[chosen])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e39])
+def test_a_score_that_is_not_finite_is_named(bad):
+    run, qrels = worked_example()
+    lists = judge(run, qrels)
+    scored = lists.scores(run)
+    scored[0, lists.documents[0].tolist().index("d2")] = bad
+    with pytest.raises(ValueError, match="document 'd2' of query 'q' is not a finite"):
+        ranking_measures(lists, scored)
+
+
+def test_what_stands_outside_the_lists_does_not_matter():
+    run, qrels = random_data(11)
+    lists = judge(run, qrels)
+    scored = lists.scores(run)
+    filled = np.where(lists.listed, scored, np.nan)
+    np.testing.assert_array_equal(
+        ranking_measures(lists, filled)["nDCG"], ranking_measures(lists, scored)["nDCG"]
+    )
+
+
+def test_scores_of_another_shape_are_refused():
+    lists = judge(*worked_example())
+    with pytest.raises(ValueError, match=r"shape \(1, 3\): the lists have \(1, 4\)"):
+        ranking_measures(lists, np.zeros((1, 3)))
+    with pytest.raises(ValueError, match=r"shape \(1, 3\): the lists have \(1, 4\)"):
+        lists.run(np.zeros((1, 3)))
