@@ -1,0 +1,283 @@
+"""Tokenisation: hand-worked cases of UAX #29, Porter against nltk, word pieces by their rule."""
+
+import itertools
+import random
+import unicodedata
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.stem.porter import PorterStemmer
+
+from everycell.sources import fetch, load_registry
+from everycell.text.tokenise import (
+    _UNICODE_TOKEN,
+    LONGEST,
+    VOCABULARIES,
+    TokeniseError,
+    lower,
+    porter_stem,
+    standard_tokens,
+    tokeniser,
+    whitespace_tokens,
+)
+
+NLTK = PorterStemmer(mode=PorterStemmer.MARTIN_EXTENSIONS)
+
+
+def nltk_stem(word: str) -> str:
+    """Stem by an independent program with the same departures from the paper."""
+    return NLTK.stem(word, to_lowercase=False)
+
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "cafe", ".", "日"]
+
+
+@pytest.fixture
+def vocabulary(tmp_path):
+    """A vocabulary of eleven pieces."""
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(PIECES) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def every(vocabulary):
+    """All five tokenisations, with the small vocabulary."""
+    plain = [tokeniser(name) for name in ("SA", "STM1", "STM2")]
+    return plain + [tokeniser(name, vocabulary) for name in VOCABULARIES]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("... --- !?! () ' \" ,", []),
+        ("can't won''t 'quoted' o'", ["can't", "won", "t", "quoted", "o"]),
+        ("3.14 1,000;2 1'000 .5 5. 1..2 2,a", "3.14 1,000;2 1'000 5 5 1 2 2 a".split()),
+        ("U.S.A. e.g. a.1 1.a v2.0", ["U.S.A", "e.g", "a", "1", "1", "a", "v2.0"]),
+        ("k1 x86_64 3rd 0xff", ["k1", "x86_64", "3rd", "0xff"]),
+        ("_a_ __ a._b a_.b 1_,2 1_2", ["_a_", "a", "_b", "a_", "b", "1_", "2", "1_2"]),
+        ("k:v http://x.org/a?b=c a@b.no", "k:v http x.org a b c a b.no".split()),
+        ("a-b a/b a+b C++ #tag", ["a", "b", "a", "b", "a", "b", "C", "tag"]),
+        ("tab\tnew\nline\r\x00nul\x1f\x7fdel", ["tab", "new", "line", "nul", "del"]),
+        # A combining accent and a soft hyphen stay; a curly apostrophe joins, a dash does not.
+        (
+            "cafe\u0301 co\u00adop l\u2019eau a\u2013b",
+            ["cafe\u0301", "co\u00adop", "l\u2019eau", "a", "b"],
+        ),
+        ("a\u00a0b a\u202fb a\u200bb", ["a", "b", "a", "b", "a", "b"]),
+        ("日本語ひらカタカナｶﾅ", ["日", "本", "語", "ひ", "ら", "カタカナｶﾅ"]),
+        ("한국어 문서", ["한국어", "문서"]),
+        ("ไทยคำ", ["ไทยคำ"]),
+        ('צה"ל ג\' a"b', ['צה"ל', "ג'", "a", "b"]),
+        ("٣٫١٤ ５５", ["٣٫١٤", "５５"]),
+        ("\U0001f600\U0001f601!", ["\U0001f600", "\U0001f601"]),
+        ("\U0001f44d\U0001f3fdok", ["\U0001f44d\U0001f3fd", "ok"]),
+        (
+            "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+            ["\U0001f468\u200d\U0001f469\u200d\U0001f467"],
+        ),
+        (
+            "\U0001f1f3\U0001f1f4\U0001f1f3\U0001f1f1",
+            ["\U0001f1f3\U0001f1f4", "\U0001f1f3\U0001f1f1"],
+        ),
+        ("#\ufe0f\u20e3 1\u20e3 #1", ["#\ufe0f\u20e3", "1\u20e3", "1"]),
+        ("α=0.5 \u2264 β", ["α", "0.5", "β"]),
+    ],
+)
+def test_standard_tokenizer_by_hand(text, expected):
+    assert standard_tokens(text) == expected
+
+
+ASCII = st.text(st.sampled_from("aB1 _.,:;'\"-\t#"), max_size=40)
+MIXED = st.text(
+    st.sampled_from("aB1 _.:,'\"\u0301\u200d日ひカด\u05d0\U0001f44d\U0001f3fd\u00ad\u00e9")
+)
+
+
+@given(ASCII)
+def test_the_fast_path_finds_what_the_grammar_finds(text):
+    assert standard_tokens(text) == [token for token in _UNICODE_TOKEN.findall(text) if token]
+
+
+@given(MIXED)
+def test_cutting_at_blanks_changes_nothing(text):
+    assert standard_tokens(text) == [token for token in _UNICODE_TOKEN.findall(text) if token]
+
+
+@given(st.text(max_size=60))
+def test_tokens_stand_in_the_text_in_order_and_keep_every_letter_and_digit(text):
+    tokens = standard_tokens(text)
+    rest = iter(text)
+    assert all(character in rest for token in tokens for character in token)
+    kept = regex.compile(r"[\p{WB=ALetter}\p{WB=Numeric}\p{WB=Katakana}\p{Script=Han}]")
+    assert kept.findall("".join(tokens)) == kept.findall(text)
+    assert standard_tokens(" ".join(tokens)) == tokens
+
+
+@pytest.mark.parametrize("split", [standard_tokens, whitespace_tokens])
+def test_a_token_of_more_than_255_characters_is_cut(split):
+    assert LONGEST == 255
+    assert [len(token) for token in split("x" * 255 + " " + "y" * 600)] == [255, 255, 255, 90]
+    assert [len(token) for token in split("é" * 256)] == [255, 1]
+
+
+@pytest.mark.parametrize("character", ["_", "a", "é", "\u0301", "'", "日", "\U0001f44d"])
+def test_ten_thousand_of_one_character_are_no_trap(character, every):
+    """Patterns that go back and forth would need hours here."""
+    for tokenise in every:
+        assert len(tokenise([character * 10_000, "a " * 10_000])[1]) == 10_000
+
+
+def test_white_space_is_what_java_calls_so():
+    """Character.isWhitespace: separators but for the no-break ones, and six control characters."""
+    blank = {
+        code
+        for code in range(0x110000)
+        if not 0xD800 <= code < 0xE000 and whitespace_tokens(chr(code)) == []
+    }
+    java = {
+        code
+        for code in range(0x110000)
+        if unicodedata.category(chr(code)) in {"Zs", "Zl", "Zp"}
+        and code not in {0xA0, 0x2007, 0x202F}
+    }
+    assert blank == java | {9, 10, 11, 12, 13} | set(range(0x1C, 0x20))
+
+
+def test_lower_case_keeps_the_length_of_every_character():
+    every_character = (chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+    assert all(len(lower(character)) == 1 for character in every_character)
+    assert lower("ΌΣΟΣ") == "όσοσ"
+
+
+SUFFIXES = (
+    "s es sses ies ss eed ed ing at bl iz y ational tional enci anci izer bli abli alli entli eli "
+    "ousli ization ation ator alism iveness fulness ousness aliti iviti biliti logi icate ative "
+    "alize iciti ical ful ness al ance ence er ic able ible ant ement ment ent sion tion ion ou "
+    "ism ate iti ous ive ize e ll bly logy"
+).split()
+STARTS = ["", "y", "a", "tr", "tree", "by", "cal", "toy", "oats", "depend", "hypothes", "é"]
+
+
+def test_porter_equals_nltk_on_made_words():
+    """Pairs of the suffixes that the algorithm names, behind stems of each measure."""
+    words = ["".join(parts) for parts in itertools.product(STARTS, SUFFIXES, SUFFIXES)]
+    sample = random.Random(0).sample(words, 10_000)
+    assert [word for word in sample if porter_stem(word) != nltk_stem(word)] == []
+
+
+@given(st.sampled_from(STARTS), st.lists(st.sampled_from(SUFFIXES), max_size=5))
+def test_porter_equals_nltk_on_longer_words(start, suffixes):
+    word = start + "".join(suffixes)
+    assert porter_stem(word) == nltk_stem(word)
+
+
+@given(st.text("abeilnogsty'1", max_size=14))
+def test_porter_equals_nltk(word):
+    assert porter_stem(word) == nltk_stem(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    # Lucene and the paper: caresses, ponies, ... stand in the paper; the rest are the departures.
+    [
+        *[("caresses", "caress"), ("ponies", "poni"), ("agreed", "agre"), ("plastered", "plaster")],
+        *[("conflated", "conflat"), ("hopping", "hop"), ("filing", "file"), ("sky", "sky")],
+        *[("valenci", "valenc"), ("vileli", "vile"), ("triplicate", "triplic"), ("rate", "rate")],
+        *[("possibly", "possibl"), ("stubbly", "stubbl"), ("technology", "technolog")],
+        *[("geology", "geologi"), ("as", "as"), ("is", "is"), ("s", "s"), ("", "")],
+    ],
+)
+def test_porter_by_hand(word, stem):
+    assert porter_stem(word) == stem
+
+
+def test_word_pieces_by_hand(vocabulary):
+    tokenise = tokeniser("BERT-Token", vocabulary)
+    texts = ["UNAFFABLE Café.", "日日un", "un\x00aff\u00a0xyz", "", "!" + "un" * 51]
+    assert tokenise(texts) == [
+        ["un", "##aff", "##able", "cafe", "."],
+        ["日", "日", "un"],
+        ["un", "##aff", "[UNK]"],
+        [],
+        ["[UNK]", "[UNK]"],
+    ]
+
+
+def test_batches_do_not_matter(every):
+    texts = ["Well-known studies, 3.5", "", "café un.", "日本 \x01 _"] * 600
+    for tokenise in every:
+        assert tokenise(texts) == [tokenise([text])[0] for text in texts[:4]] * 600
+        assert tokenise([]) == []
+
+
+@given(st.lists(st.text(), max_size=4))
+def test_terms_come_back_from_an_index_of_terms(texts):
+    """Lucene's whitespace analyzer reads the joined terms."""
+    for name in ("SA", "STM1", "STM2"):
+        terms = tokeniser(name)(texts)
+        assert len(terms) == len(texts)
+        assert [whitespace_tokens(" ".join(one)) for one in terms] == terms
+
+
+def test_vocabularies_stand_in_the_registry():
+    for key in VOCABULARIES.values():
+        assert load_registry().entry(key).state == "mirror"
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "terms"),
+    [
+        ("BERT-Token", 30_522, ["trans", "##me", "##mb", "##rane"]),
+        ("SciBERT-Token", 31_090, ["transmembrane"]),
+    ],
+)
+def test_the_real_vocabularies(name, size, terms, mirror, tmp_path):
+    path = fetch(VOCABULARIES[name], tmp_path, mirror=mirror, network=False)
+    assert len(path.read_text(encoding="utf-8").splitlines()) == size
+    assert tokeniser(name, path)(["Transmembrane"]) == [terms]
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ("one text", "one string was given"),
+        (["a", None], "Text 1 .* is None"),
+        (["a", float("nan")], "Text 1 .* is nan"),
+        (["ab\ud800"], "Text 0 .* half a surrogate pair at character 2"),
+    ],
+)
+def test_texts_that_cannot_be_used(every, texts, message):
+    for tokenise in every:
+        with pytest.raises(TokeniseError, match=message):
+            tokenise(texts)
+
+
+def test_unknown_name_and_vocabulary_for_nothing(vocabulary):
+    with pytest.raises(TokeniseError, match="'STM3' is unknown; choose one of SA, STM1"):
+        tokeniser("STM3")
+    with pytest.raises(TokeniseError, match="SA uses no vocabulary"):
+        tokeniser("SA", vocabulary)
+    with pytest.raises(TokeniseError, match="fetch wordpiece-vocab/scibert"):
+        tokeniser("SciBERT-Token")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot be read"),
+        (b"", "with 0 pieces lacks"),
+        (b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n", r"with 5 pieces lacks \[MASK\];"),
+        (b"[PAD]\n[UNK]\nun\nun\n", "line 4: 'un' stands in line 3 already"),
+        (b"[PAD]\n\xff\xfe\n", "no UTF-8 text"),
+    ],
+)
+def test_vocabularies_that_cannot_be_used(tmp_path, content, message):
+    path = tmp_path / "vocab.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(TokeniseError, match=message):
+        tokeniser("BERT-Token", path)
