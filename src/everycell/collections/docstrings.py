@@ -1,0 +1,332 @@
+"""Docstrings of installed packages: the walk, the sections of numpydoc, and See Also lists.
+
+The walk imports the public modules of a package and reads what they hold without calling it:
+attributes are taken from the dictionaries of modules and classes, so no property, descriptor or
+lazy attribute of the package runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+#: Modules that hold no documentation for users, beside those whose name starts with "_"; and
+#: `numpy.distutils` changes the standard library's distutils when it is imported.
+NOT_WALKED = frozenset({"conftest", "distutils", "externals", "f2py", "tests"})
+#: Sections that numpydoc knows; another title is text of the section that it stands in.
+SECTIONS = (
+    "Parameters|Other Parameters|Returns|Yields|Receives|Raises|Warns|Warnings|See Also|Notes"
+    "|References|Examples?|Attributes|Methods"
+)
+#: Sections that are no prose: code, bibliography, and the links that the tasks are made of.
+NO_PROSE = frozenset({"see also", "example", "examples", "references"})
+
+_HEADER = re.compile(rf"^({SECTIONS}):?[ ]*\n[-=]{{3,}}[ ]*$", re.MULTILINE | re.IGNORECASE)
+_NAME = r"(?::[\w:]+:)?`~?[\w.]+`|~?[A-Za-z_][\w.]*(?:\(\))?"
+_ENTRY = re.compile(rf"(?:[-*]\s+)?({_NAME})((?:\s*,\s*(?:{_NAME}))*)\s*,?(?:\s*:\s*(.*))?")
+#: A set as Python prints it, in an order that changes from process to process.
+_PRINTED_SET = re.compile(r"\{'\w+'(?:, '\w+')+\}")
+_ROLE = re.compile(r":[\w:]+:")
+
+
+class PackageError(Exception):
+    """A package cannot be walked; the message names it and says what to do."""
+
+
+@dataclass(frozen=True)
+class NamedDocstring:
+    """A docstring under one of its names.
+
+    Attributes
+    ----------
+    name : str
+        Full dotted name, such as ``numpy.linalg.norm``.
+    package : str
+        Package of the walk, such as ``numpy``.
+    text : str
+        The docstring with its indentation removed; never empty.
+    """
+
+    name: str
+    package: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What a walk over packages found.
+
+    Attributes
+    ----------
+    docstrings : tuple of NamedDocstring
+        Sorted by package in the given order, then by name; an object that has several names
+        stands there once for each.
+    modules : int
+        Modules that were imported.
+    skipped : dict
+        Name of a module that could not be imported -> the error's type and message.
+    """
+
+    docstrings: tuple[NamedDocstring, ...]
+    modules: int
+    skipped: dict[str, str]
+
+
+@dataclass(frozen=True)
+class SeeAlso:
+    """One entry of a See Also list.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names as written, without role, back quotes and call brackets; one or more.
+    description : str
+        What stands beside them, white space normalised; may be empty.
+    """
+
+    names: tuple[str, ...]
+    description: str
+
+
+def walk(packages: Sequence[str]) -> Walk:
+    """Collect the docstrings of public modules' classes, functions, methods and properties.
+
+    An object counts under every public name that a module or class of its own package gives it.
+    Instances count where they can be called and have a docstring of their own (ufuncs, the
+    distributions of `scipy.stats`). Left out: names starting with "_", the modules `NOT_WALKED`
+    and their sub-modules, objects of another package than the one they are found in, module
+    docstrings, and the generated signatures of Fortran wrappers. A member without a docstring
+    has that of the nearest base class of its package.
+
+    Parameters
+    ----------
+    packages : sequence of str
+        Names to import, an imported package before those that import it: an object that does
+        not say where it is from (a ufunc) belongs to the first package in which it is found.
+
+    Returns
+    -------
+    Walk
+        The same for the same versions, whatever the process.
+
+    Raises
+    ------
+    PackageError
+        A package that cannot be imported at all. Its modules may fail: they are skipped.
+
+    Notes
+    -----
+    All modules are imported before any is read, since some add names to others
+    (``sklearn.experimental``). They stay imported.
+
+    Examples
+    --------
+    >>> found = walk(["colorsys"])  # a single module is a package of one module
+    >>> [docstring.name for docstring in found.docstrings], found.modules
+    ([], 1)
+    """
+    modules: dict[str, ModuleType] = {}
+    skipped: dict[str, str] = {}
+    for package in packages:
+        _import(package, modules, skipped)
+        if package in skipped:
+            raise PackageError(
+                f"Package '{package}' cannot be imported ({skipped[package]}): install it, or "
+                "take it from the list of packages."
+            )
+    owners: dict[int, str] = {}
+    found: dict[str, NamedDocstring] = {}
+    for module_name, module in modules.items():
+        package = module_name.partition(".")[0]
+        for name, thing in sorted(vars(module).items(), key=lambda item: item[0]):
+            if name.startswith("_") or isinstance(thing, ModuleType):
+                continue
+            if owners.setdefault(id(thing), _owner(thing, packages) or package) != package:
+                continue
+            for suffix, text in _documented(thing, package):
+                full = f"{module_name}.{name}{suffix}"
+                found[full] = NamedDocstring(full, package, text)
+    order = {package: place for place, package in enumerate(packages)}
+    docstrings = sorted(found.values(), key=lambda named: (order[named.package], named.name))
+    return Walk(tuple(docstrings), len(modules), skipped)
+
+
+def _import(name: str, modules: dict[str, ModuleType], skipped: dict[str, str]) -> None:
+    """Import a module and all below it, adding to both dictionaries."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        skipped[name] = f"{type(error).__name__}: {error}"
+        return
+    modules[name] = module
+    below = {info.name for info in pkgutil.iter_modules(getattr(module, "__path__", []))}
+    for child in sorted(below - NOT_WALKED):
+        if not child.startswith("_"):
+            _import(f"{name}.{child}", modules, skipped)
+
+
+def _owner(thing: Any, packages: Sequence[str]) -> str | None:
+    """Package that an object says it is from; None where it says nothing of use.
+
+    An instance has the module of its class, which says where it is from only for classes of the
+    package at hand: `scipy.special` makes ufuncs, a class of NumPy.
+    """
+    module = _text_attribute(thing, "__module__")
+    if module is None:
+        return None
+    is_instance = not isinstance(thing, type) and not inspect.isroutine(thing)
+    of_class = is_instance and module == getattr(type(thing), "__module__", None)
+    package = module.partition(".")[0]
+    return None if of_class and package in packages else package
+
+
+def _documented(thing: Any, package: str) -> Iterator[tuple[str, str]]:
+    """Yield ("", docstring) of an object, and (".name", docstring) of a class's members."""
+    if not isinstance(thing, type):
+        text = _own_docstring(thing)
+        if text and (inspect.isroutine(thing) or _called_instance(thing)):
+            yield "", text
+        return
+    bases = [base for base in thing.__mro__ if _package_of(base) == package]
+    if text := next(filter(None, map(_own_docstring, bases)), None):
+        yield "", text
+    names = {name for base in bases for name in vars(base) if not name.startswith("_")}
+    for name in sorted(names):
+        members = [vars(base)[name] for base in bases if name in vars(base)]
+        # pandas keeps the class of an accessor (Series.str) in the descriptor that makes it.
+        accessor = inspect.getattr_static(members[0], "_accessor", None)
+        if isinstance(accessor, type):
+            for suffix, text in _documented(accessor, package):
+                yield f".{name}{suffix}", text
+        elif _is_member(members[0]):
+            if text := next(filter(None, map(_own_docstring, members)), None):
+                yield f".{name}", text
+
+
+def _package_of(base: type) -> str:
+    return str(base.__module__).partition(".")[0]
+
+
+def _is_member(thing: Any) -> bool:
+    """Whether a class attribute is a method, a property or another descriptor: no constant."""
+    return not isinstance(thing, type) and (
+        inspect.isroutine(thing) or hasattr(type(thing), "__get__")
+    )
+
+
+def _called_instance(thing: Any) -> bool:
+    return callable(thing) and type(thing).__name__ != "fortran"
+
+
+def _own_docstring(thing: Any) -> str | None:
+    """Docstring of an object itself, without its indentation; not that of its class."""
+    text = _text_attribute(thing, "__doc__")
+    if text is None or (not isinstance(thing, type) and text == type(thing).__doc__):
+        return None
+    return _PRINTED_SET.sub(_sorted_set, inspect.cleandoc(text)) or None
+
+
+def _sorted_set(printed: re.Match[str]) -> str:
+    return "{" + ", ".join(sorted(printed[0][1:-1].split(", "))) + "}"
+
+
+def _text_attribute(thing: Any, name: str) -> str | None:
+    """``__doc__`` or ``__module__`` where it is text: a class may compute them, and fail."""
+    try:
+        value = getattr(thing, name)
+    except Exception:
+        return None
+    return value if isinstance(value, str) else None
+
+
+def split_sections(docstring: str) -> list[tuple[str, str]]:
+    r"""Sections of a docstring in numpydoc's layout.
+
+    Parameters
+    ----------
+    docstring : str
+        Without indentation, as `inspect.getdoc` gives it.
+
+    Returns
+    -------
+    list of (str, str)
+        (title in lower case, text); the first has the title "" and may be empty. A title counts
+        where it stands at the margin, is one of `SECTIONS` and is underlined.
+
+    Examples
+    --------
+    >>> split_sections("Sum.\n\nSee Also\n--------\nmean : Average.\n\nNotes\n-----\nFast.")
+    [('', 'Sum.'), ('see also', 'mean : Average.'), ('notes', 'Fast.')]
+    """
+    parts = _HEADER.split(docstring)
+    titles = ["", *(title.lower() for title in parts[1::2])]
+    return [(title, text.strip("\n")) for title, text in zip(titles, parts[::2], strict=True)]
+
+
+def prose(docstring: str) -> str:
+    r"""Docstring without See Also, Examples and References, white space normalised.
+
+    Examples
+    --------
+    >>> prose("Sum.\n\nSee Also\n--------\nmean : Average.\n\nNotes\n-----\nFast.")
+    'Sum. notes Fast.'
+    """
+    kept = [(title, text) for title, text in split_sections(docstring) if title not in NO_PROSE]
+    return " ".join(" ".join(f"{title} {text}" for title, text in kept).split())
+
+
+def see_also(docstring: str) -> list[SeeAlso]:
+    """Entries of all See Also sections of a docstring, in their order.
+
+    Parameters
+    ----------
+    docstring : str
+        Without indentation, as `inspect.getdoc` gives it.
+
+    Returns
+    -------
+    list of SeeAlso
+        A line at the margin is an entry: names with commas between them, then perhaps a colon
+        and a description, which goes on in the indented lines below. Other lines at the margin
+        are passed over with what is indented below them.
+
+    Examples
+    --------
+    >>> text = '''See Also
+    ... --------
+    ... mean, :func:`~numpy.median`
+    ... average : Weighted
+    ...     average.
+    ... The user guide says more.'''
+    >>> for entry in see_also(text):
+    ...     print(entry)
+    SeeAlso(names=('mean', 'numpy.median'), description='')
+    SeeAlso(names=('average',), description='Weighted average.')
+    """
+    entries = []
+    for title, text in split_sections(docstring):
+        if title != "see also":
+            continue
+        # A margin line and the indented or empty lines that follow it.
+        for block in re.findall(r"^\S.*(?:\n(?:[ \t].*)?)*", textwrap.dedent(text), re.MULTILINE):
+            first, _, rest = block.partition("\n")
+            if entry := _ENTRY.fullmatch(first.strip()):
+                names = re.findall(_NAME, entry[1] + entry[2])
+                description = " ".join(f"{entry[3] or ''} {rest}".split())
+                entries.append(SeeAlso(tuple(map(_bare, names)), description))
+    return entries
+
+
+def _bare(name: str) -> str:
+    """Name without role, back quotes, tilde, call brackets and final dots."""
+    return _ROLE.sub("", name).strip("`~").removesuffix("()").rstrip(".")

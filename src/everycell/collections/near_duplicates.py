@@ -1,0 +1,162 @@
+"""Pairs of texts that share most of their word shingles: all of them, with their exact Jaccard.
+
+MinHash would be an estimate that depends on a seed. The exact join is as fast here, since two sets
+that are alike must share one of their rare elements (prefix filtering; Chaudhuri, Ganti and
+Kaushik, ICDE 2006, section 4.1): only pairs that do are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+
+def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
+    """Sets of word shingles as rows of a matrix of zeros and ones.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        n texts. Words are what white space separates, in lower case.
+    length : int
+        Words a shingle, 1 or more. A text of fewer words, but not none, is one shingle.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Shape (n, distinct shingles), dtype int32; columns in order of first occurrence.
+
+    Raises
+    ------
+    ValueError
+        A length below 1.
+
+    Examples
+    --------
+    >>> shingles(["a b c d", "b c d", "a", ""]).toarray()
+    array([[1, 1, 0],
+           [0, 1, 0],
+           [0, 0, 1],
+           [0, 0, 0]], dtype=int32)
+    """
+    if length < 1:
+        raise ValueError(f"length is {length}: a shingle has 1 word or more.")
+    columns: dict[tuple[str, ...], int] = {}
+    indices: list[int] = []
+    starts = [0]
+    for text in texts:
+        words = text.lower().split()
+        last = max(len(words) - length, 0) if words else -1
+        row = {
+            columns.setdefault(tuple(words[place : place + length]), len(columns))
+            for place in range(last + 1)
+        }
+        indices.extend(sorted(row))
+        starts.append(len(indices))
+    ones = np.ones(len(indices), dtype=np.int32)
+    return sparse.csr_array((ones, indices, starts), shape=(len(texts), len(columns)))
+
+
+def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
+    """All pairs of rows whose Jaccard similarity reaches a threshold.
+
+    Parameters
+    ----------
+    sets : scipy.sparse.csr_array
+        Shape (n, m), zeros and ones: row i is the set of columns where it is one.
+    threshold : float
+        In (0, 1]; a similarity equal to it counts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `left`, `right` (row numbers, left < right) and `jaccard` (|A and B| / |A or B|,
+        in [threshold, 1]), sorted by left, right. Empty sets are like nothing.
+
+    Raises
+    ------
+    ValueError
+        A threshold outside (0, 1].
+
+    Examples
+    --------
+    >>> similar_pairs(shingles(["a b c d", "a b c d e", "x y z"]), threshold=0.5)
+       left  right   jaccard
+    0     0      1  0.666667
+    """
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold is {threshold}: give a number above 0 and up to 1.")
+    sizes = np.diff(sets.indptr)
+    rare = _rarest(sets, sizes, threshold)
+    shared = sparse.triu(rare @ rare.T, k=1).tocoo()
+    left, right = shared.row.astype(np.int64), shared.col.astype(np.int64)
+    alike = np.minimum(sizes[left], sizes[right]) >= threshold * np.maximum(
+        sizes[left], sizes[right]
+    )
+    left, right = left[alike], right[alike]
+    both = _intersections(sets, left, right)
+    # |A and B| >= t |A or B| with the division on one side only, so that t itself is met.
+    jaccard = both / (sizes[left] + sizes[right] - both)
+    pairs = pd.DataFrame({"left": left, "right": right, "jaccard": jaccard})
+    pairs = pairs[pairs["jaccard"] >= threshold]
+    return pairs.sort_values(["left", "right"], ignore_index=True)
+
+
+def _rarest(sets: sparse.csr_array, sizes: np.ndarray, threshold: float) -> sparse.csr_array:
+    """Rows cut to their rarest elements, as many as similar rows cannot avoid to share.
+
+    Jaccard >= t means |A and B| >= t |A|, so B lacks at most |A| - ceil(t |A|) elements of A; of
+    one element more, in one order for all rows, one must be common.
+    """
+    order = np.argsort(np.argsort(sets.sum(axis=0), kind="stable"), kind="stable")
+    rows = np.repeat(np.arange(sets.shape[0]), sizes)
+    ranks = order[sets.indices]
+    by_row = np.lexsort((ranks, rows))
+    place = np.arange(len(rows)) - np.repeat(sets.indptr[:-1], sizes)
+    # Rounded first: 0.8 * 5 must be 4 and not a little more.
+    kept = place < (sizes - np.ceil(np.round(threshold * sizes, 9)) + 1)[rows]
+    rows, ranks = rows[kept], ranks[by_row][kept]
+    ones = np.ones(len(rows), dtype=np.int32)
+    return sparse.csr_array((ones, (rows, ranks)), shape=sets.shape)
+
+
+def _intersections(
+    sets: sparse.csr_array, left: np.ndarray, right: np.ndarray, chunk: int = 20_000
+) -> np.ndarray:
+    """Number of common elements of each pair of rows, in chunks that bound the memory."""
+    counts = [
+        sets[left[start : start + chunk]].multiply(sets[right[start : start + chunk]]).sum(axis=1)
+        for start in range(0, len(left), chunk)
+    ]
+    return np.concatenate(counts) if counts else np.zeros(0, dtype=np.int64)
+
+
+def groups(pairs: pd.DataFrame, size: int) -> np.ndarray:
+    """Number the groups that pairs tie together, step by step.
+
+    Parameters
+    ----------
+    pairs : pandas.DataFrame
+        Columns `left` and `right`, row numbers in [0, size).
+    size : int
+        Number of rows.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (size,), the smallest row number of each row's group. Two rows of a group need not
+        be a pair themselves.
+
+    Examples
+    --------
+    >>> groups(pd.DataFrame({"left": [1, 2], "right": [2, 4]}), size=5)
+    array([0, 1, 1, 3, 1])
+    """
+    ones = np.ones(len(pairs), dtype=np.int8)
+    graph = sparse.coo_array((ones, (pairs["left"], pairs["right"])), shape=(size, size))
+    _, labels = sparse.csgraph.connected_components(graph, directed=False)
+    _, first = np.unique(labels, return_index=True)
+    return first[labels]

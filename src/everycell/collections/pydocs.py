@@ -1,0 +1,483 @@
+"""Test collection `pydocs`: the documentation of installed Python packages, with its links.
+
+A docstring is a document, its See Also list is its citations, and the lines beside the names of
+that list are short queries for the documents that they describe. Stand-in of the embedded tier for
+SciDocs (abolghasemi2026, chapter 2). What it is and what it is not stands in its data card,
+``docs/data-cards/pydocs.md``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata, resources
+from itertools import accumulate
+
+import pandas as pd
+import yaml
+
+from everycell.collections.docstrings import NamedDocstring, Walk, prose, see_also, walk
+from everycell.collections.near_duplicates import groups, shingles, similar_pairs
+from everycell.collections.query_by_example import TASKS, citation_tasks
+
+#: Package to import -> distribution that holds it; imported packages before those that import.
+PACKAGES: Mapping[str, str] = {
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "pandas": "pandas",
+    "sklearn": "scikit-learn",
+    "networkx": "networkx",
+}
+#: Abbreviations of the documentation, as in ``np.sum``.
+ALIASES: Mapping[str, str] = {"np": "numpy", "pd": "pandas", "nx": "networkx"}
+KNOWN_ITEM = "known-item"
+MIN_WORDS = 30
+MIN_QUERY_WORDS = 3
+#: Jaccard similarity of word 3-shingles from which on two documents are one.
+SAME = 0.8
+#: ... and from which on one is never a negative of the other.
+ALIKE = 0.5
+
+_NAME = re.compile(r"(`*)~?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:\(\))?\1")
+_WORD = re.compile(r"\w+")
+
+
+class OtherCollectionWarning(UserWarning):
+    """The collection is not the one that the data card describes."""
+
+
+@dataclass(frozen=True)
+class PyDocs:
+    """Documents, links and descriptions.
+
+    Attributes
+    ----------
+    documents : pandas.DataFrame
+        One row a document, sorted by `document_id` (its shortest dotted name). `package`,
+        `parent` (the name without its last part: module or class), `text` (prose, masked),
+        `words` (those of the text before masking), `names` (tuple of all names, shortest first).
+    links : pandas.DataFrame
+        `source_id`, `target_id`: the source's See Also list names the target. Sorted, no self
+        links, no repetitions.
+    descriptions : pandas.DataFrame
+        `source_id`, `target_id`, `description`: what stands beside the name. Sorted.
+    alike : pandas.DataFrame
+        `left_id` < `right_id`, documents of which two docstrings reach `ALIKE`. Sorted.
+    counts : dict
+        What the data card prints: name of the count -> integer.
+    versions : dict
+        Distribution -> version.
+    skipped : dict
+        Module that could not be imported -> why.
+    """
+
+    documents: pd.DataFrame
+    links: pd.DataFrame
+    descriptions: pd.DataFrame
+    alike: pd.DataFrame
+    counts: dict[str, int]
+    versions: dict[str, str]
+    skipped: dict[str, str]
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all ids, texts, links and descriptions: hexadecimal, 64 characters."""
+        digest = hashlib.sha256()
+        for frame in (
+            self.documents[["document_id", "text"]],
+            self.links[["source_id", "target_id"]],
+            self.descriptions[["source_id", "target_id", "description"]],
+        ):
+            lines = ["\t".join(row) for row in frame.itertuples(index=False)]
+            digest.update(("\n".join(sorted(lines)) + "\n\n").encode())
+        return digest.hexdigest()
+
+
+def build(packages: Mapping[str, str] = PACKAGES) -> PyDocs:
+    """Make the collection from the packages that are installed.
+
+    Identical docstrings become one document, and so do those whose prose is nearly the same
+    (`SAME`, tied together step by step): it has the names and links of all of them, and the
+    prose of the one with the shortest name. Names of linked documents are masked in it.
+
+    Parameters
+    ----------
+    packages : mapping
+        Package to import -> its distribution, in the order of `walk`.
+
+    Returns
+    -------
+    PyDocs
+        The same for the same versions on the same platform, whatever the process.
+
+    Raises
+    ------
+    everycell.collections.docstrings.PackageError
+        A package that is not installed.
+    """
+    found = walk(list(packages))
+    versions = {name: metadata.version(name) for name in packages.values()}
+    return collect(found, versions)
+
+
+def collect(found: Walk, versions: Mapping[str, str]) -> PyDocs:
+    r"""Make the collection from a walk; see `build`.
+
+    Examples
+    --------
+    >>> text = "Draw {} numbers " + " ".join(f"{{}}{n}" for n in range(30))
+    >>> more = "\n\nSee Also\n--------\npareto : Draws with a heavy tail."
+    >>> docstrings = (
+    ...     NamedDocstring("rng.normal", "rng", text.replace("{}", "bell") + more),
+    ...     NamedDocstring("rng.pareto", "rng", text.replace("{}", "tail")),
+    ... )
+    >>> collection = collect(Walk(docstrings, modules=1, skipped={}), versions={"rng": "1.0"})
+    >>> collection.links.to_numpy().tolist()
+    [['rng.normal', 'rng.pareto']]
+    """
+    members = _distinct(found.docstrings)
+    texts = [prose(docstring) for _, docstring in members]
+    long_enough = [place for place, text in enumerate(texts) if len(text.split()) >= MIN_WORDS]
+    sets = shingles([texts[place] for place in long_enough])
+    pairs = similar_pairs(sets, ALIKE)
+    same = pairs[pairs["jaccard"] >= SAME]
+    # members are sorted by their shortest name, so the first of a group gives its id and prose.
+    first_of = groups(same, len(long_enough))
+    id_of = {
+        place: members[long_enough[first]][0][0]
+        for place, first in zip(long_enough, first_of, strict=True)
+    }
+    names: dict[str, list[str]] = defaultdict(list)
+    for place, document_id in id_of.items():
+        names[document_id].extend(members[place][0])
+    ids = sorted(names)
+    all_names = {
+        document_id: tuple(sorted(names[document_id], key=_shortest)) for document_id in ids
+    }
+
+    resolver = _Resolver(
+        {name: id_of.get(place) for place, (of, _) in enumerate(members) for name in of}
+    )
+    mentions = [
+        (document_id, resolver.resolve(name, members[place][0]), entry)
+        for place, document_id in id_of.items()
+        for entry in see_also(members[place][1])
+        for name in entry.names
+    ]
+    links = _frame(
+        {(source, target) for source, target, _ in mentions if target and target != source},
+        ["source_id", "target_id"],
+    )
+    descriptions = _frame(
+        {
+            (source, target, entry.description)
+            for source, target, entry in mentions
+            if target and target != source and entry.description and len(entry.names) == 1
+        },
+        ["source_id", "target_id", "description"],
+    )
+    ids_by_row = [id_of[place] for place in long_enough]
+    alike = _frame(
+        {
+            (min(left, right), max(left, right))
+            for left, right in (
+                (ids_by_row[row.left], ids_by_row[row.right]) for row in pairs.itertuples()
+            )
+            if left != right
+        },
+        ["left_id", "right_id"],
+    )
+    text_of = {members[place][0][0]: texts[place] for place in long_enough}
+    masked = _mask_linked({key: text_of[key] for key in ids}, links, all_names)
+    package_of = {docstring.name: docstring.package for docstring in found.docstrings}
+    documents = pd.DataFrame(
+        {
+            "document_id": ids,
+            "package": [package_of[key] for key in ids],
+            "parent": [key.rpartition(".")[0] for key in ids],
+            "text": [masked[key] for key in ids],
+            "words": [len(text_of[key].split()) for key in ids],
+            "names": [all_names[key] for key in ids],
+        }
+    )
+    counts = {
+        "modules": found.modules,
+        "modules skipped": len(found.skipped),
+        "names": len(found.docstrings),
+        "distinct docstrings": len(members),
+        f"docstrings of {MIN_WORDS} words or more": len(long_enough),
+        f"pairs of Jaccard {SAME} or more": len(same),
+        f"pairs of Jaccard {ALIKE} or more": len(pairs),
+        "documents": len(documents),
+        **{
+            f"documents of {name}": int(number)
+            for name, number in documents["package"].value_counts().sort_index().items()
+        },
+        "words": int(documents["words"].sum()),
+        "words masked": int(
+            documents["words"].sum() - documents["text"].str.split().str.len().sum()
+        ),
+        "names in See Also lists": len(mentions),
+        "of these names of documents": sum(target is not None for _, target, _ in mentions),
+        "links": len(links),
+        "descriptions": len(descriptions),
+    }
+    collection = PyDocs(
+        documents, links, descriptions, alike, counts, dict(versions), dict(found.skipped)
+    )
+    positives = citation_tasks(links)
+    for task in TASKS:
+        sizes = positives[positives["task"] == task].groupby("query_id").size()
+        counts[f"{task}: queries"] = len(sizes)
+        counts[f"{task}: queries with 5 relevant documents or more"] = int((sizes >= 5).sum())
+        counts[f"{task}: pairs"] = int(sizes.sum())
+    known = known_items(collection)
+    counts[f"{KNOWN_ITEM}: queries"] = len(known)
+    counts[f"{KNOWN_ITEM}: documents"] = known["document_id"].nunique()
+    return collection
+
+
+def _shortest(name: str) -> tuple[int, int, str]:
+    """Sorting key of names: fewest parts, then fewest characters, then the alphabet."""
+    return name.count("."), len(name), name
+
+
+def _distinct(docstrings: Iterable[NamedDocstring]) -> list[tuple[tuple[str, ...], str]]:
+    """Names (shortest first) and text of each docstring that differs in more than white space."""
+    texts: dict[str, dict[str, str]] = defaultdict(dict)
+    for docstring in docstrings:
+        texts[" ".join(docstring.text.split())][docstring.name] = docstring.text
+    members = []
+    for by_name in texts.values():
+        names = tuple(sorted(by_name, key=_shortest))
+        members.append((names, by_name[names[0]]))
+    return sorted(members, key=lambda member: _shortest(member[0][0]))
+
+
+def _frame(rows: Iterable[tuple[str, ...]], columns: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(sorted(rows), columns=columns, dtype="str")
+
+
+def _suffixes(name: str) -> list[str]:
+    """``a.b.c`` -> ``a.b.c``, ``b.c``, ``c``."""
+    parts = name.split(".")
+    return [".".join(parts[start:]) for start in range(len(parts))]
+
+
+def _unabbreviated(name: str) -> str:
+    first, dot, rest = name.partition(".")
+    return f"{ALIASES[first]}.{rest}" if dot and first in ALIASES else name
+
+
+class _Resolver:
+    """Finds the document that a name in a docstring stands for."""
+
+    def __init__(self, documents: Mapping[str, str | None]) -> None:
+        """Take the document of every name; None where its docstring is too short to be one."""
+        self.documents = documents
+        ends: dict[tuple[str, str], set[str | None]] = defaultdict(set)
+        for name, document_id in documents.items():
+            package = name.partition(".")[0]
+            for suffix in _suffixes(name):
+                ends[package, suffix].add(document_id)
+        self.unique = {key: next(iter(found)) for key, found in ends.items() if len(found) == 1}
+
+    def resolve(self, name: str, own_names: Sequence[str]) -> str | None:
+        """Document of a name that stands in the docstring of an object with these names.
+
+        Looked up as a full name, then in the class, the module and the packages around each own
+        name, then as the end of names in the object's package if all lead to one document.
+        """
+        name = _unabbreviated(name)
+        around = [f"{prefix}.{name}" for own in own_names for prefix in _prefixes(own)]
+        for full in [name, *dict.fromkeys(around)]:
+            if full in self.documents:
+                return self.documents[full]
+        return self.unique.get((own_names[0].partition(".")[0], name))
+
+
+def _prefixes(name: str) -> list[str]:
+    """``a.b.c`` -> ``a.b``, ``a``."""
+    return list(accumulate(name.split(".")[:-1], "{}.{}".format))[::-1]
+
+
+@dataclass(frozen=True)
+class _Mask:
+    """Names that are masked: as dotted or back-quoted words, and wherever they stand."""
+
+    ends: frozenset[str]
+    identifiers: frozenset[str]
+
+
+def _mask(names: Iterable[str]) -> _Mask:
+    last = {name.rpartition(".")[2] for name in names}
+    return _Mask(
+        frozenset(suffix for name in names for suffix in _suffixes(name)),
+        frozenset(name for name in last if "_" in name or name != name.lower()),
+    )
+
+
+def mask_names(text: str, names: Iterable[str]) -> str:
+    """Take the names of objects out of a text.
+
+    Everyday words stay: a name without a dot goes only where it stands in back quotes or looks
+    like an identifier, that is, has an underscore or a capital letter.
+
+    Parameters
+    ----------
+    text : str
+        Prose.
+    names : iterable of str
+        Full dotted names; any end of one that starts at a dot counts.
+
+    Returns
+    -------
+    str
+        White space normalised.
+
+    Examples
+    --------
+    >>> mask_names("The mean, not `mean` or numpy.mean() or np.mean.", ["numpy.mean"])
+    'The mean, not or or .'
+    >>> mask_names("A count_nonzero of counts.", ["numpy.count_nonzero"])
+    'A of counts.'
+    """
+    return _masked(text, [_mask(list(names))])
+
+
+def _masked(text: str, masks: Sequence[_Mask]) -> str:
+    ends = frozenset().union(*(mask.ends for mask in masks))
+    identifiers = frozenset().union(*(mask.identifiers for mask in masks))
+
+    def replace(match: re.Match[str]) -> str:
+        quotes, name = match[1], _unabbreviated(match[2])
+        named = name in ends and ("." in name or quotes)
+        return "" if named or not identifiers.isdisjoint(name.split(".")) else match[0]
+
+    return " ".join(_NAME.sub(replace, text).split())
+
+
+def _mask_linked(
+    texts: Mapping[str, str], links: pd.DataFrame, names: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """Mask in each text the names of the documents that it cites or that cite it."""
+    linked: dict[str, set[str]] = defaultdict(set)
+    for source, target in links.itertuples(index=False):
+        linked[source].add(target)
+        linked[target].add(source)
+    masks = {document_id: _mask(names[document_id]) for document_id in linked}
+    return {
+        document_id: _masked(text, [masks[other] for other in sorted(linked[document_id])])
+        if document_id in linked
+        else text
+        for document_id, text in texts.items()
+    }
+
+
+def known_items(collection: PyDocs) -> pd.DataFrame:
+    r"""Short queries: a description out of a See Also list, for the document that it describes.
+
+    The document's own names are masked in the description. Dropped: descriptions of fewer than
+    `MIN_QUERY_WORDS` words, those that stand with more than one document, and those whose words
+    stand in this order, with or without the names, in the document's text.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `query_id` (document id, "#" and a number), `document_id`, `text`; sorted by
+        document and text. A document may have several queries.
+
+    Examples
+    --------
+    See `everycell.collections.pydocs.collect`, whose description is a query for rng.pareto:
+
+    >>> text = "Draw {} numbers " + " ".join(f"{{}}{n}" for n in range(30))
+    >>> more = "\n\nSee Also\n--------\npareto : Draws with a heavy tail."
+    >>> docstrings = (
+    ...     NamedDocstring("rng.normal", "rng", text.replace("{}", "bell") + more),
+    ...     NamedDocstring("rng.pareto", "rng", text.replace("{}", "tail")),
+    ... )
+    >>> collection = collect(Walk(docstrings, modules=1, skipped={}), versions={"rng": "1.0"})
+    >>> known_items(collection).to_numpy().tolist()
+    [['rng.pareto#1', 'rng.pareto', 'Draws with a heavy tail.']]
+    """
+    documents = collection.documents.set_index("document_id")
+    named: dict[str, set[str]] = defaultdict(set)
+    spelled: dict[tuple[str, str], str] = {}
+    verbatim: set[tuple[str, str]] = set()
+    text_of = {document_id: f" {_words(text)} " for document_id, text in documents["text"].items()}
+    for row in collection.descriptions.itertuples(index=False):
+        text = mask_names(row.description, documents.at[row.target_id, "names"])
+        words = _words(text)
+        named[words].add(row.target_id)
+        spelled.setdefault((row.target_id, words), text)
+        if any(f" {each} " in text_of[row.target_id] for each in (words, _words(row.description))):
+            verbatim.add((row.target_id, words))
+    rows = []
+    numbers: dict[str, int] = defaultdict(int)
+    for (target, words), text in sorted(spelled.items(), key=lambda item: (item[0][0], item[1])):
+        long_enough = len(words.split()) >= MIN_QUERY_WORDS
+        if long_enough and len(named[words]) == 1 and (target, words) not in verbatim:
+            numbers[target] += 1
+            rows.append((f"{target}#{numbers[target]}", target, text))
+    return pd.DataFrame(rows, columns=["query_id", "document_id", "text"], dtype="str")
+
+
+def _words(text: str) -> str:
+    """Words alone, in lower case, with one space between."""
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def expected() -> tuple[dict[str, int], dict[str, str], str]:
+    """Counts, versions and sha256 of the collection that the data card describes.
+
+    Examples
+    --------
+    >>> counts, versions, sha256 = expected()
+    >>> counts["documents"], versions["numpy"], len(sha256)
+    (6680, '2.4.6', 64)
+    """
+    text = resources.files(__package__).joinpath("pydocs.yaml").read_text(encoding="utf-8")
+    card = yaml.safe_load(text)
+    return card["counts"], card["versions"], card["sha256"]
+
+
+def check(collection: PyDocs) -> bool:
+    """Compare a collection with the one of the data card; call it before any search.
+
+    Other versions, another platform (NumPy documents its integer types by it) or a package that
+    cannot be imported make another collection. It can be used, but results on it are not those
+    of the data card.
+
+    Returns
+    -------
+    bool
+        Whether counts and sha256 are those of the data card.
+
+    Warns
+    -----
+    OtherCollectionWarning
+        If they are not: every version and count that differs, with both values.
+    """
+    counts, versions, sha256 = expected()
+    differences = [
+        f"{name}: {found.get(name, 'none')} here, {wanted.get(name, 'none')} there"
+        for found, wanted in ((collection.versions, versions), (collection.counts, counts))
+        for name in {**wanted, **found}
+        if found.get(name) != wanted.get(name)
+    ]
+    if not differences and collection.sha256 != sha256:
+        differences = [f"sha256: {collection.sha256} here, {sha256} there"]
+    if differences:
+        warnings.warn(
+            "The collection pydocs is not the one of docs/data-cards/pydocs.md, so results are "
+            f"not comparable; install the versions of envs/base.lock to have it "
+            f"({'; '.join(differences)}).",
+            OtherCollectionWarning,
+            stacklevel=2,
+        )
+    return not differences

@@ -1,0 +1,174 @@
+"""Queries, training pairs and candidate lists of the collection `pydocs`.
+
+Three tasks where a docstring is the query (cite, co-cite, coupling) and one with short queries for
+the same documents (known-item).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.pydocs import KNOWN_ITEM, PyDocs, known_items
+from everycell.collections.query_by_example import (
+    candidate_lists,
+    citation_tasks,
+    split_queries,
+    training_positives,
+)
+
+#: Settings of the test and validation lists; the first one is the main one.
+MAIN_SETTINGS = ("package", "mixed")
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What systems are trained and tested on.
+
+    Attributes
+    ----------
+    queries : pandas.DataFrame
+        `task`, `query_id`, `split` ("test", "validation", "train"), `origin_id` (the document
+        that the query is, or looks for) and `text`.
+    candidates : pandas.DataFrame
+        `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0): the documents
+        to rank. Those of one setting and task, with relevance, are its judgements (qrels). Training
+        queries that kept no pair have none.
+    """
+
+    queries: pd.DataFrame
+    candidates: pd.DataFrame
+
+
+def query_by_example(
+    collection: PyDocs,
+    *,
+    test: int = 300,
+    validation: int = 200,
+    seed: int = 0,
+    settings: Sequence[str] = MAIN_SETTINGS,
+) -> Benchmark:
+    """Tasks where a docstring is the query: cite, co-cite, coupling.
+
+    Up to 5 relevant documents a query and 25 negatives, which are relevant in none of the three
+    tasks and no near-duplicates of the query. One split for all tasks; no pair of a test or
+    validation query, in any task and direction, is among the relevant pairs for training.
+
+    Parameters
+    ----------
+    collection : PyDocs
+        As `everycell.collections.pydocs.build` gives it.
+    test, validation : int
+        Queries of each task.
+    seed : int
+        0 or more.
+    settings : sequence of str
+        Where negatives of test and validation queries come from, see
+        `everycell.collections.query_by_example.SETTINGS`. Training lists are made in the first
+        one only.
+
+    Returns
+    -------
+    Benchmark
+        Test, validation and training queries of all tasks.
+
+    Raises
+    ------
+    ValueError
+        More queries asked for than a task has, or an unknown setting.
+    """
+    positives = citation_tasks(collection.links)
+    split = split_queries(positives, test=test, validation=validation, seed=seed)
+    text = collection.documents.set_index("document_id")["text"]
+    queries = split.assign(origin_id=split["query_id"], text=split["query_id"].map(text))
+    pairs = ["query_id", "document_id"]
+    excluded = pd.concat([positives[pairs], _both_ways(collection.alike)], ignore_index=True)
+    trained = queries["split"] == "train"
+    lists = [
+        candidate_lists(
+            queries[~trained], positives, excluded, collection.documents, setting=setting, seed=seed
+        )
+        for setting in settings
+    ]
+    lists.append(
+        candidate_lists(
+            queries[trained],
+            training_positives(positives, split),
+            excluded,
+            collection.documents,
+            setting=settings[0],
+            seed=seed,
+        )
+    )
+    return Benchmark(queries, pd.concat(lists, ignore_index=True))
+
+
+def known_item_search(
+    collection: PyDocs,
+    *,
+    test: int = 300,
+    validation: int = 200,
+    seed: int = 0,
+    settings: Sequence[str] = MAIN_SETTINGS,
+) -> Benchmark:
+    """Short queries, each for one document among 30: nothing is trained on them.
+
+    Of a document with several queries one is drawn, so that queries are independent topics. No
+    negative is a near-duplicate of the document looked for; package and parent are its own.
+
+    Parameters
+    ----------
+    collection : PyDocs
+        As `everycell.collections.pydocs.build` gives it.
+    test, validation : int
+        Number of queries, of as many documents.
+    seed : int
+        0 or more.
+    settings : sequence of str
+        Where the 29 negatives come from, as in `query_by_example`.
+
+    Returns
+    -------
+    Benchmark
+        Test and validation queries; a list has 1 relevant document and 29 others.
+
+    Raises
+    ------
+    ValueError
+        More queries asked for than there are documents with one, or an unknown setting.
+    """
+    known = known_items(collection).sort_values("query_id", ignore_index=True)
+    draw = np.random.default_rng(seed)
+    drawn = known.loc[
+        [int(draw.choice(rows)) for _, rows in sorted(known.groupby("document_id").indices.items())]
+    ]
+    positives = drawn.assign(task=KNOWN_ITEM)
+    split = split_queries(positives, test=test, validation=validation, seed=seed)
+    queries = split[split["split"] != "train"].merge(
+        drawn.rename(columns={"document_id": "origin_id"}), on="query_id"
+    )
+    alike = _both_ways(collection.alike).rename(columns={"query_id": "origin_id"})
+    excluded = queries[["query_id", "origin_id"]].merge(alike, on="origin_id")
+    lists = [
+        candidate_lists(
+            queries,
+            positives,
+            excluded,
+            collection.documents,
+            setting=setting,
+            seed=seed,
+            negatives=29,
+        )
+        for setting in settings
+    ]
+    return Benchmark(queries, pd.concat(lists, ignore_index=True))
+
+
+def _both_ways(alike: pd.DataFrame) -> pd.DataFrame:
+    """Pairs as queries and documents, in both directions."""
+    there = alike.rename(columns={"left_id": "query_id", "right_id": "document_id"})
+    back = alike.rename(columns={"right_id": "query_id", "left_id": "document_id"})
+    return pd.concat([there, back[["query_id", "document_id"]]], ignore_index=True)

@@ -1,0 +1,334 @@
+"""Query by example from links between documents: tasks, split, candidate lists.
+
+A document is a query, and what it is linked with is relevant to it: documents that it cites, that
+are cited together with it, or that cite the same. Made after the shape of SciDocs (abolghasemi2026,
+section 2.4.1): up to 5 relevant and 25 other documents to rank for each query.
+
+Whatever is drawn is drawn from sorted pools by a generator that is seeded by the seed, the task and
+the query: results do not depend on the process, and a query keeps its candidates when other queries
+come or go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+TASKS = ("cite", "co-cite", "coupling")
+#: Setting -> where negatives are drawn from, in this order, and how many at most; what is then
+#: missing is drawn from all documents. None: as many as are wanted.
+SETTINGS: Mapping[str, Sequence[tuple[str, int | None]]] = {
+    "package": (("package", None),),
+    "mixed": (("parent", 10), ("package", 8)),
+    "random": (),
+}
+
+
+def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
+    """Relevant pairs of the three tasks.
+
+    Parameters
+    ----------
+    links : pandas.DataFrame
+        Columns `source_id`, `target_id`, text: the source names the target. Self links and
+        repetitions count for nothing.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `task`, `query_id`, `document_id`, `relevance` (always 1), sorted by task (in the
+        order of `TASKS`), query and document. cite: query links to document; co-cite: one
+        document or more links to both; coupling: both link to one document or more. The last two
+        hold every pair in both directions.
+
+    Examples
+    --------
+    >>> pairs = [("a", "b"), ("a", "c"), ("d", "c")]
+    >>> links = pd.DataFrame(pairs, columns=["source_id", "target_id"])
+    >>> print(citation_tasks(links).to_string(index=False))
+        task query_id document_id  relevance
+        cite        a           b          1
+        cite        a           c          1
+        cite        d           c          1
+     co-cite        b           c          1
+     co-cite        c           b          1
+    coupling        a           d          1
+    coupling        d           a          1
+    """
+    ids = np.unique(links[["source_id", "target_id"]].to_numpy(dtype=str))
+    kept = links[links["source_id"] != links["target_id"]].drop_duplicates()
+    source = np.searchsorted(ids, kept["source_id"].to_numpy(dtype=str))
+    target = np.searchsorted(ids, kept["target_id"].to_numpy(dtype=str))
+    ones = np.ones(len(kept), dtype=np.int32)
+    cites = sparse.csr_array((ones, (source, target)), shape=(len(ids), len(ids)))
+    frames = []
+    for task, pairs in zip(TASKS, (cites, cites.T @ cites, cites @ cites.T), strict=True):
+        query, document = sparse.coo_array(pairs).coords
+        other = query != document
+        frame = pd.DataFrame({"query_id": ids[query[other]], "document_id": ids[document[other]]})
+        frame.insert(0, "task", task)
+        frames.append(frame.sort_values(["query_id", "document_id"]))
+    return pd.concat(frames, ignore_index=True).assign(relevance=1)
+
+
+def split_queries(
+    positives: pd.DataFrame, *, test: int, validation: int, seed: int
+) -> pd.DataFrame:
+    """One split of the queries for all tasks.
+
+    The queries of all tasks are shuffled together. The shortest beginning that holds `test`
+    queries of each task is the test part, what follows gives the validation part in the same way,
+    and the rest is for training. So a query is in the same part in all tasks.
+
+    Parameters
+    ----------
+    positives : pandas.DataFrame
+        Columns `task`, `query_id` (others are ignored); a query of a task has one row or more.
+    test, validation : int
+        Queries of each task, 0 or more.
+    seed : int
+        0 or more.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `task`, `query_id`, `split`, sorted by task (in the order of `positives`), split
+        ("test", "validation", "train") and query. Exactly `test` and `validation` queries of
+        each task; what stands in these parts beyond that is left out.
+
+    Raises
+    ------
+    ValueError
+        A task has fewer queries than the two parts take together.
+
+    Examples
+    --------
+    >>> positives = pd.DataFrame({"task": "cite", "query_id": list("abcd")})
+    >>> split_queries(positives, test=1, validation=1, seed=0)["split"].tolist()
+    ['test', 'validation', 'train', 'train']
+    """
+    queries = positives[["task", "query_id"]].drop_duplicates()
+    # sorted() and not the order of the rows: pools are the same whoever made the frame.
+    order = np.random.default_rng(seed).permutation(sorted(set(queries["query_id"])))
+    place = pd.Series(np.arange(len(order)), index=order)
+    frames, start = [], 0
+    places = {
+        task: np.sort(place[group["query_id"]].to_numpy())
+        for task, group in queries.groupby("task", sort=False)
+    }
+    for split, size in (("test", test), ("validation", validation), ("train", None)):
+        end = start
+        for task, of_task in places.items():
+            taken = of_task[of_task >= start][:size]
+            if size is not None and len(taken) < size:
+                raise ValueError(
+                    f"Task '{task}' has {len(of_task)} queries, too few for {test} test and "
+                    f"{validation} validation queries in one split of all tasks: ask for fewer."
+                )
+            end = max(end, *(taken + 1)) if len(taken) else end
+            ids = sorted(order[taken])
+            frames.append(pd.DataFrame({"task": task, "query_id": ids, "split": split}))
+        start = end
+    rows = pd.concat(frames)
+    rank = {task: number for number, task in enumerate(places)}
+    return rows.sort_values("task", key=lambda task: task.map(rank), kind="stable").reset_index(
+        drop=True
+    )
+
+
+def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataFrame:
+    """Relevant pairs of training queries that stand in no test or validation task.
+
+    Most links have one back, so a split of the queries alone would leave half of the test pairs
+    and more in training, the other way round.
+
+    Parameters
+    ----------
+    positives : pandas.DataFrame
+        Columns `task`, `query_id`, `document_id`: the pairs of all tasks.
+    split : pandas.DataFrame
+        As `split_queries` gives it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows of `positives` whose query is for training in their task, without the pairs that
+        stand, in either direction and in any task, among the pairs of a query that is for test or
+        validation in some task.
+
+    Examples
+    --------
+    >>> positives = pd.DataFrame(
+    ...     [("cite", "a", "b"), ("cite", "b", "a"), ("cite", "b", "c")],
+    ...     columns=["task", "query_id", "document_id"],
+    ... )
+    >>> split = pd.DataFrame(
+    ...     [("cite", "a", "test"), ("cite", "b", "train")], columns=["task", "query_id", "split"]
+    ... )
+    >>> training_positives(positives, split)
+       task query_id document_id
+    2  cite        b           c
+    """
+    held_out = set(split.loc[split["split"] != "train", "query_id"])
+    tested = positives[positives["query_id"].isin(held_out)]
+    pairs = set(zip(tested["query_id"], tested["document_id"], strict=True))
+    train = split.loc[split["split"] == "train", ["task", "query_id"]]
+    wanted = pd.MultiIndex.from_frame(positives[["task", "query_id"]]).isin(
+        pd.MultiIndex.from_frame(train)
+    )
+    apart = [
+        (query, document) not in pairs and (document, query) not in pairs
+        for query, document in zip(positives["query_id"], positives["document_id"], strict=True)
+    ]
+    return positives[wanted & np.array(apart, dtype=bool)]
+
+
+def candidate_lists(
+    queries: pd.DataFrame,
+    positives: pd.DataFrame,
+    excluded: pd.DataFrame,
+    documents: pd.DataFrame,
+    *,
+    setting: str,
+    seed: int,
+    max_positives: int = 5,
+    negatives: int = 25,
+) -> pd.DataFrame:
+    """Draw the documents that systems rank for each query.
+
+    Parameters
+    ----------
+    queries : pandas.DataFrame
+        Columns `task`, `query_id`, `split` and, for queries that are no documents, `origin_id`:
+        the document whose package and parent count. One row a query of a task.
+    positives : pandas.DataFrame
+        Columns `task`, `query_id`, `document_id`: relevant documents to draw from. Queries
+        without any are left out.
+    excluded : pandas.DataFrame
+        Columns `query_id`, `document_id`: never negatives of the query (the relevant documents
+        of all tasks, near-duplicates). A query's own document is always excluded.
+    documents : pandas.DataFrame
+        Columns `document_id` (unique), `package`, `parent`.
+    setting : str
+        One of `SETTINGS`. package: negatives of the query's package. mixed: up to 10 of its
+        parent (module or class), 8 of its package. Both are filled up from all documents.
+    seed : int
+        0 or more. The same positives are drawn in every setting.
+    max_positives, negatives : int
+        Up to so many relevant documents, and exactly so many others.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0), the
+        queries in their order, a query's documents sorted by id.
+
+    Raises
+    ------
+    ValueError
+        An unknown setting, an id that is no document, or too few documents for the negatives.
+
+    Examples
+    --------
+    >>> documents = pd.DataFrame(
+    ...     [("p.a", "p", "p"), ("p.b", "p", "p"), ("p.c", "p", "p"), ("q.d", "q", "q")],
+    ...     columns=["document_id", "package", "parent"],
+    ... )
+    >>> queries = pd.DataFrame({"task": ["cite"], "query_id": ["p.a"], "split": ["test"]})
+    >>> positives = pd.DataFrame({"task": ["cite"], "query_id": ["p.a"], "document_id": ["p.b"]})
+    >>> lists = candidate_lists(
+    ...     queries, positives, positives, documents, setting="package", seed=0, negatives=1
+    ... )
+    >>> lists[["document_id", "relevance"]].to_numpy().tolist()
+    [['p.b', 1], ['p.c', 0]]
+    """
+    if setting not in SETTINGS:
+        raise ValueError(f"setting is '{setting}': give one of {', '.join(SETTINGS)}.")
+    table = documents.sort_values("document_id", ignore_index=True)
+    row_of = pd.Series(table.index, index=table["document_id"])
+    pools = {column: table.groupby(column).indices for column in ("package", "parent")}
+    values = {column: table[column].to_numpy() for column in pools}
+    relevant = _rows_of(positives, row_of, ["task", "query_id"])
+    never = _rows_of(excluded, row_of, ["query_id"])
+    ids = table["document_id"].to_numpy()
+    frames = []
+    for query in queries.itertuples(index=False):
+        found = relevant.get((query.task, query.query_id))
+        if found is None:
+            continue
+        origin = _row(row_of, getattr(query, "origin_id", query.query_id))
+        positive = found
+        if len(found) > max_positives:
+            draw = _generator(seed, query.task, query.query_id, "positives")
+            positive = draw.choice(found, max_positives, replace=False)
+        free = np.ones(len(ids), dtype=bool)
+        free[origin] = False
+        free[found] = False
+        free[never.get((query.query_id,), [])] = False
+        drawn: list[int] = []
+        draw = _generator(seed, query.task, query.query_id, setting)
+        for column, most in (*SETTINGS[setting], ("", None)):
+            pool = pools[column][values[column][origin]] if column else np.arange(len(ids))
+            pool = pool[free[pool]]
+            wanted = negatives - len(drawn)
+            size = min(len(pool), wanted if most is None else min(most, wanted))
+            chosen = draw.choice(pool, size, replace=False)
+            free[chosen] = False
+            drawn.extend(chosen)
+        if len(drawn) < negatives:
+            raise ValueError(
+                f"Query '{query.query_id}' of task '{query.task}' has only {len(drawn)} documents "
+                f"to draw {negatives} negatives from: ask for fewer, or use more documents."
+            )
+        rows = np.concatenate([positive, drawn]).astype(int)
+        relevance = np.repeat([1, 0], [len(positive), negatives])
+        by_id = np.argsort(rows)  # rows are numbered in the order of the ids
+        frames.append((query.task, query.split, query.query_id, ids[rows[by_id]], relevance[by_id]))
+    lengths = [len(frame[3]) for frame in frames]
+    columns = {
+        name: np.repeat(np.array([frame[place] for frame in frames], dtype=object), lengths)
+        for place, name in enumerate(["task", "split", "query_id"])
+    }
+    lists = pd.DataFrame(columns, dtype="str")
+    lists.insert(0, "setting", pd.Series(setting, index=lists.index, dtype="str"))
+    lists["document_id"] = _joined([frame[3] for frame in frames], "str")
+    lists["relevance"] = _joined([frame[4] for frame in frames], "int64")
+    return lists
+
+
+def _joined(parts: list[np.ndarray], dtype: str) -> pd.Series:
+    return pd.Series(np.concatenate(parts) if parts else [], dtype=dtype)
+
+
+def _row(row_of: pd.Series, document_id: str) -> int:
+    try:
+        return row_of[document_id]
+    except KeyError:
+        raise ValueError(
+            f"'{document_id}' is no document of the collection: correct the id, or add it."
+        ) from None
+
+
+def _rows_of(
+    pairs: pd.DataFrame, row_of: pd.Series, keys: Iterable[str]
+) -> dict[tuple[str, ...], np.ndarray]:
+    """Rows of the documents of each key, sorted, without repetitions."""
+    rows = pairs["document_id"].map(row_of)
+    if rows.isna().any():
+        _row(row_of, pairs.loc[rows.isna(), "document_id"].iloc[0])
+    values = rows.to_numpy(dtype=np.int64)
+    places = pairs.groupby(list(keys)).indices
+    return {
+        key if isinstance(key, tuple) else (key,): np.unique(values[place])
+        for key, place in places.items()
+    }
+
+
+def _generator(seed: int, *names: str) -> np.random.Generator:
+    """Generator of its own for each task and query, the same in every process."""
+    digest = hashlib.sha256("\0".join(names).encode()).digest()
+    return np.random.default_rng([seed, int.from_bytes(digest[:8])])
