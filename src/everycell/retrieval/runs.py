@@ -416,12 +416,17 @@ def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
     return _checked(candidates, CANDIDATES, lambda row: f"Row {row} of the candidates")
 
 
-def _write(table: pa.Table, path: Path | str) -> None:
-    pa.csv.write_csv(
-        table,
-        path,
-        pa.csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none"),
-    )
+def _write(fields: Iterable[object], path: Path | str) -> None:
+    """Write one line a row; a field is a column of the frame or one constant for all rows."""
+    # pyarrow's CSV writer refuses ids with a quotation mark.
+    columns = [
+        pa.scalar(field, pa.large_string())
+        if isinstance(field, str)
+        else pc.cast(pa.array(field), pa.large_string())
+        for field in fields
+    ]
+    lines = pc.binary_join_element_wise(*columns, pa.scalar(" ", pa.large_string())).to_pylist()
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
 def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:
@@ -465,10 +470,8 @@ def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:
     if run.empty:
         raise ValueError(f"The run for {path} has no rows: give it one document or more.")
     ordered = trec_order(run)
-    rank = ordered.groupby("query", sort=False).cumcount().to_numpy() + 1
-    constant = {"Q0": "Q0", "rank": rank, "tag": tag}
-    frame = ordered.assign(**constant)[list(RUN.fields)]
-    _write(pa.Table.from_pandas(frame, preserve_index=False), path)
+    rank = ordered.groupby("query", sort=False).cumcount() + 1
+    _write((ordered["query"], "Q0", ordered["document"], rank, ordered["score"], tag), path)
 
 
 def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:
@@ -497,8 +500,8 @@ def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:
     """
     if qrels.empty:
         raise ValueError(f"The qrels for {path} have no rows: give them one judgement or more.")
-    frame = check_qrels(qrels).assign(iteration=0)[list(QRELS.fields)]
-    _write(pa.Table.from_pandas(frame, preserve_index=False), path)
+    frame = check_qrels(qrels)
+    _write((frame["query"], "0", frame["document"], frame["relevance"]), path)
 
 
 def write_candidates(candidates: pd.DataFrame, path: Path | str) -> None:
@@ -526,7 +529,8 @@ def write_candidates(candidates: pd.DataFrame, path: Path | str) -> None:
     """
     if candidates.empty:
         raise ValueError(f"The candidates for {path} have no rows: give them one or more.")
-    _write(pa.Table.from_pandas(check_candidates(candidates), preserve_index=False), path)
+    frame = check_candidates(candidates)
+    _write((frame["query"], frame["document"]), path)
 
 
 def id_order(ids: pd.Series | pd.Index) -> npt.NDArray[np.int64]:

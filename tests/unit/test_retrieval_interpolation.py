@@ -1,0 +1,267 @@
+"""Interpolation of two systems: tuned, oracle and noise oracle."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from everycell.retrieval import (
+    ALPHAS,
+    Sweep,
+    interpolate,
+    judge,
+    noise_oracle,
+    oracle,
+    oracle_summary,
+    ranking_measures,
+    sweep,
+    z_scores,
+)
+
+MEASURES = ["MAP", "nDCG", "nDCG@5", "RR"]
+
+
+def lists_of(seed, n=30, width=12):
+    """Candidate lists of different length with one to three relevant documents each."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for topic in range(n):
+        size = rng.integers(4, width + 1)
+        relevant = rng.integers(1, 4)
+        for place, document in enumerate(rng.choice(99, size, replace=False)):
+            rows.append((f"q{topic}", f"d{document}", int(place < relevant)))
+    qrels = pd.DataFrame(rows, columns=["query", "document", "relevance"])
+    return judge(qrels, qrels)
+
+
+def system(lists, seed, levels=6, shift=0.0):
+    """Scores with ties, a little better than chance; `shift` moves each topic by its place."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(levels, size=lists.listed.shape) / 4 + lists.relevance
+    return (drawn + shift * np.arange(len(drawn))[:, None]) * lists.listed
+
+
+def single_topic(values, alphas=(0.0, 0.5, 1.0)):
+    return Sweep(alphas, pd.Index(["q"]), {"MAP": np.array(values, dtype=float)[:, None]})
+
+
+def test_the_grid_holds_the_decimals_themselves():
+    assert ALPHAS == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def test_z_scores_are_scipy_s():
+    lists = lists_of(0)
+    scores = system(lists, 1, shift=3.0)
+    per_query = z_scores(scores, lists.listed)
+    for row, listed, scaled in zip(scores, lists.listed, per_query, strict=True):
+        expected = np.nan_to_num(stats.zscore(row[listed])) if np.ptp(row[listed]) else 0
+        np.testing.assert_allclose(scaled[listed], expected, atol=1e-12)
+    over_run = z_scores(scores, lists.listed, over="run")
+    np.testing.assert_allclose(over_run[lists.listed], stats.zscore(scores[lists.listed]))
+    assert not per_query[~lists.listed].any() and not over_run[~lists.listed].any()
+
+
+@pytest.mark.parametrize("over", ["query", "run"])
+@pytest.mark.parametrize("constant", [0.0, 0.1, -1 / 3, 1e30])
+def test_a_constant_system_is_all_zero(over, constant):
+    listed = np.array([[True] * 7, [True] * 3 + [False] * 4])
+    assert not z_scores(np.where(listed, constant, 5.0), listed, over=over).any()
+
+
+def test_a_topic_without_candidates_stays_zero():
+    listed = np.array([[False, False], [True, True]])
+    assert z_scores([[np.nan, 7.0], [1.0, 3.0]], listed).tolist() == [[0, 0], [-1, 1]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(-(2**12), 2**12), min_size=8, max_size=8),
+    st.sampled_from([1.0, 0.25, 1024.0]),
+    st.sampled_from(["query", "run"]),
+)
+def test_scaling_does_not_change_a_ranking(raw, unit, over):
+    lists = lists_of(3, n=4, width=12)
+    scores = (np.resize(raw, lists.listed.shape) * unit + 100) * lists.listed
+    scaled = z_scores(scores, lists.listed, over=over)
+    for measure, values in ranking_measures(lists, scores, MEASURES).items():
+        np.testing.assert_array_equal(ranking_measures(lists, scaled, MEASURES)[measure], values)
+
+
+@pytest.mark.parametrize("over", ["query", "run"])
+def test_the_ends_of_the_grid_are_the_single_systems(over):
+    lists = lists_of(4)
+    first, second = system(lists, 1), system(lists, 2, shift=1.0)
+    found = sweep(lists, first, second, MEASURES, over=over)
+    for measure in MEASURES:
+        alone = [ranking_measures(lists, scores, [measure])[measure] for scores in (second, first)]
+        np.testing.assert_array_equal(found.of(measure)[[0, -1]], alone)
+
+
+def test_the_ends_hold_even_where_scaled_scores_run_together():
+    qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
+    lists = judge(qrels, qrels)
+    # c, b, a: a is better than b, by less than a 32-bit float shows beside the score of c.
+    first = np.array([[1e9, 1e-3, 2e-3]])
+    found = sweep(lists, first, np.zeros((1, 3)), ["RR"])
+    assert found.at(1.0)["RR"].item() == 1 / 2
+    assert ranking_measures(lists, z_scores(first, lists.listed), ["RR"])["RR"] == 1 / 3
+
+
+@pytest.mark.parametrize("over", ["query", "run"])
+def test_a_sweep_equals_one_call_of_pytrec_eval_for_each_weight(over):
+    lists = lists_of(5)
+    first, second = system(lists, 1), system(lists, 2, levels=3)
+    found = sweep(lists, first, second, ["MAP", "nDCG"], over=over)
+    scaled = [z_scores(scores, lists.listed, over=over) for scores in (first, second)]
+    qrels = {
+        query: {d: int(r) for d, r in zip(documents[listed], relevance[listed], strict=True)}
+        for query, documents, relevance, listed in zip(
+            lists.queries, lists.documents, lists.relevance, lists.listed, strict=True
+        )
+    }
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg"})
+    for place, alpha in enumerate(ALPHAS[1:-1], 1):
+        scores = alpha * scaled[0] + (1 - alpha) * scaled[1]
+        run = {
+            query: dict(zip(documents[listed], row[listed].tolist(), strict=True))
+            for query, documents, row, listed in zip(
+                lists.queries, lists.documents, scores, lists.listed, strict=True
+            )
+        }
+        values = evaluator.evaluate(run)
+        for ours, theirs in (("MAP", "map"), ("nDCG", "ndcg")):
+            expected = [values[query][theirs] for query in lists.queries]
+            np.testing.assert_allclose(found.of(ours)[place], expected, atol=1e-12)
+
+
+def test_blocks_of_topics_do_not_show(monkeypatch):
+    lists = lists_of(6)
+    first, second = system(lists, 1), system(lists, 2)
+    whole = sweep(lists, first, second, MEASURES)
+    monkeypatch.setattr("everycell.retrieval.interpolation._BLOCK", 7 * 11 * 12)
+    parts = sweep(lists, first, second, MEASURES)
+    for measure in MEASURES:
+        np.testing.assert_array_equal(parts.of(measure), whole.of(measure))
+
+
+def test_both_systems_count_by_their_weight():
+    qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
+    lists = judge(qrels, qrels)
+    # c, b, a. Scaled: first (-1, 0, 1) and second (1, 0, -1), times 1.22: a leads from 0.6 on; at
+    # 0.5 all tie and a, the lowest id, is last.
+    found = sweep(lists, [[1.0, 2, 3]], [[3.0, 2, 1]], ["RR"])
+    np.testing.assert_allclose(found.means()["RR"], [1 / 3] * 6 + [1] * 5)
+    assert found.tune("RR") == 0.6
+    assert oracle(found, "RR").loc["q"].to_dict() == {"alpha": 0.6, "value": 1.0}
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(MEASURES), st.sampled_from(["query", "run"]))
+def test_the_oracle_is_no_worse_than_any_fixed_weight(seed, measure, over):
+    lists = lists_of(seed, n=10)
+    found = sweep(lists, system(lists, seed), system(lists, seed + 1), [measure], over=over)
+    best = oracle(found, measure)
+    assert (best["value"].to_numpy() >= found.of(measure)).all()
+    assert best["value"].mean() >= found.means()[measure].max()
+    # Its weight gives its value, and no smaller weight does.
+    for query, (alpha, value) in zip(best.index, best.to_numpy(), strict=True):
+        column = found.of(measure)[:, found.queries.get_loc(query)]
+        place = ALPHAS.index(alpha)
+        assert column[place] == pytest.approx(value, abs=1e-12)
+        assert (column[:place] < value - 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "alpha"),
+    [([0.5, 0.5, 0.5], 0.0), ([0.1, 0.5, 0.5], 0.5), ([0.1, 0.5 - 1e-15, 0.5], 0.5)],
+)
+def test_the_smallest_weight_among_ties(values, alpha):
+    found = single_topic(values)
+    assert found.tune("MAP") == alpha
+    assert oracle(found, "MAP")["alpha"].item() == alpha
+
+
+def test_tuning_is_for_a_measure_by_name():
+    values = {"MAP": np.array([[0.1], [0.9]]), "nDCG": np.array([[0.9], [0.1]])}
+    found = Sweep((0.0, 1.0), pd.Index(["q"]), values)
+    assert (found.tune("MAP"), found.tune("nDCG")) == (1.0, 0.0)
+    assert found.at(1.0).loc["q"].to_dict() == {"MAP": 0.9, "nDCG": 0.1}
+    for call in (found.tune, found.of, lambda measure: oracle(found, measure)):
+        with pytest.raises(ValueError, match="measure 'P@1' was not computed"):
+            call("P@1")
+    with pytest.raises(ValueError, match="weight 0.5 is not in the grid"):
+        found.at(0.5)
+
+
+def test_a_summary_of_the_oracle_by_hand():
+    alphas = [0.0, 0.0, 0.1, 0.4, 1.0]
+    chosen = pd.DataFrame({"alpha": alphas, "value": [1, 1, 1, 1, 0.5]})
+    assert oracle_summary(chosen).to_dict() == pytest.approx(
+        {
+            "value": 0.9,
+            "alpha_mean": 0.3,
+            "n_alpha_0": 2,
+            "n_alpha_1": 1,
+            "alpha_iqr": stats.iqr(alphas),
+            "n": 5,
+        }
+    )
+    with pytest.raises(ValueError, match="for no topic"):
+        oracle_summary(chosen[:0])
+
+
+def test_the_noise_oracle_gains_from_noise():
+    lists = lists_of(7, n=60)
+    first = system(lists, 1)
+    control = noise_oracle(lists, first, ["MAP", "nDCG"], seeds=range(5))
+    assert control.index.names == ["measure", "seed"] and len(control) == 10
+    # No seed loses, since the weight 1 is in the grid, and noise alone is worth something.
+    assert (control["gain"] > 0).all()
+    alone = ranking_measures(lists, first, ["MAP"])["MAP"].mean()
+    np.testing.assert_allclose(control.loc["MAP", "value"], alone + control.loc["MAP", "gain"])
+    again = noise_oracle(lists, first, ["MAP", "nDCG"], seeds=range(5))
+    pd.testing.assert_frame_equal(control, again)
+
+
+def test_one_seed_of_the_noise_oracle_is_an_oracle_over_normal_numbers():
+    lists = lists_of(8)
+    first = system(lists, 1)
+    noise = np.zeros(lists.listed.shape)
+    noise[lists.listed] = np.random.default_rng(3).normal(size=lists.listed.sum())
+    expected = oracle_summary(oracle(sweep(lists, first, noise, ["MAP"], over="run"), "MAP"))
+    found = noise_oracle(lists, first, ["MAP"], over="run", seeds=[3]).loc["MAP", 3]
+    assert found[expected.index].to_dict() == expected.to_dict()
+
+
+def test_a_perfect_system_gains_nothing_from_noise():
+    lists = lists_of(9)
+    control = noise_oracle(lists, lists.relevance, ["nDCG"], seeds=range(3))
+    assert (control["gain"] == 0).all() and (control["value"] == 1).all()
+
+
+@pytest.mark.parametrize("seeds", [[], [1, 1]])
+def test_seeds_are_named_once(seeds):
+    lists = lists_of(1, n=2)
+    with pytest.raises(ValueError, match="The seeds are"):
+        noise_oracle(lists, system(lists, 1), seeds=seeds)
+
+
+@pytest.mark.parametrize("alphas", [[], [0.5, 0.5], [1.0, 0.0], [-0.1, 1], [0, 1.1], [[0, 1]]])
+def test_a_grid_that_is_none_is_refused(alphas):
+    with pytest.raises(ValueError, match="give one or more from 0 to 1, ascending"):
+        interpolate([1.0], [2.0], alphas)
+
+
+def test_other_shapes_choices_and_numbers_are_refused():
+    listed = np.array([[True, True]])
+    with pytest.raises(ValueError, match=r"shapes \(2,\) and \(3,\)"):
+        interpolate([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match=r"shape \(1, 3\) and the lists \(1, 2\)"):
+        z_scores([[1, 2, 3]], listed)
+    with pytest.raises(ValueError, match="over is 'topic'"):
+        z_scores([[1, 2]], listed, over="topic")
+    with pytest.raises(ValueError, match="candidate 1 of topic 0 .* is nan"):
+        z_scores([[1, np.nan]], listed)

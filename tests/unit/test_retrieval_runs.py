@@ -1,0 +1,267 @@
+"""TREC files: what is read, what is written, what is refused, and trec_eval's order."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.retrieval import (
+    check_candidates,
+    check_qrels,
+    check_run,
+    id_order,
+    read_candidates,
+    read_qrels,
+    read_run,
+    restrict_run,
+    trec_order,
+    write_candidates,
+    write_qrels,
+    write_run,
+)
+
+READERS = {
+    "run": (read_run, "q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n"),
+    "qrels": (read_qrels, "q1 0 d1 1\nq1 0 d2 -1\n"),
+    "candidates": (read_candidates, "q1 d1\nq1 d2\n"),
+}
+
+
+def make_run(documents, scores, query="q"):
+    return pd.DataFrame({"query": query, "document": documents, "score": scores})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text,
+        lambda text: text.rstrip("\n"),
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace(" ", "\t"),
+        lambda text: text.replace(" ", " \t "),
+        lambda text: text.replace("\n", "  \n") + "\n\n",
+        lambda text: "  " + text.replace("\n", "\n "),
+    ],
+    ids=["plain", "no_last_line_end", "crlf", "tabs", "mixed", "blanks_after", "blanks_before"],
+)
+@pytest.mark.parametrize("kind", READERS)
+def test_any_white_space_parts_fields(tmp_path, kind, change):
+    read, text = READERS[kind]
+    path = tmp_path / "file"
+    path.write_text(change(text), newline="")
+    found = read(path)
+    assert found[["query", "document"]].values.tolist() == [["q1", "d1"], ["q1", "d2"]]
+    if kind == "run":
+        assert found["score"].tolist() == [2.5, 0.001]
+    if kind == "qrels":
+        assert found["relevance"].tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_gzipped_file_is_read(tmp_path, kind):
+    read, text = READERS[kind]
+    (tmp_path / "file.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "file").write_text(text)
+    pd.testing.assert_frame_equal(read(tmp_path / "file.gz"), read(tmp_path / "file"))
+
+
+def test_ids_are_text_as_they_stand(tmp_path):
+    odd = ['"a', "007", "NA", "null", "1e5", "é", "a,b", "#x", "true"]
+    path = tmp_path / "file"
+    path.write_text("".join(f"{name} Q0 {name} 1 1 t\n" for name in odd), encoding="utf-8")
+    assert read_run(path)[["query", "document"]].values.tolist() == [[n, n] for n in odd]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "words"),
+    [
+        ("run", "", "run file .* is empty"),
+        ("qrels", " \n\n", "qrels file .* is empty"),
+        ("run", "q Q0 d 1 2 t\nq Q0 my doc 2 1 t\n", "Line 2 of .* has 7 fields.*holds no space"),
+        ("run", "q Q0 d 1 2\n", "Line 1 of .* has 5 fields: a line of a run file has 6"),
+        ("run", "q Q0 d 1 2 t\n\nq Q0 e 1 2 t\n", "Line 2 of .* has 0 fields"),
+        ("run", "q Q0 d 1 2 t\nq Q0 e 2 high t\n", "Line 2 of .* the score 'high': .* a plain"),
+        ("run", "q Q0 d 1 2 t\nq Q0 e 2 nan t\n", r"Line 2 of .*'e'\) has the score nan"),
+        ("run", "q Q0 d 1 -inf t\n", "Line 1 of .* has the score -inf: .* at most 3.4e38"),
+        ("run", "q Q0 d 1 1e39 t\n", r"Line 1 of .* has the score 1e\+39"),
+        ("run", "q Q0 d 1 2 t\nr Q0 d 1 2 t\nq Q0 d 2 1 t\n", "Line 3 of .* 'd' of query 'q' for"),
+        ("qrels", "q 0 d 1\nq 0 e 1.5\n", "Line 2 of .* the relevance '1.5': .* whole number"),
+        ("qrels", "q 0 d 12345678901\n", "Line 1 of .* the relevance '12345678901'"),
+        ("qrels", "q 0 d 1\nq 0 d 0\n", "Line 2 of .* for the second time"),
+        ("qrels", "q 0 my doc 1\n", "Line 1 of .* has 5 fields"),
+        ("qrels", "q 0 a\x0bb 1\n", "Line 1 of .* has .*fields|Line 1 of .*document id"),
+        ("candidates", "q d\nq d\n", "Line 2 of .* for the second time"),
+        ("candidates", "q d e\n", "Line 1 of .* has 3 fields"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_line(tmp_path, kind, text, words):
+    path = tmp_path / "file"
+    path.write_text(text, newline="")
+    with pytest.raises(ValueError, match=words):
+        READERS[kind][0](path)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_missing_file_and_one_that_is_no_text(tmp_path, kind):
+    read, text = READERS[kind]
+    with pytest.raises(FileNotFoundError, match="does not exist: check the path"):
+        read(tmp_path / "file")
+    (tmp_path / "file").write_bytes(text.encode() + text.replace("d1", "dé").encode("latin-1"))
+    with pytest.raises(ValueError, match="Line 3 of .* not UTF-8"):
+        read(tmp_path / "file")
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_line_for_an_unknown_query_is_refused(tmp_path, kind):
+    read, text = READERS[kind]
+    (tmp_path / "file").write_text(text + text.replace("q1", "q7"))
+    assert len(read(tmp_path / "file", queries=["q1", "q7", "q9"])) == 4
+    with pytest.raises(ValueError, match="Line 3 of .* has the query 'q7', which is not among"):
+        read(tmp_path / "file", queries=["q1"])
+
+
+def test_qrels_in_memory_for_an_unknown_query_are_refused():
+    qrels = pd.DataFrame({"query": ["q", "r"], "document": "d", "relevance": 1})
+    with pytest.raises(ValueError, match="Row 1 of the qrels has the query 'r'"):
+        check_qrels(qrels, queries=["q"])
+
+
+@pytest.mark.parametrize("bad", ["", "my doc", "a\tb", "a\nb", "a\x00b", "a\x0bb"])
+@pytest.mark.parametrize("column", ["query", "document"])
+def test_an_id_that_a_file_cannot_hold_is_refused(column, bad):
+    run = pd.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "score": [1.0, 2.0]})
+    run.loc[1, column] = bad
+    with pytest.raises(ValueError, match=f"Row 1 of the run has the {column} id"):
+        check_run(run)
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (make_run(["a"], [1.0]).drop(columns="score"), "no column 'score'"),
+        (make_run([1, 2], [1.0, 2.0]), "'document' of the run frame has the type int64"),
+        (make_run(["a", None], [1.0, 2.0]), "'document' of the run frame .* or empty cells"),
+        (make_run(["a"], ["1.0"]), "'score' of the run frame has the type str"),
+        (make_run(["a", "b"], [1.0, np.nan]), r"Row 1 of the run \(query 'q', document 'b'\)"),
+    ],
+)
+def test_a_bad_frame_is_refused(run, words):
+    with pytest.raises(ValueError, match=words):
+        check_run(run)
+
+
+def test_relevance_in_memory_is_a_whole_number():
+    qrels = pd.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [1.0, 0.5]})
+    with pytest.raises(ValueError, match="Row 1 of the qrels .* has the relevance 0.5"):
+        check_qrels(qrels)
+    assert check_qrels(qrels[:1])["relevance"].dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    ("write", "frame"),
+    [
+        (lambda frame, path: write_run(frame, path, tag="t"), make_run(["a"], [1.0])),
+        (write_qrels, make_run(["a"], [1.0]).rename(columns={"score": "relevance"})),
+        (write_candidates, make_run(["a"], [1.0])),
+    ],
+    ids=["run", "qrels", "candidates"],
+)
+def test_nothing_to_write_is_refused(tmp_path, write, frame):
+    write(frame, tmp_path / "file")
+    assert len((tmp_path / "file").read_text().splitlines()) == 1
+    with pytest.raises(ValueError, match="no rows"):
+        write(frame[:0], tmp_path / "empty")
+    assert not (tmp_path / "empty").exists()
+
+
+@pytest.mark.parametrize("tag", ["", "two words"])
+def test_a_tag_is_one_word(tmp_path, tag):
+    with pytest.raises(ValueError, match="The tag of the run"):
+        write_run(make_run(["a"], [1.0]), tmp_path / "file", tag=tag)
+
+
+finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
+ids = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(st.tuples(ids, ids), finite | st.floats(-1e30, 1e30), min_size=1))
+def test_a_run_that_is_written_and_read_is_the_same(tmp_path_factory, scores):
+    keys = pd.DataFrame(scores.keys(), columns=["query", "document"]).astype("str")
+    run = keys.assign(score=list(scores.values()))
+    path = tmp_path_factory.mktemp("runs") / "file"
+    write_run(run, path, tag="t")
+    found = read_run(path)
+    pd.testing.assert_frame_equal(found, trec_order(run), check_exact=True)
+    ranks = [int(line.split(" ")[3]) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert ranks == (found.groupby("query", sort=False).cumcount() + 1).tolist()
+
+
+def test_qrels_and_candidates_that_are_written_and_read_are_the_same(tmp_path):
+    qrels = pd.DataFrame({"query": ["b", "a"], "document": "é", "relevance": [-1, 3]})
+    write_qrels(qrels, tmp_path / "qrels")
+    pd.testing.assert_frame_equal(read_qrels(tmp_path / "qrels"), check_qrels(qrels))
+    write_candidates(qrels, tmp_path / "candidates")
+    pd.testing.assert_frame_equal(read_candidates(tmp_path / "candidates"), check_candidates(qrels))
+
+
+def test_the_rank_column_and_the_order_of_lines_mean_nothing(tmp_path):
+    (tmp_path / "a").write_text("q Q0 low 1 1 t\nq Q0 high 2 2 t\n")
+    (tmp_path / "b").write_text("q Q0 high 99 2 u\nq Q0 low 0 1 u\n")
+    a, b = (trec_order(read_run(tmp_path / name)) for name in "ab")
+    pd.testing.assert_frame_equal(a, b)
+    assert a["document"].tolist() == ["high", "low"]
+
+
+names = st.lists(st.text("aAzZ019é~ß中𝄞", min_size=1, max_size=3), min_size=2, unique=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(names, st.data())
+def test_the_order_is_that_of_pytrec_eval(documents, data):
+    """Found out from outside: with one relevant document, 1 / RR is its rank."""
+    near = st.sampled_from([0.0, -0.0, 1.0, 1 + 1e-9, 1 + 1e-6, -2.0])
+    scores = data.draw(st.lists(near, min_size=len(documents), max_size=len(documents)))
+    run = {"q": dict(zip(documents, scores, strict=True))}
+    ranks = {}
+    for document in documents:
+        evaluator = pytrec_eval.RelevanceEvaluator({"q": {document: 1}}, {"recip_rank"})
+        ranks[document] = round(1 / evaluator.evaluate(run)["q"]["recip_rank"])
+    ordered = trec_order(make_run(documents, scores))["document"]
+    assert ordered.tolist() == sorted(ranks, key=ranks.get)
+
+
+def test_ids_are_ordered_by_their_bytes():
+    expected = ["𝄞", "中", "é", "~", "b", "ab", "a", "Z", "9", "10"]
+    places = id_order(pd.Index(sorted(expected)))
+    assert [expected[place] for place in places] == sorted(expected)
+
+
+def test_a_run_over_exactly_the_candidates():
+    run = make_run(["a", "b", "c"], [3.0, 2.0, 1.0])
+    candidates = make_run(["c", "x", "a"], 0)[["query", "document"]]
+    found = restrict_run(run, candidates, missing=-1, outside="drop")
+    assert found["document"].tolist() == ["c", "x", "a"]
+    assert found["score"].tolist() == [1.0, -1.0, 3.0]
+    with pytest.raises(ValueError, match="Row 1 .* 'b', which is no candidate of query 'q'"):
+        restrict_run(run, candidates, missing=-1)
+    with pytest.raises(ValueError, match="no score for the candidate 'x' of query 'q' .1 of 3 "):
+        restrict_run(run, candidates, outside="drop")
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ({"outside": "keep"}, "outside is 'keep'"),
+        ({"missing": np.nan}, "missing is nan"),
+        ({"missing": np.inf}, "missing is inf"),
+    ],
+)
+def test_unknown_choices_of_candidates_are_refused(choice, words):
+    run = make_run(["a"], [1.0])
+    with pytest.raises(ValueError, match=words):
+        restrict_run(run, run, **choice)

@@ -1,0 +1,138 @@
+"""Letters of the systems that are beaten."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from everycell.retrieval import beaten_letters, paired_tests, system_letters
+
+
+def values(seed=0, n=40, effects=(0.0, 0.05, 0.2, 0.21)):
+    rng = np.random.default_rng(seed)
+    topics = rng.normal(0.5, 0.2, size=(n, 1))
+    scores = topics + np.asarray(effects) + rng.normal(0, 0.1, size=(n, len(effects)))
+    return pd.DataFrame(scores, columns=[f"s{i}" for i in range(len(effects))])
+
+
+def test_each_pair_is_scipy_s_paired_t_test():
+    data = values()
+    tests = paired_tests(data)
+    assert list(zip(tests["a"], tests["b"], strict=True)) == [
+        ("s0", "s1"),
+        ("s0", "s2"),
+        ("s0", "s3"),
+        ("s1", "s2"),
+        ("s1", "s3"),
+        ("s2", "s3"),
+    ]
+    for row in tests.itertuples():
+        expected = stats.ttest_rel(data[row.a], data[row.b])
+        assert (row.t, row.p, row.df) == pytest.approx(
+            (expected.statistic, expected.pvalue, expected.df)
+        )
+        assert row.difference == pytest.approx(data[row.a].mean() - data[row.b].mean())
+    np.testing.assert_allclose(tests["p_corrected"], np.minimum(tests["p"] * 6, 1))
+    assert (tests["comparisons"] == 6).all() and (tests["n"] == 40).all()
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "pairs", "number"),
+    [
+        ("all_pairs", None, 6),
+        ("others", None, 3),
+        (24, None, 24),
+        (1, None, 1),
+        ("all_pairs", [("s0", "s3"), ("s1", "s3")], 2),
+    ],
+)
+def test_the_number_of_comparisons_is_a_choice_and_stands_in_the_result(comparisons, pairs, number):
+    tests = paired_tests(values(), pairs, comparisons=comparisons)
+    assert (tests["comparisons"] == number).all()
+    np.testing.assert_allclose(tests["p_corrected"], np.minimum(tests["p"] * number, 1))
+
+
+def test_bonferroni_decides_a_borderline_pair():
+    data = values(effects=(0.0, 0.05, 0.2))
+    p = paired_tests(data, [("s0", "s1")])["p"].item()
+    enough = int(0.05 / p)
+    assert enough >= 1
+    for number, better in ((enough, "s1"), (enough + 1, None)):
+        tests = paired_tests(data, [("s0", "s1")], comparisons=number)
+        assert tests["better"].item() == better
+
+
+def test_letters_by_hand():
+    tests = paired_tests(values())
+    assert beaten_letters(tests, system_letters(["s0", "s1", "s2", "s3"])) == {
+        "s0": "",
+        "s1": "",
+        "s2": "ab",
+        "s3": "ab",
+    }
+    # Letters stand in the order of the table, whatever the order of the tests.
+    table = {"s1": "a", "s0": "f", "s3": "g", "s2": "k"}
+    assert beaten_letters(tests[::-1], table) == {"s1": "", "s0": "", "s3": "af", "s2": "af"}
+
+
+def test_only_the_pairs_that_were_compared_can_have_letters():
+    tests = paired_tests(values(), [("s3", "s0")])
+    letters = beaten_letters(tests, system_letters(["s0", "s1", "s2", "s3"]))
+    assert letters == {"s0": "", "s1": "", "s2": "", "s3": "a"}
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from([0.05, 0.5]), st.sampled_from([1, "others"]))
+def test_no_system_beats_itself_one_with_a_greater_mean_or_both_ways(seed, level, comparisons):
+    data = values(seed, n=6)
+    letters = system_letters(data.columns)
+    found = beaten_letters(paired_tests(data, comparisons=comparisons, level=level), letters)
+    for system, beaten in found.items():
+        for other in data.columns:
+            if letters[other] in beaten:
+                assert data[system].mean() > data[other].mean()
+                assert letters[system] not in found[other]
+
+
+def test_systems_without_any_difference_do_not_beat_each_other():
+    data = pd.DataFrame({"a": [0.5, 0.2, 0.3], "b": [0.5, 0.2, 0.3]})
+    tests = paired_tests(data, level=0.999)
+    assert tests[["t", "p"]].values.tolist() == [[0.0, 1.0]]
+    assert beaten_letters(tests, {"a": "a", "b": "b"}) == {"a": "", "b": ""}
+
+
+def test_swapping_a_pair_turns_the_sign_and_nothing_else():
+    one, other = (paired_tests(values(), [pair]) for pair in (("s0", "s2"), ("s2", "s0")))
+    assert one["t"].item() == pytest.approx(-other["t"].item())
+    assert one["p"].item() == pytest.approx(other["p"].item())
+    assert one["better"].item() == other["better"].item() == "s2"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"comparisons": "bonferroni"}, "comparisons is 'bonferroni'"),
+        ({"comparisons": 0}, "comparisons is 0"),
+        ({"comparisons": True}, "comparisons is True"),
+        ({"level": 0}, "level is 0"),
+        ({"level": 5}, "level is 5"),
+        ({"pairs": [("s0", "bm25")]}, "no sample 'bm25'"),
+        ({"values": values()[["s0"]]}, "The systems are"),
+        ({"values": values()[["s0", "s0"]]}, "each only once"),
+        ({"values": values()[:1]}, "2 values or more"),
+        ({"values": values().mask(values() > values().max().max() - 1e-9)}, "is nan at position"),
+    ],
+)
+def test_what_is_refused(change, words):
+    with pytest.raises(ValueError, match=words):
+        paired_tests(**({"values": values()} | change))
+
+
+def test_letters_are_known_and_enough():
+    assert system_letters([str(i) for i in range(26)])["25"] == "z"
+    with pytest.raises(ValueError, match="27 systems and 26 letters"):
+        system_letters([str(i) for i in range(27)])
+    with pytest.raises(ValueError, match="system 's3' has no letter"):
+        beaten_letters(paired_tests(values()), {"s0": "a", "s1": "b", "s2": "c"})
