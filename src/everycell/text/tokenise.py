@@ -107,8 +107,8 @@ _UNICODE_TOKEN = regex.compile(
     ),
     regex.VERBOSE | regex.VERSION1,
 )
-# Words that may end in -bli or -logi after step 1, which takes off -s, -ed and -ing.
-_ENDS_BLI_OR_LOGI = re.compile(r".*(?:bl|log)[iy](?:e?s|eds?|ings?)?", re.DOTALL)
+# What step 1 makes an i of, or leaves one in front of.
+_I_AFTER_STEP_1 = re.compile(r"[iy](?:e?s|eds?|ings?)?")
 # Not safe for threads, as PyStemmer says; a process has its own.
 _SNOWBALL = Stemmer.Stemmer("porter")
 
@@ -291,7 +291,8 @@ def porter_stem(word: str) -> str:
     Source: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with the three
     departures of his own programs, which Lucene's PorterStemFilter took over and Snowball's
     "porter" did not: words of one or two letters stay, and in step 2 -bli becomes -ble (paper:
-    -abli becomes -able) and -logi becomes -log.
+    -abli becomes -able) and -logi becomes -log. Not followed: Lucene takes the two y of -yyed and
+    -yying for a double consonant.
 
     Examples
     --------
@@ -301,15 +302,16 @@ def porter_stem(word: str) -> str:
     if len(word) <= 2:
         return word
     stem = _SNOWBALL.stemWord(word)
-    if not _ENDS_BLI_OR_LOGI.fullmatch(word):
+    if not stem.endswith(("bli", "logi")):
         return stem
-    # The paper's version leaves a word as it came to the two added rules of step 2, since no later
-    # step has a suffix that ends so. So they can still be applied to its result.
-    if stem.endswith("bli") and _has_measure(stem.removesuffix("bli")):
-        return _SNOWBALL.stemWord(stem.removesuffix("i") + "e")
-    if stem.endswith("logi") and _has_measure(stem.removesuffix("logi")):
-        return stem.removesuffix("i")
-    return stem
+    # A word that ends so after step 1 comes through the paper's later steps as it is, so the two
+    # added rules can still be applied; in any other word the ending was laid bare by a later step.
+    start = stem.removesuffix("i")
+    if not word.startswith(start) or not _I_AFTER_STEP_1.fullmatch(word.removeprefix(start)):
+        return stem
+    if not _has_measure(start.removesuffix("bl").removesuffix("log")):
+        return stem
+    return start if start.endswith("log") else _SNOWBALL.stemWord(start + "e")
 
 
 def _has_measure(start: str) -> bool:
