@@ -104,10 +104,10 @@ def test_the_ends_hold_even_where_scaled_scores_run_together():
     qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
     lists = judge(qrels, qrels)
     # c, b, a: a is better than b, by less than a 32-bit float shows beside the score of c.
-    first = np.array([[1e9, 1e-3, 2e-3]])
-    found = sweep(lists, first, np.zeros((1, 3)), ["RR"])
-    assert found.at(1.0)["RR"].item() == 1 / 2
-    assert ranking_measures(lists, z_scores(first, lists.listed), ["RR"])["RR"] == 1 / 3
+    scores, other = np.array([[1e9, 1e-3, 2e-3]]), np.zeros((1, 3))
+    assert sweep(lists, scores, other, ["RR"]).at(1.0)["RR"].item() == 1 / 2
+    assert sweep(lists, other, scores, ["RR"]).at(0.0)["RR"].item() == 1 / 2
+    assert ranking_measures(lists, z_scores(scores, lists.listed), ["RR"])["RR"] == 1 / 3
 
 
 @pytest.mark.parametrize("over", ["query", "run"])

@@ -135,16 +135,15 @@ def _topics(
 
 def _nested(frame: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
     """Query -> document -> value, as pytrec_eval takes it."""
-    nested: dict[str, dict[str, float]] = {}
-    rows = zip(
-        frame["query"].to_numpy(dtype=object),
-        frame["document"].to_numpy(dtype=object),
-        frame[column].tolist(),
-        strict=True,
-    )
-    for query, document, value in rows:
-        nested.setdefault(query, {})[document] = value
-    return nested
+    row, queries = pd.factorize(frame["query"])
+    order = np.argsort(row, kind="stable")
+    documents = frame["document"].to_numpy(dtype=object)[order].tolist()
+    values = frame[column].to_numpy()[order].tolist()
+    ends = np.cumsum(np.bincount(row)).tolist()
+    return {
+        query: dict(zip(documents[start:end], values[start:end], strict=True))
+        for query, start, end in zip(queries, [0, *ends], ends, strict=False)
+    }
 
 
 def evaluate(

@@ -29,8 +29,8 @@ Scaling = Literal["query", "run"]
 #: 0, 0.1, ..., 1, each the float nearest to its decimal (so ``ALPHAS[3] == 0.3``).
 ALPHAS: tuple[float, ...] = tuple(step / 10 for step in range(11))
 
-# Two means of the same relevance pattern may differ in the last bits; measures never differ by
-# so little otherwise.
+# Equal values differ in their last bits if they were summed in another order; values that are not
+# equal lie much further apart.
 _TIE = 1e-12
 # Scores that are sorted at once: larger blocks are no faster and take more memory.
 _BLOCK = 1 << 20
