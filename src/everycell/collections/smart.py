@@ -1,0 +1,483 @@
+"""The test collections CACM, CISI, Cranfield and Vaswani: documents, topics, judgements, links.
+
+They come in the formats of the SMART system and of TREC. Every file is checked line by line, and
+the counts of the whole collection against those that are known (`COUNTS`). The records of CACM name
+the records that they are linked with, which makes query-by-example tasks (`read_cacm_links`,
+`linked_tasks`). What each collection is and is not stands in its data card (``docs/data-cards``).
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+import pandas as pd
+
+#: Type of a link in the records of CACM -> task.
+LINK_TYPES: Mapping[str, str] = {"5": "cite", "6": "co-cite", "4": "coupling"}
+#: Code of a judgement of Cranfield -> relevance. The collection's readme defines codes 1 (complete
+#: answer) to 4 (of minimum interest), so a smaller code is better. It does not define -1, which
+#: stands once a topic, in its last line: taken as 1 (the data card has the evidence).
+CRANFIELD_RELEVANCE: Mapping[str, int] = {"-1": 4, "1": 4, "2": 3, "3": 2, "4": 1}
+
+_MONTHS = "January February March April May June July August September October November December"
+_DATE = re.compile(rf"\s*(CACM )?({'|'.join(_MONTHS.split())}),? ?\d{{4}}\s*", re.IGNORECASE)
+_PAGE = re.compile(r"(CACM-\d{4})\.html")
+_LINK = re.compile(r"(\d+)\t(\d+)\t(\d+)\s*")
+_FIELD = re.compile(r"\.([A-Z])\s*")
+_RECORD = re.compile(r"\.I\s+(\d+)\s*")
+
+
+class CollectionError(Exception):
+    """A file of a collection cannot be used; the message names file, line and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Size of a collection.
+
+    Attributes
+    ----------
+    documents, topics
+        All of them, also those without text and without judgements.
+    judged_topics
+        Topics with a judgement.
+    judgements
+        Pairs of topic and document.
+    """
+
+    documents: int
+    topics: int
+    judged_topics: int
+    judgements: int
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A test collection; ids are text, and the rows stand in the order of the files.
+
+    Attributes
+    ----------
+    documents : pandas.DataFrame
+        Columns `document_id`, `title`, `abstract`, `text` (title and abstract), one row a document.
+        Missing parts are "". Line ends and runs of blanks are one blank.
+    topics : pandas.DataFrame
+        Columns `topic_id`, `text`.
+    qrels : pandas.DataFrame
+        Columns `topic_id`, `document_id`, `relevance` (integer, 1 or more).
+    """
+
+    documents: pd.DataFrame
+    topics: pd.DataFrame
+    qrels: pd.DataFrame
+
+    @property
+    def counts(self) -> Counts:
+        """Size of the collection."""
+        judged = self.qrels["topic_id"].nunique()
+        return Counts(len(self.documents), len(self.topics), judged, len(self.qrels))
+
+
+@dataclass(frozen=True)
+class _Format:
+    documents: Callable[[Path], Iterator[tuple[str, str, str, str]]]
+    topics: Callable[[Path], Iterator[tuple[str, str, str]]]
+    # Columns of a line of judgements, which of them hold document and grade, and what grades mean.
+    columns: int
+    document: int
+    grade: int
+    relevance: Mapping[str, int]
+    # Width of the number to which the document's id is filled up with zeros.
+    width: int = 0
+
+
+#: Size of each collection as it is known, and as the pinned files hold it.
+COUNTS: Mapping[str, Counts] = {
+    "cacm": Counts(documents=3204, topics=64, judged_topics=52, judgements=796),
+    "cisi": Counts(documents=1460, topics=112, judged_topics=76, judgements=3114),
+    "cranfield": Counts(documents=1400, topics=225, judged_topics=225, judgements=1837),
+    "vaswani": Counts(documents=11_429, topics=93, judged_topics=93, judgements=2083),
+}
+#: Registry keys of each collection: documents, topics, judgements.
+FILES: Mapping[str, Mapping[str, str]] = {
+    name: {part: f"ir-collections/{name}/{file}" for part, file in files.items()}
+    for name, files in {
+        "cacm": {
+            "documents": "cacm.tar.gz",
+            "topics": "topics.cacm.txt",
+            "qrels": "qrels.cacm.txt",
+        },
+        "cisi": {"documents": "CISI.ALL", "topics": "CISI.QRY", "qrels": "CISI.REL"},
+        "cranfield": {"documents": "cran.all.1400", "topics": "cran.qry", "qrels": "cranqrel"},
+        "vaswani": {"documents": "doc-text.trec", "topics": "query-text.trec", "qrels": "qrels"},
+    }.items()
+}
+
+
+def read_collection(
+    name: str, documents: Path, topics: Path, qrels: Path, *, counts: Counts | None = None
+) -> Collection:
+    """Read a collection and check it.
+
+    Parameters
+    ----------
+    name : {"cacm", "cisi", "cranfield", "vaswani"}
+        Which one, and so its formats.
+    documents, topics, qrels : Path
+        Its files (`FILES` has the registry keys).
+    counts : Counts, optional
+        Size that it must have; by default that of `COUNTS`.
+
+    Returns
+    -------
+    Collection
+        The judgements of CACM, CISI and Vaswani name relevant documents only (relevance 1); those
+        of CACM write CACM-59 where the page is CACM-0059, the id used here. Cranfield grades
+        relevant documents from 1 to 4 (`CRANFIELD_RELEVANCE`), and its judgements name topics by
+        their place in the file, 1 to 225, not by the number written there: so does `topics`.
+
+    Raises
+    ------
+    CollectionError
+        Unknown name; a file that is missing, empty or no text; a line that the format does not
+        have; an id that stands twice; a judgement of an unknown topic or document, with an unknown
+        grade, or given twice; other counts.
+
+    Examples
+    --------
+    >>> read_collection("trec", Path("d"), Path("t"), Path("q"))
+    Traceback (most recent call last):
+    everycell.collections.smart.CollectionError: Collection 'trec' is unknown; choose one of cacm,
+    cisi, cranfield, vaswani.
+    """
+    if name not in _FORMATS:
+        raise CollectionError(
+            f"Collection {name!r} is unknown; choose one of {', '.join(_FORMATS)}."
+        )
+    form = _FORMATS[name]
+    rows, seen = [], {}
+    for place, document_id, title, abstract in form.documents(Path(documents)):
+        _only_once(seen, place, f"document {document_id}")
+        rows.append((document_id, title, abstract, f"{title} {abstract}".strip()))
+    topic_rows = []
+    for place, topic_id, text in form.topics(Path(topics)):
+        _only_once(seen, place, f"topic {topic_id}")
+        topic_rows.append((topic_id, text))
+    collection = Collection(
+        pd.DataFrame(rows, columns=["document_id", "title", "abstract", "text"]),
+        pd.DataFrame(topic_rows, columns=["topic_id", "text"]),
+        _read_qrels(Path(qrels), form, {row[0] for row in rows}, {row[0] for row in topic_rows}),
+    )
+    expected = counts or COUNTS[name]
+    if collection.counts != expected:
+        wrong = [
+            f"{field.name.replace('_', ' ')} {found} in place of {right}"
+            for field, found, right in zip(
+                fields(Counts), astuple(collection.counts), astuple(expected), strict=True
+            )
+            if found != right
+        ]
+        raise CollectionError(
+            f"Collection {name} in {documents}, {topics}, {qrels} has {', '.join(wrong)}; use the "
+            "registry's files."
+        )
+    return collection
+
+
+def read_cacm_links(path: Path) -> pd.DataFrame:
+    """Links between the records of CACM.
+
+    Parameters
+    ----------
+    path : Path
+        `cacm.tar.gz`: its pages end with lines "record, type, own record".
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `task` (cite, co-cite, coupling), `query_id`, `document_id`, `relevance` (always
+        1), sorted by task (in this order), query and document. Links of a record to itself and
+        repetitions are dropped. The file has every link from both ends, so a citation does not
+        say who cites: both pairs are there.
+
+    Raises
+    ------
+    CollectionError
+        As `read_collection`; a link of another type, of another record's page, to a record that is
+        not there, or that the other end does not have.
+
+    Examples
+    --------
+    >>> read_cacm_links(Path("no.tar.gz"))
+    Traceback (most recent call last):
+    everycell.collections.smart.CollectionError: no.tar.gz cannot be read (No such file or
+    directory); fetch it, or correct its path.
+    """
+    links: dict[tuple[str, str, str], str] = {}
+    records = set()
+    for place, record, lines in _cacm_pages(Path(path)):
+        records.add(record)
+        for number, line in enumerate(lines, start=1):
+            link = _LINK.fullmatch(line)
+            if not link:
+                continue
+            where = f"{place}, line {number}"
+            other, kind, own = link.groups()
+            if kind not in LINK_TYPES or _cacm_id(own) != record:
+                raise CollectionError(
+                    f"{where}: {line.strip()!r} is no link of {record}; a link is 'record, type, "
+                    f"{int(record[-4:])}' with type 4, 5 or 6: use the registry's file."
+                )
+            if _cacm_id(other) != record:
+                links[LINK_TYPES[kind], record, _cacm_id(other)] = where
+    for (task, record, other), where in links.items():
+        if other not in records or (task, other, record) not in links:
+            lack = "has no link back" if other in records else "is not there"
+            raise CollectionError(
+                f"{where}: {record} has a link ({task}) to {other}, which {lack}; use the "
+                "registry's file."
+            )
+    order = {task: place for place, task in enumerate(LINK_TYPES.values())}
+    rows = sorted(links, key=lambda link: (order[link[0]], *link[1:]))
+    return pd.DataFrame(rows, columns=["task", "query_id", "document_id"]).assign(relevance=1)
+
+
+def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int) -> pd.DataFrame:
+    """Query-by-example tasks from links: those of records with an abstract that can be a query.
+
+    Parameters
+    ----------
+    links : pandas.DataFrame
+        From `read_cacm_links`; m rows.
+    documents : pandas.DataFrame
+        From `read_collection`.
+    min_words : int
+        Words, between blanks, that the abstract of a query has at least; 0 or more. Relevant
+        documents may be shorter, also a title alone.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows of `links` with such a query, in their order, numbered anew. The shape is that of
+        `query_by_example.citation_tasks`; other documents to rank are left to the caller.
+
+    Examples
+    --------
+    >>> links = pd.DataFrame(
+    ...     {"task": "cite", "query_id": ["a", "b"], "document_id": ["b", "a"], "relevance": 1}
+    ... )
+    >>> documents = pd.DataFrame({"document_id": ["a", "b"], "abstract": ["two words", ""]})
+    >>> print(linked_tasks(links, documents, min_words=2).to_string(index=False))
+    task query_id document_id  relevance
+    cite        a           b          1
+    """
+    words = documents["abstract"].str.split().str.len()
+    queries = documents.loc[words >= min_words, "document_id"]
+    return links[links["query_id"].isin(queries)].reset_index(drop=True)
+
+
+def _cacm_id(number: str) -> str:
+    return f"CACM-{int(number):04d}"
+
+
+def _cacm_pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Place, record and lines of each page, in the order of the archive."""
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                page = _PAGE.fullmatch(member.name)
+                if not page or not member.isfile():
+                    raise CollectionError(
+                        f"{path} holds {member.name!r}; expected are pages CACM-0001.html and so "
+                        "on: use the registry's file."
+                    )
+                place = f"{path}, {member.name}"
+                yield place, page[1], _decode(archive.extractfile(member).read(), place)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except (tarfile.TarError, EOFError) as error:
+        raise CollectionError(f"{path} is no tar archive ({error}); fetch it again.") from error
+
+
+def _cacm_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Title and abstract: the first paragraph, and what follows up to the date of the issue."""
+    for place, record, lines in _cacm_pages(path):
+        dates = [number for number, line in enumerate(lines) if _DATE.fullmatch(line)]
+        if lines[:2] != ["<html>", "<pre>"] or len(dates) != 1:
+            raise CollectionError(
+                f"{place}, line 1: a page begins with <html> and <pre> and has one line with the "
+                f"month of the issue, but this has {len(dates)}; use the registry's file."
+            )
+        head = "\n".join(lines[2 : dates[0]]).strip()
+        title, _, abstract = (
+            _blanks(part) for part in re.split(r"(\n\s*\n)", head + "\n\n", maxsplit=1)
+        )
+        yield place, record, title, abstract
+
+
+def _smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Place, number and fields of each ".I" record; a field that comes again is continued."""
+    record: dict[str, list[str]] | None = None
+    field: list[str] | None = None
+    place = number = ""
+    for line_number, line in enumerate(_read_lines(path), start=1):
+        where = f"{path}, line {line_number}"
+        if start := _RECORD.fullmatch(line):
+            if record is not None:
+                yield place, number, {key: _blanks("\n".join(v)) for key, v in record.items()}
+            record, field, place, number = {}, None, where, start[1]
+        elif (mark := _FIELD.fullmatch(line)) and record is not None and mark[1] in allowed:
+            field = record.setdefault(mark[1], [])
+        elif mark or (field is None and line.strip()):
+            raise CollectionError(
+                f"{where}: found {line.strip()!r} where a record (.I and a number) or a field "
+                f"({', '.join('.' + key for key in allowed)}) begins; use the registry's file."
+            )
+        elif field is not None:
+            field.append(line)
+    if record is not None:
+        yield place, number, {key: _blanks("\n".join(v)) for key, v in record.items()}
+
+
+def _cisi_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    for place, number, record in _smart_records(path, "TABWKCX"):
+        yield place, number, record.get("T", ""), record.get("W", "")
+
+
+def _cisi_topics(path: Path) -> Iterator[tuple[str, str, str]]:
+    for place, number, record in _smart_records(path, "TABW"):
+        yield place, number, f"{record.get('T', '')} {record.get('W', '')}".strip()
+
+
+def _cranfield_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    for place, number, record in _smart_records(path, "TABW"):
+        title, body = record.get("T", ""), record.get("W", "")
+        # The body begins with the title, but for some records.
+        yield place, number, title, body.removeprefix(title).strip()
+
+
+def _cranfield_topics(path: Path) -> Iterator[tuple[str, str, str]]:
+    for rank, (place, _, record) in enumerate(_smart_records(path, "W"), start=1):
+        yield place, str(rank), record.get("W", "")
+
+
+def _trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str, str, str]]:
+    """Place, id and text of each block, whose first line has the id; other tags are taken out."""
+    first = re.compile(rf"<{identifier}>\s*(\S+)\s*</{identifier}>(.*)")
+    block_id, text = None, None
+    place = ""
+    for number, line in enumerate(_read_lines(path), start=1):
+        where = f"{path}, line {number}"
+        stripped = line.strip()
+        if text is None and stripped == f"<{block}>":
+            block_id, text, place = None, [], where
+        elif text is not None and block_id is None and (found := first.fullmatch(stripped)):
+            block_id, text = found[1], [found[2]]
+        elif block_id is not None and stripped == f"</{block}>":
+            yield place, block_id, _blanks(re.sub(r"</?title>", " ", "\n".join(text)))
+            block_id, text = None, None
+        elif block_id is not None and stripped != f"<{block}>":
+            text.append(line)
+        elif stripped:
+            raise CollectionError(
+                f"{where}: found {stripped[:40]!r}, but a block is <{block}>, a line that begins "
+                f"with <{identifier}>, text, </{block}>; use the registry's file."
+            )
+    if text is not None:
+        raise CollectionError(
+            f"{place}: this <{block}> has no </{block}> before the end of the file, which may have "
+            "been cut; use the registry's file."
+        )
+
+
+def _cacm_topics(path: Path) -> Iterator[tuple[str, str, str]]:
+    return _trec_blocks(path, "DOC", "DOCNO")
+
+
+def _vaswani_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    for place, number, text in _trec_blocks(path, "DOC", "DOCNO"):
+        yield place, number, "", text
+
+
+def _vaswani_topics(path: Path) -> Iterator[tuple[str, str, str]]:
+    return _trec_blocks(path, "top", "num")
+
+
+def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]) -> pd.DataFrame:
+    rows, seen = [], {}
+    for number, line in enumerate(_read_lines(path), start=1):
+        where = f"{path}, line {number}"
+        parts = line.split()
+        if not parts:
+            continue
+        if len(parts) != form.columns:
+            raise CollectionError(
+                f"{where}: {line.strip()!r} has {len(parts)} columns, {form.columns} are expected; "
+                "use the registry's file."
+            )
+        topic, document, grade = parts[0], parts[form.document], parts[form.grade]
+        document = re.sub(r"\d+$", lambda digits: digits[0].zfill(form.width), document)
+        for kind, found, known in (("topic", topic, topics), ("document", document, documents)):
+            if found not in known:
+                raise CollectionError(
+                    f"{where}: {kind} {found} is not in the collection; use the registry's files, "
+                    "all of one collection."
+                )
+        if grade not in form.relevance:
+            raise CollectionError(
+                f"{where}: grade {grade} is unknown, allowed are {', '.join(form.relevance)}; use "
+                "the registry's file."
+            )
+        _only_once(seen, where, f"the judgement of document {document} for topic {topic}")
+        rows.append((topic, document, form.relevance[grade]))
+    return pd.DataFrame(rows, columns=["topic_id", "document_id", "relevance"])
+
+
+def _only_once(seen: dict[str, str], place: str, what: str) -> None:
+    if what in seen:
+        raise CollectionError(
+            f"{place}: {what} stands in {seen[what]} already; each stands once, so remove one."
+        )
+    seen[what] = place
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        return _decode(path.read_bytes(), str(path))
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _decode(content: bytes, place: str) -> list[str]:
+    try:
+        text = content.decode("ascii")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CollectionError(
+            f"{place}, line {line}: byte {content[error.start]:#04x} is no ASCII, and these "
+            "collections hold nothing else; fetch it again."
+        ) from error
+    if not text.strip():
+        raise CollectionError(f"{place} is empty; fetch it again.")
+    return text.split("\n")
+
+
+def _unreadable(path: Path, error: OSError) -> CollectionError:
+    return CollectionError(
+        f"{path} cannot be read ({error.strerror or error}); fetch it, or correct its path."
+    )
+
+
+def _blanks(text: str) -> str:
+    return " ".join(text.split())
+
+
+_FORMATS = {
+    "cacm": _Format(_cacm_documents, _cacm_topics, 4, 2, 3, {"1": 1}, width=4),
+    "cisi": _Format(_cisi_documents, _cisi_topics, 4, 1, 2, {"0": 1}),
+    "cranfield": _Format(_cranfield_documents, _cranfield_topics, 3, 1, 2, CRANFIELD_RELEVANCE),
+    "vaswani": _Format(_vaswani_documents, _vaswani_topics, 4, 2, 3, {"1": 1}),
+}
