@@ -153,6 +153,8 @@ def _checked(frame: pd.DataFrame, kind: _Kind, place: Callable[[int], str]) -> p
             f"The {kind.name} frame has no column {missing[0]!r}: it has {list(frame.columns)}; "
             f"give it {list(kind.columns)}."
         )
+    if frame.empty:
+        raise ValueError(f"The {kind.name} frame has no rows: give it one or more.")
     frame = frame[list(kind.columns)]
     codes = []
     for column in ("query", "document"):
@@ -344,7 +346,7 @@ def check_run(run: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        For a missing column, ids that are not text, are empty or hold white space, a document
+        For no rows, a missing column, ids that are not text, empty or with white space, a document
         twice in a query, or a score that is not finite; the message names the row from 0.
 
     Examples
@@ -444,7 +446,7 @@ def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:
     Raises
     ------
     ValueError
-        As :func:`check_run`, for an empty run and for a tag with white space.
+        As :func:`check_run`, and for a tag with white space.
 
     Notes
     -----
@@ -467,8 +469,6 @@ def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:
             f"The tag of the run for {path} is {tag!r}: give one character or more and no white "
             "space."
         )
-    if run.empty:
-        raise ValueError(f"The run for {path} has no rows: give it one document or more.")
     ordered = trec_order(run)
     rank = ordered.groupby("query", sort=False).cumcount() + 1
     _write((ordered["query"], "Q0", ordered["document"], rank, ordered["score"], tag), path)
@@ -487,7 +487,7 @@ def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:
     Raises
     ------
     ValueError
-        As :func:`check_qrels`, and for a frame without rows.
+        As :func:`check_qrels`.
 
     Examples
     --------
@@ -498,8 +498,6 @@ def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:
     >>> print(path.read_text())
     q1 0 d1 1
     """
-    if qrels.empty:
-        raise ValueError(f"The qrels for {path} have no rows: give them one judgement or more.")
     frame = check_qrels(qrels)
     _write((frame["query"], "0", frame["document"], frame["relevance"]), path)
 
@@ -517,7 +515,7 @@ def write_candidates(candidates: pd.DataFrame, path: Path | str) -> None:
     Raises
     ------
     ValueError
-        As :func:`check_candidates`, and for a frame without rows.
+        As :func:`check_candidates`.
 
     Examples
     --------
@@ -527,8 +525,6 @@ def write_candidates(candidates: pd.DataFrame, path: Path | str) -> None:
     >>> print(path.read_text())
     q1 d1
     """
-    if candidates.empty:
-        raise ValueError(f"The candidates for {path} have no rows: give them one or more.")
     frame = check_candidates(candidates)
     _write((frame["query"], frame["document"]), path)
 
