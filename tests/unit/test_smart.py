@@ -166,7 +166,7 @@ def test_cacm_links_and_tasks(read, tmp_path):
         ("cisi", {"documents": None}, "documents cannot be read .* fetch it"),
         ("cacm", {"documents": None}, "documents cannot be read .* fetch it"),
         ("cisi", {"documents": " \n"}, "documents is empty"),
-        ("cacm", {"documents": "<html>"}, "documents is no tar archive"),
+        ("cacm", {"documents": "<html>"}, "documents is no whole .tar.gz archive"),
         ("cacm", {"documents": {"x.html": "x"}}, "holds 'x.html'; expected are pages"),
         ("cacm", {"documents": {"CACM-0001.html": "x"}}, r"CACM-0001.html, line 1: .* has 0;"),
         ("cisi", {"topics": "caf\xe9"}, "topics, line 1: byte 0xe9 is no ASCII"),
@@ -213,6 +213,23 @@ def test_links_that_cannot_be_used(tmp_path, links, message):
     }
     with pytest.raises(CollectionError, match=message):
         read_cacm_links(pack(tmp_path / "links.tar.gz", pages))
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "what"),
+    [(0, 9, "Not a gzip"), (40, 80, ""), (50_000, 50_040, ""), (50_000, None, "")],
+)
+def test_a_damaged_archive(tmp_path, start, end, what):
+    """Bytes written over or cut off, in the head of the file and inside a page."""
+    noise = np.random.default_rng(0).integers(32, 127, 200_000, dtype=np.uint8).tobytes().decode()
+    path = pack(tmp_path / "links.tar.gz", PAGES | {"CACM-0004.html": noise})
+    content = path.read_bytes()
+    rest = b"x" * (end - start) + content[end:] if end else b""
+    path.write_bytes(content[:start] + rest)
+    with pytest.raises(
+        CollectionError, match=rf"^.*links.tar.gz is no whole .*{what}.*; fetch it again.$"
+    ):
+        read_cacm_links(path)
 
 
 def test_every_file_stands_in_the_registry():

@@ -203,13 +203,14 @@ def test_porter_by_hand(word, stem):
 
 def test_word_pieces_by_hand(vocabulary):
     tokenise = tokeniser("BERT-Token", vocabulary)
-    texts = ["UNAFFABLE Café.", "日日un", "un\x00aff\u00a0xyz", "", "!" + "un" * 51]
+    texts = ["UNAFFABLE Café.", "日日un", "un\x00aff\u00a0xyz", "", "!" + "un" * 51, "[SEP]."]
     assert tokenise(texts) == [
         ["un", "##aff", "##able", "cafe", "."],
         ["日", "日", "un"],
         ["un", "##aff", "[UNK]"],
         [],
         ["[UNK]", "[UNK]"],
+        ["[SEP]", "."],
     ]
 
 

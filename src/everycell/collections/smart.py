@@ -8,8 +8,11 @@ the records that they are linked with, which makes query-by-example tasks (`read
 
 from __future__ import annotations
 
+import gzip
+import io
 import re
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -286,7 +289,9 @@ def _cacm_id(number: str) -> str:
 def _cacm_pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
     """Place, record and lines of each page, in the order of the archive."""
     try:
-        with tarfile.open(path) as archive:
+        # Unpacked as a whole, so that the checksum at the end is looked at before any page is used.
+        unpacked = io.BytesIO(gzip.decompress(path.read_bytes()))
+        with tarfile.open(fileobj=unpacked, mode="r:") as archive:
             for member in archive:
                 page = _PAGE.fullmatch(member.name)
                 if not page or not member.isfile():
@@ -296,10 +301,12 @@ def _cacm_pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
                     )
                 place = f"{path}, {member.name}"
                 yield place, page[1], _decode(archive.extractfile(member).read(), place)
+    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise CollectionError(
+            f"{path} is no whole .tar.gz archive ({error}); fetch it again."
+        ) from error
     except OSError as error:
         raise _unreadable(path, error) from error
-    except (tarfile.TarError, EOFError) as error:
-        raise CollectionError(f"{path} is no tar archive ({error}); fetch it again.") from error
 
 
 def _cacm_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:

@@ -147,7 +147,8 @@ def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
     Notes
     -----
     The thesis names tokenizers and filters, but neither their order nor stop words: here lower case
-    comes before Porter, which knows no capitals, and no stop word is dropped.
+    comes before Porter, which knows no capitals, and no stop word is dropped. As with BERT's own
+    tokenizer, "[SEP]" and the like in a text are the special pieces.
 
     Examples
     --------
