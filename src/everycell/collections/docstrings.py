@@ -32,6 +32,8 @@ NO_PROSE = frozenset({"see also", "example", "examples", "references"})
 _HEADER = re.compile(rf"^({SECTIONS}):?[ ]*\n[-=]{{3,}}[ ]*$", re.MULTILINE | re.IGNORECASE)
 _NAME = r"(?::[\w:]+:)?`~?[\w.]+`|~?[A-Za-z_][\w.]*(?:\(\))?"
 _ENTRY = re.compile(rf"(?:[-*]\s+)?({_NAME})((?:\s*,\s*(?:{_NAME}))*)\s*,?(?:\s*:\s*(.*))?")
+#: A place in a docstring that another function was to fill: nobody reads such a docstring.
+_TEMPLATE = re.compile(r"%\(\w+\)s")
 #: A set as Python prints it, in an order that changes from process to process.
 _PRINTED_SET = re.compile(r"\{'\w+'(?:, '\w+')+\}")
 _ROLE = re.compile(r":[\w:]+:")
@@ -103,8 +105,8 @@ def walk(packages: Sequence[str]) -> Walk:
     Instances count where they can be called and have a docstring of their own (ufuncs, the
     distributions of `scipy.stats`). Left out: names starting with "_", the modules `NOT_WALKED`
     and their sub-modules, objects of another package than the one they are found in, module
-    docstrings, and the generated signatures of Fortran wrappers. A member without a docstring
-    has that of the nearest base class of its package.
+    docstrings, templates of docstrings ("%(name)s"), and the generated signatures of Fortran
+    wrappers. A member without a docstring has that of the nearest base class of its package.
 
     Parameters
     ----------
@@ -152,6 +154,8 @@ def walk(packages: Sequence[str]) -> Walk:
             if owners.setdefault(id(thing), _owner(thing, packages) or package) != package:
                 continue
             for suffix, text in _documented(thing, package):
+                if _TEMPLATE.search(text):
+                    continue
                 full = f"{module_name}.{name}{suffix}"
                 found[full] = NamedDocstring(full, package, text)
     order = {package: place for place, package in enumerate(packages)}
@@ -169,7 +173,7 @@ def _import(name: str, modules: dict[str, ModuleType], skipped: dict[str, str]) 
         skipped[name] = f"{type(error).__name__}: {error}"
         return
     modules[name] = module
-    below = {info.name for info in pkgutil.iter_modules(getattr(module, "__path__", []))}
+    below = {info.name for info in pkgutil.iter_modules(vars(module).get("__path__", []))}
     for child in sorted(below - NOT_WALKED):
         if not child.startswith("_"):
             _import(f"{name}.{child}", modules, skipped)

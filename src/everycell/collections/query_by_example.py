@@ -111,33 +111,34 @@ def split_queries(
     >>> split_queries(positives, test=1, validation=1, seed=0)["split"].tolist()
     ['test', 'validation', 'train', 'train']
     """
-    queries = positives[["task", "query_id"]].drop_duplicates()
-    # sorted() and not the order of the rows: pools are the same whoever made the frame.
-    order = np.random.default_rng(seed).permutation(sorted(set(queries["query_id"])))
-    place = pd.Series(np.arange(len(order)), index=order)
-    frames, start = [], 0
+    # sorted() and not the order of the rows: the pool is the same whoever made the frame.
+    order = np.random.default_rng(seed).permutation(sorted(set(positives["query_id"])))
+    place = {query_id: number for number, query_id in enumerate(order)}
     places = {
-        task: np.sort(place[group["query_id"]].to_numpy())
-        for task, group in queries.groupby("task", sort=False)
+        task: sorted(place[query_id] for query_id in set(group))
+        for task, group in positives.groupby("task", sort=False)["query_id"]
     }
+    taken: dict[tuple[str, str], list[int]] = {}
+    start = 0
     for split, size in (("test", test), ("validation", validation), ("train", None)):
-        end = start
-        for task, of_task in places.items():
-            taken = of_task[of_task >= start][:size]
-            if size is not None and len(taken) < size:
+        for task, numbers in places.items():
+            taken[task, split] = [number for number in numbers if number >= start][:size]
+            if size is not None and len(taken[task, split]) < size:
                 raise ValueError(
-                    f"Task '{task}' has {len(of_task)} queries, too few for {test} test and "
+                    f"Task '{task}' has {len(numbers)} queries, too few for {test} test and "
                     f"{validation} validation queries in one split of all tasks: ask for fewer."
                 )
-            end = max(end, *(taken + 1)) if len(taken) else end
-            ids = sorted(order[taken])
-            frames.append(pd.DataFrame({"task": task, "query_id": ids, "split": split}))
-        start = end
-    rows = pd.concat(frames)
-    rank = {task: number for number, task in enumerate(places)}
-    return rows.sort_values("task", key=lambda task: task.map(rank), kind="stable").reset_index(
-        drop=True
-    )
+        ends = [
+            numbers[-1] + 1 for (_, part), numbers in taken.items() if part == split and numbers
+        ]
+        start = max([start, *ends])
+    rows = [
+        (task, query_id, split)
+        for task in places
+        for split in ("test", "validation", "train")
+        for query_id in sorted(str(order[number]) for number in taken[task, split])
+    ]
+    return pd.DataFrame(rows, columns=["task", "query_id", "split"], dtype="str")
 
 
 def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataFrame:

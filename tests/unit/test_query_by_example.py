@@ -1,0 +1,215 @@
+"""Tasks, split and candidate lists from links: invariants, and the same in every process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.collections.query_by_example import (
+    SETTINGS,
+    TASKS,
+    candidate_lists,
+    citation_tasks,
+    split_queries,
+    training_positives,
+)
+
+IDS = [f"p{number % 3}.m{number % 7}.d{number:02}" for number in range(90)]
+PAIRS = ["query_id", "document_id"]
+LINKS = st.lists(st.tuples(st.sampled_from(IDS[:30]), st.sampled_from(IDS[:30])), max_size=40)
+
+
+def frame_of(links):
+    return pd.DataFrame(links, columns=["source_id", "target_id"], dtype="str")
+
+
+def documents():
+    return pd.DataFrame(
+        {
+            "document_id": IDS,
+            "package": [name.partition(".")[0] for name in IDS],
+            "parent": [name.rpartition(".")[0] for name in IDS],
+        }
+    )
+
+
+@given(LINKS)
+def test_tasks_are_those_of_the_definition(links):
+    """Compare with the definitions, written as loops over sets."""
+    links = {(source, target) for source, target in links if source != target}
+    ids = {each for link in links for each in link}
+    others = [(a, b) for a in ids for b in ids if a != b]
+    wanted = {
+        "cite": links,
+        "co-cite": {(a, b) for a, b in others if any({(c, a), (c, b)} <= links for c in ids)},
+        "coupling": {(a, b) for a, b in others if any({(a, c), (b, c)} <= links for c in ids)},
+    }
+    found = citation_tasks(frame_of(sorted(links)))
+    for task in TASKS:
+        rows = found.loc[found["task"] == task, PAIRS].itertuples(index=False, name=None)
+        assert list(rows) == sorted(wanted[task])
+    assert (found["relevance"] == 1).all()
+
+
+def test_self_links_and_repetitions_count_for_nothing():
+    links = [("a", "a"), ("a", "b"), ("a", "b"), ("b", "b")]
+    assert citation_tasks(frame_of(links))["task"].tolist() == ["cite"]
+
+
+def test_no_links():
+    assert citation_tasks(frame_of([])).empty
+
+
+@given(LINKS, st.integers(0, 3), st.integers(0, 3), st.integers(0, 9))
+def test_split_and_training_pairs(links, test, validation, seed):
+    positives = citation_tasks(frame_of(links))
+    sizes = positives.groupby("task")["query_id"].nunique()
+    try:
+        split = split_queries(positives, test=test, validation=validation, seed=seed)
+    except ValueError as error:
+        assert "ask for fewer" in str(error)
+        return
+    for task in sizes.index:
+        found = split.loc[split["task"] == task, "split"].value_counts()
+        assert found.get("test", 0) == test and found.get("validation", 0) == validation
+    assert not split.duplicated(["task", "query_id"]).any()
+    assert (split.groupby("query_id")["split"].nunique() <= 1).all()
+    shuffled = positives.sample(frac=1, random_state=1).sort_values("task", kind="stable")
+    pd.testing.assert_frame_equal(
+        split, split_queries(shuffled, test=test, validation=validation, seed=seed)
+    )
+
+    held_out = set(split.loc[split["split"] != "train", "query_id"])
+    tested = positives[positives["query_id"].isin(held_out)]
+    tested = {frozenset(pair) for pair in tested[PAIRS].itertuples(index=False)}
+    trained = training_positives(positives, split)
+    kept = {frozenset(pair) for pair in trained[PAIRS].itertuples(index=False)}
+    assert not kept & tested
+    in_training = positives.merge(split[split["split"] == "train"], on=["task", "query_id"])
+    everything = {frozenset(pair) for pair in in_training[PAIRS].itertuples(index=False)}
+    assert kept == everything - tested
+
+
+def test_too_few_queries_is_told():
+    positives = pd.DataFrame({"task": ["cite"] * 3, "query_id": list("abc")})
+    with pytest.raises(ValueError, match="Task 'cite' has 3 queries, too few for 2 test and 2"):
+        split_queries(positives, test=2, validation=2, seed=0)
+
+
+def lists_of(setting, *, seed=0, table=None, tasks=TASKS, **sizes):
+    """Lists of a chain of links through all documents."""
+    positives = citation_tasks(
+        frame_of([(a, b) for step in (1, 2, 4) for a, b in zip(IDS, IDS[step:], strict=False)])
+    )
+    queries = positives[["task", "query_id"]].drop_duplicates().assign(split="test")
+    queries = queries[queries["task"].isin(tasks)]
+    table = documents() if table is None else table
+    found = candidate_lists(
+        queries, positives, positives[PAIRS], table, setting=setting, seed=seed, **sizes
+    )
+    return positives, found
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_lists_hold_what_they_promise(setting):
+    positives, lists = lists_of(setting, max_positives=3, negatives=20)
+    assert not lists.duplicated(["task", *PAIRS]).any()
+    by_query = lists.groupby(["task", "query_id"])["relevance"]
+    available = positives.groupby(["task", "query_id"]).size()
+    assert by_query.sum().eq(np.minimum(available, 3)).all()
+    assert (by_query.size() - by_query.sum() == 20).all()
+    relevant = positives.set_index(["task", *PAIRS]).index
+    rows = lists.set_index(["task", *PAIRS])
+    assert (rows.index.isin(relevant) == (rows["relevance"] == 1)).all()
+    anywhere = positives.set_index(PAIRS).index
+    negatives = lists[lists["relevance"] == 0]
+    assert not negatives.set_index(PAIRS).index.isin(anywhere).any()
+    assert (negatives["query_id"] != negatives["document_id"]).all()
+    assert (
+        lists.groupby(["task", "query_id"])["document_id"]
+        .apply(lambda ids: ids.is_monotonic_increasing)
+        .all()
+    )
+
+
+def test_where_negatives_come_from():
+    """A package has 30 documents, of which a query excludes up to 13; a parent has 4 or 5."""
+    _, lists = lists_of("package", negatives=10)
+    near = lists[lists["relevance"] == 0]
+    assert (near["query_id"].str[:2] == near["document_id"].str[:2]).all()
+    _, lists = lists_of("mixed", negatives=20)
+    near = lists[lists["relevance"] == 0]
+    parent = near["query_id"].str[:5] == near["document_id"].str[:5]
+    package = near["query_id"].str[:2] == near["document_id"].str[:2]
+    by_query = [near["task"], near["query_id"]]
+    assert parent.groupby(by_query).sum().min() >= 1
+    assert package.groupby(by_query).sum().min() >= 9
+    _, lists = lists_of("random", negatives=20)
+    near = lists[lists["relevance"] == 0]
+    share = (near["query_id"].str[:2] == near["document_id"].str[:2]).mean()
+    assert 0.2 < share < 0.45
+
+
+def test_lists_do_not_depend_on_other_queries_or_on_the_order_of_rows():
+    _, lists = lists_of("mixed")
+    _, alone = lists_of("mixed", tasks=["coupling"])
+    of_task = lists[lists["task"] == "coupling"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone, of_task)
+    _, shuffled = lists_of("mixed", table=documents().sample(frac=1, random_state=3))
+    pd.testing.assert_frame_equal(lists, shuffled)
+    assert not lists.equals(lists_of("mixed", seed=1)[1])
+
+
+def test_positives_are_the_same_in_every_setting():
+    chosen = []
+    for setting in SETTINGS:
+        _, lists = lists_of(setting, max_positives=2)
+        chosen.append(lists.loc[lists["relevance"] == 1, ["task", *PAIRS]].to_numpy().tolist())
+    assert chosen[0] == chosen[1] == chosen[2]
+
+
+def test_lists_are_the_same_in_processes_with_other_hash_seeds():
+    program = (
+        "import pandas as pd; from test_query_by_example import lists_of;"
+        "print(lists_of('mixed')[1].to_csv())"
+    )
+    here = os.path.dirname(__file__)
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": seed,
+                "PYTHONPATH": os.pathsep.join([here, *sys.path]),
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert outputs == {lists_of("mixed")[1].to_csv() + "\n"}
+
+
+def test_a_query_without_relevant_documents_is_left_out():
+    queries = pd.DataFrame({"task": ["cite"], "query_id": [IDS[0]], "split": ["test"]})
+    none = pd.DataFrame({"task": [], "query_id": [], "document_id": []}, dtype="str")
+    lists = candidate_lists(queries, none, none[PAIRS], documents(), setting="random", seed=0)
+    assert list(lists.columns) == ["setting", "task", "split", *PAIRS, "relevance"]
+    assert lists.empty
+
+
+def test_bad_input_is_told():
+    with pytest.raises(ValueError, match="setting is 'hard': give one of package, mixed, random"):
+        lists_of("hard")
+    with pytest.raises(ValueError, match="has only .* documents to draw 90 negatives from"):
+        lists_of("random", negatives=90)
+    with pytest.raises(ValueError, match=f"'{IDS[-1]}' is no document of the collection"):
+        lists_of("random", table=documents()[:-1])
