@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.collections.query_by_example import (
@@ -40,6 +40,7 @@ def documents():
     )
 
 
+@settings(max_examples=50)
 @given(LINKS)
 def test_tasks_are_those_of_the_definition(links):
     """Compare with the definitions, written as loops over sets."""
@@ -67,6 +68,7 @@ def test_no_links():
     assert citation_tasks(frame_of([])).empty
 
 
+@settings(max_examples=50)
 @given(LINKS, st.integers(0, 3), st.integers(0, 3), st.integers(0, 9))
 def test_split_and_training_pairs(links, test, validation, seed):
     positives = citation_tasks(frame_of(links))
@@ -175,27 +177,23 @@ def test_positives_are_the_same_in_every_setting():
     assert chosen[0] == chosen[1] == chosen[2]
 
 
-def test_lists_are_the_same_in_processes_with_other_hash_seeds():
+def test_lists_are_the_same_in_a_process_with_another_hash_seed():
     program = (
-        "import pandas as pd; from test_query_by_example import lists_of;"
-        "print(lists_of('mixed')[1].to_csv())"
+        "from test_query_by_example import lists_of;"
+        "print(lists_of('mixed', tasks=['cite'])[1].to_csv())"
     )
-    here = os.path.dirname(__file__)
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={
-                **os.environ,
-                "PYTHONHASHSEED": seed,
-                "PYTHONPATH": os.pathsep.join([here, *sys.path]),
-            },
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert outputs == {lists_of("mixed")[1].to_csv() + "\n"}
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env={
+            **os.environ,
+            "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") != "2" else "3",
+            "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path]),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == lists_of("mixed", tasks=["cite"])[1].to_csv() + "\n"
 
 
 def test_a_query_without_relevant_documents_is_left_out():
