@@ -657,6 +657,6 @@ def find_artefact(papers: Mapping[str, Paper], wanted: str) -> Artefact:
     known = {artefact.id: artefact for artefact in all_artefacts(papers)}
     if wanted in known:
         return known[wanted]
-    near = get_close_matches(wanted, known, n=3, cutoff=0.3)
+    near = get_close_matches(wanted, [*papers, *known], n=3, cutoff=0.3)
     hint = f"did you mean {', '.join(near)}" if near else "see `everycell list`"
     raise CardError(f"{wanted!r} is no artefact; {hint}.")

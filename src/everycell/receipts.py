@@ -190,7 +190,7 @@ def write_receipt(
     []
     >>> _ = made.write_text("row,valve")
     >>> verify(root / "table_1.receipt.json", root)  # doctest: +ELLIPSIS
-    ['...table_1.csv: changed since it was made (table_1.receipt.json); rebuild it.']
+    ['...table_1.csv: changed since it was made (table_1.receipt.json); remove ...']
     """
     receipt = {
         "artefact": artefact,
@@ -283,19 +283,22 @@ def verify(path: Path, root: Path) -> list[str]:
     except ReceiptError as error:
         return [str(error)]
     faults = []
+    stem = path.with_name(path.name.removesuffix(".receipt.json"))
+    again = f"remove {stem}.* and run snakemake again"
     for output in receipt["outputs"]:
         made = path.parent / output["path"]
         if not made.is_file():
-            faults.append(f"{made}: is missing, but {path.name} lists it; rebuild it.")
+            faults.append(f"{made}: is missing, but {path.name} lists it; {again}.")
         elif sha256(made) != output["sha256"]:
-            faults.append(f"{made}: changed since it was made ({path.name}); rebuild it.")
+            faults.append(f"{made}: changed since it was made ({path.name}); {again}.")
     for source in receipt["inputs"]:
         used = root / source["path"]
         if used.is_file() and sha256(used) != source["sha256"]:
-            faults.append(f"{used}: changed since {path.parent / path.name} was made; rebuild.")
+            faults.append(f"{used}: changed since {path} was made; run snakemake again.")
     made_by = receipt["code"].get("version")
     if made_by != everycell.__version__:
         faults.append(
-            f"{path}: was made by everycell {made_by}, this is {everycell.__version__}; rebuild."
+            f"{path}: was made by everycell {made_by}, this is {everycell.__version__}; run "
+            "snakemake again."
         )
     return faults

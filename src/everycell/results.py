@@ -14,7 +14,7 @@ from everycell.artefacts import RUNNABLE, Artefact, CardError, Paper, Tier, all_
 from everycell.receipts import read_receipt, verify
 from everycell.verdicts import report
 
-#: Files without which a result is not complete.
+#: Files of a result; the first two are what it cannot be without.
 SUFFIXES = (".csv", ".receipt.json", ".verdicts.json")
 
 
@@ -81,33 +81,40 @@ def result_of(
         path.exists() for path in files.values()
     ):
         return untrusted()
-    missing = [path for path in files.values() if not path.exists()]
+    missing = [path for path in list(files.values())[:2] if not path.exists()]
     if missing:
-        fault = f"{missing[0]}: is missing beside its result; rebuild {artefact.id}."
+        fault = (
+            f"{missing[0]}: is missing beside its result; remove {stem}.* and run snakemake again."
+        )
         return untrusted(fault)
     faults = verify(files[".receipt.json"], root)
     if faults:
         return untrusted(*faults)
     try:
-        stored = json.loads(files[".verdicts.json"].read_text(encoding="utf-8"))
-        if not isinstance(stored, dict):
-            raise ValueError("it holds no JSON object")
         again = report(
             artefact,
             tier,
             read_result(files[".csv"]),
             files=files_of(files[".receipt.json"]),
         )
+        if not files[".verdicts.json"].exists():  # only the table was asked for
+            return Result(artefact, tier, again)
+        stored = json.loads(files[".verdicts.json"].read_text(encoding="utf-8"))
+        if not isinstance(stored, dict):
+            raise ValueError("it holds no JSON object")
     except (ValueError, CardError) as error:
-        fault = f"{files['.verdicts.json']}: cannot be used ({error}); rebuild {artefact.id}."
+        fault = (
+            f"{files['.verdicts.json']}: cannot be used ({error}); remove it and run snakemake "
+            "again."
+        )
         return untrusted(fault)
     again = json.loads(json.dumps(again))
     if not audits:
         again["errata"] = stored.get("errata")
     if stored != again:
         fault = (
-            f"{files['.verdicts.json']}: is not what its card and its table give now; rebuild "
-            f"{artefact.id}."
+            f"{files['.verdicts.json']}: is not what its card and its table give now; run "
+            "snakemake again."
         )
         return untrusted(fault)
     return Result(artefact, tier, stored)

@@ -36,8 +36,10 @@ def code_of(script):
     return code_sha256(imported_files(roots[1] / script, roots), root)
 
 
-def face_of(name):
+def face_of(tier, name):
     """What a card says of a shown table: title, layout, decimals, titles of what stands beside.
+
+    The title of a stand-in says that it is one, so that no copy of the table can hide it.
 
     `name` may hold wildcards. As a parameter, so that a change of them shows the table anew, and
     a change of the rest of the card (conclusions, errata) does not.
@@ -46,7 +48,12 @@ def face_of(name):
     def face(wildcards):
         paper, artefact = name.format(**wildcards).split("/")
         card = PAPERS[paper].artefacts[artefact].card
-        return card.model_dump(include={"title", "layout", "decimals", "beside"})
+        look = card.model_dump(include={"title", "layout", "decimals", "beside"})
+        if card.tiers[tier].state == "stand_in":
+            look["title"] = (
+                f"STAND-IN, not the paper's data ({card.tiers[tier].name}): {card.title}"
+            )
+        return look
 
     return face
 
@@ -59,11 +66,15 @@ def resource(key):
 def shown(path, tier, name):
     """A result that the Snakemake report shows, with a caption that prints its parameters."""
     paper, _, artefact = name.rpartition("/")
+    kind, _, number = artefact.partition("_")
     return report(
         path,
         caption="../report/result.rst",
-        category=paper or "errata",
-        labels={"artefact": artefact.replace("_", " "), "tier": tier},
+        category=paper or "all papers",
+        labels={
+            "artefact": f"{kind.capitalize()} {number.replace('_', '.')}",
+            "tier": tier,
+        },
     )
 
 

@@ -27,7 +27,7 @@ rule lajewska2025_ch4_anova:
         runtime=5,
     params:
         scale="culpepper",
-        face=face_of("lajewska2025/table_4_{number}"),
+        face=face_of("released", "lajewska2025/table_4_{number}"),
         code=code_of("lajewska2025_ch4_anova.py"),
     message:
         "ANOVA of Table 4.{wildcards.number}"
@@ -63,7 +63,7 @@ rule lajewska2025_ch4_sizes:
     params:
         pairs_per_hit=10,  # section 4.2
         hits_per_pair=3,  # section 4.2
-        face=face_of("lajewska2025/table_4_7"),
+        face=face_of("released", "lajewska2025/table_4_7"),
         code=code_of("lajewska2025_ch4_sizes.py"),
     message:
         "Sizes of the studies (Table 4.7)"
@@ -91,7 +91,7 @@ rule lajewska2025_ch4_queries:
         mem_mb=400,
         runtime=5,
     params:
-        face=face_of("lajewska2025/table_4_{number}"),
+        face=face_of("released", "lajewska2025/table_4_{number}"),
         code=code_of("lajewska2025_ch4_queries.py"),
     message:
         "Queries of Table 4.{wildcards.number}"
@@ -116,7 +116,7 @@ rule lajewska2025_ch4_correlations:
         mem_mb=600,
         runtime=5,
     params:
-        face=face_of("lajewska2025/table_4_11"),
+        face=face_of("released", "lajewska2025/table_4_11"),
         code=code_of("lajewska2025_ch4_correlations.py"),
     message:
         "Correlations with satisfaction (Table 4.11)"
@@ -152,7 +152,7 @@ rule lajewska2025_ch4_text:
         pairs_per_hit=10,
         alpha=SETTINGS.user_studies.alpha,
         power=SETTINGS.user_studies.power,
-        face=face_of("lajewska2025/text_4_3"),
+        face=face_of("released", "lajewska2025/text_4_3"),
         code=code_of("lajewska2025_ch4_text.py"),
     message:
         "Numbers of the text of chapter 4"
@@ -177,7 +177,7 @@ rule lajewska2025_ch4_comments:
         mem_mb=400,
         runtime=5,
     params:
-        face=face_of("lajewska2025/text_4_4_4"),
+        face=face_of("released", "lajewska2025/text_4_4_4"),
         code=code_of("lajewska2025_ch4_comments.py"),
     message:
         "Themes of the comments (section 4.4.4)"
@@ -203,7 +203,7 @@ rule lajewska2025_chA_demographics:
         runtime=5,
     params:
         pairs_per_hit=10,
-        face=face_of("lajewska2025/table_A_1"),
+        face=face_of("released", "lajewska2025/table_A_1"),
         code=code_of("lajewska2025_chA_demographics.py"),
     message:
         "Demographics (Table A.1)"
@@ -279,7 +279,7 @@ rule lajewska2025_ch4_simulation:
         seed=SETTINGS.seed,
         alpha=SETTINGS.user_studies.alpha,
         scale="culpepper",
-        face=face_of("lajewska2025/table_4_8"),
+        face=face_of("embedded", "lajewska2025/table_4_8"),
         code=code_of("lajewska2025_ch4_simulation.py"),
     message:
         "Simulating {params.studies} studies an effect (Table 4.8)"

@@ -23,7 +23,7 @@ rule lajewska2025_ch7_anova:
         runtime=5,
     params:
         scale="culpepper_zero",
-        face=face_of("lajewska2025/table_7_{number}"),
+        face=face_of("released", "lajewska2025/table_7_{number}"),
         code=code_of("lajewska2025_ch7_anova.py"),
     message:
         "ANOVA of Table 7.{wildcards.number}"
@@ -75,7 +75,7 @@ rule lajewska2025_ch7_text:
     params:
         alpha=SETTINGS.user_studies.alpha,
         power=SETTINGS.user_studies.power,
-        face=face_of("lajewska2025/text_7_3"),
+        face=face_of("released", "lajewska2025/text_7_3"),
         code=code_of("lajewska2025_ch7_text.py"),
     message:
         "Numbers of the text of section 7.3"
@@ -102,7 +102,7 @@ rule lajewska2025_ch7_simulation:
         seed=SETTINGS.seed,
         alpha=SETTINGS.user_studies.alpha,
         scale="culpepper_zero",
-        face=face_of("lajewska2025/table_7_4"),
+        face=face_of("embedded", "lajewska2025/table_7_4"),
         code=code_of("lajewska2025_ch7_simulation.py"),
     message:
         "Simulating {params.studies} studies an effect (Table 7.4)"

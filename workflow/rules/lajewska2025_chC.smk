@@ -19,7 +19,7 @@ rule lajewska2025_chC_votes:
         runtime=5,
     params:
         scale="culpepper_zero",
-        face=face_of("lajewska2025/table_C_2"),
+        face=face_of("embedded", "lajewska2025/table_C_2"),
         code=code_of("lajewska2025_chC_votes.py"),
     message:
         "ANOVA of the printed votes (Table C.2)"

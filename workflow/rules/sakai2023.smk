@@ -27,7 +27,7 @@ rule sakai2023_gfrc:
         # Groups by number of ratings are ordered, regions are not.
         divergences={"RATINGS": "RNOD", "ORIGIN": "JSD"},
         method="independent",
-        face=face_of("sakai2023/table_{number}"),
+        face=face_of("embedded", "sakai2023/table_{number}"),
         code=code_of("sakai2023_gfrc.py"),
     message:
         "Scores of two conversations, Table {wildcards.number}"

@@ -15,7 +15,7 @@ import pandas as pd
 
 from everycell.artefacts import CardError, find_artefact, load_papers
 from everycell.collections.user_studies import RatingsError
-from everycell.receipts import write_receipt
+from everycell.receipts import ReceiptError, write_receipt
 from everycell.sources import SourceError, check
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: Errors whose sentence says all; others keep their traceback.
-KNOWN = (CardError, RatingsError, SourceError)
+KNOWN = (CardError, RatingsError, ReceiptError, SourceError)
 
 
 class Job:

@@ -64,7 +64,7 @@ with Job(snakemake) as job:
                     rng=rng,
                 )
             )
-    job.write_table(pd.concat(tables))
+    job.write_table(pd.concat(tables, ignore_index=True))
     power = pd.concat(rates, ignore_index=True)
     power["panel"] = (
         power["study"] + ", planted in " + power["planted_factor"].str.replace("_", " ")

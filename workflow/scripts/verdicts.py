@@ -5,16 +5,19 @@ from pathlib import Path
 from job import Job
 
 from everycell.artefacts import find_artefact, load_papers
-from everycell.receipts import write_json
+from everycell.receipts import ReceiptError, verify, write_json
 from everycell.results import files_of, read_result
 from everycell.verdicts import report
 
 with Job(snakemake) as job:
     artefact = "{paper}/{artefact}".format(**snakemake.wildcards)
+    receipt = Path(snakemake.input.receipt)
+    for fault in verify(receipt, Path()):
+        raise ReceiptError(fault)
     found = report(
         find_artefact(load_papers(Path("published")), artefact),
         snakemake.wildcards.tier,
         read_result(Path(snakemake.input.rebuilt)),
-        files=files_of(Path(snakemake.input.receipt)),
+        files=files_of(receipt),
     )
     write_json(Path(snakemake.output.verdicts), found)

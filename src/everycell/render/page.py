@@ -211,6 +211,11 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         "tables": [_verdict_table(artefact, tier) for tier in rebuilt if tier["report"]["cells"]],
         "printed": None if rebuilt or artefact.cells.empty else _printed_table(artefact),
         "conclusions": conclusions,
+        "failing": sum(
+            on["outcome"] == "fails" and on["state"] == "rebuilt"
+            for one in conclusions
+            for on in one["on"]
+        ),
         "outcomes": [outcome["outcome"] for one in conclusions for outcome in one["on"]
                      if outcome["state"] == "rebuilt"],
         "errata": entries[0].report["errata"],
@@ -299,7 +304,8 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
 
 def _falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Collect what a reviewer looks for first; cells with one reason stand together."""
-    cells: dict[str, list[dict[str, Any]]] = {"differs": [], "misprint": []}
+    # An error of our own copy says nothing against the paper, so it stands apart.
+    cells: dict[str, list[dict[str, Any]]] = {"differs": [], "misprint": [], "copy": []}
     claims: dict[str, list[dict[str, Any]]] = {"rebuilt": [], "printed": [], "stand_in": []}
     errata, faults = [], []
     for one in artefacts:
@@ -312,7 +318,7 @@ def _falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 place, _, finding = (why or "").partition(": ")
                 known = verdict == "misprint" and place in PLACES
                 explained.add(finding)
-                cells[verdict].append(
+                cells["copy" if known and place == "copy" else verdict].append(
                     {
                         "artefact": one,
                         "tier": table["tier"],

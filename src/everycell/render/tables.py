@@ -127,6 +127,7 @@ def lay_out(
     b       0.5  0.2
     a       0.1  NaN
     """
+    frame = frame.reset_index(drop=True)
     keys = [*rows, *columns]
     missing = [key for key in [*keys, value] if key not in frame]
     if not rows or missing:

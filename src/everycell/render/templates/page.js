@@ -36,6 +36,15 @@
     }
   });
 
+  // A table that is cut off says so.
+  const widths = () => {
+    for (const box of document.querySelectorAll(".scroll")) {
+      box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1);
+    }
+  };
+  addEventListener("resize", widths);
+  widths();
+
   // One stop of the Tab key for each table; the arrow keys go from cell to cell.
   for (const table of document.querySelectorAll(".cells")) {
     const rows = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
