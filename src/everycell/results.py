@@ -113,8 +113,8 @@ def result_of(
         again["errata"] = stored.get("errata")
     if stored != again:
         fault = (
-            f"{files['.verdicts.json']}: is not what its card and its table give now; run "
-            "snakemake again."
+            f"{files['.verdicts.json']}: is not what its card and its table give now; remove "
+            "it and run snakemake again."
         )
         return untrusted(fault)
     return Result(artefact, tier, stored)
