@@ -20,7 +20,7 @@ def test_the_report_loads_nothing_from_elsewhere(report):
 
 
 def test_results_are_listed_by_artefact_and_tier(report):
-    for artefact in ("table 4 8", "table 7 4", "table C 2"):
+    for artefact in ("Table 4.8", "Table 7.4", "Table C.2"):
         assert f'"artefact": "{artefact}"' in report
     assert '"tier": "embedded"' in report
 
