@@ -1,0 +1,228 @@
+"""A model's answer for many token sequences: batches of like length, answers in the input's order.
+
+Padding is work for nothing. Sequences are therefore sorted by length, and each batch is padded to
+its own longest one only. What stands in a batch depends on the sequences and the limits alone, so a
+second run gives the same numbers to the last bit.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+LOG = logging.getLogger(__name__)
+
+Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer]
+Batch: TypeAlias = Mapping[str, torch.Tensor]
+
+
+class TokenPair(NamedTuple):
+    """Two token sequences that the model reads as one, their special tokens included.
+
+    Attributes
+    ----------
+    first, second : sequence of int
+        Token ids; the first part has token type 0, the second 1.
+    """
+
+    first: Ids
+    second: Ids
+
+
+def map_batches(
+    forward: Callable[[Batch], torch.Tensor],
+    sequences: Sequence[Ids] | Sequence[TokenPair],
+    *,
+    pad_id: int,
+    batch_tokens: int = 8192,
+    batch_size: int | None = None,
+    device: torch.device | str = "cpu",
+    what: str = "texts",
+    log_seconds: float = 5.0,
+) -> list[np.ndarray]:
+    """Answer of a model for each sequence.
+
+    Batches go from the longest sequences to the shortest: what does not fit into memory shows at
+    once. Gradients are off. A batch that does not fit is halved, and so are those after it; the log
+    says so. The log also says every few seconds how far it is and how long it will take.
+
+    Parameters
+    ----------
+    forward : callable
+        Gets a batch of b sequences as a dictionary that can be passed to a transformers model:
+        `input_ids` and `attention_mask` (1 for a token, 0 for padding), and for pairs
+        `token_type_ids`, each int64, shape (b, longest of the batch). Gives a tensor with b rows.
+        Dropout is the caller's: call `model.eval()` before.
+    sequences : sequence of (sequence of int or TokenPair)
+        Token ids with the special tokens, one or more for each sequence; all of one kind. May be
+        empty.
+    pad_id : int
+        Token id to fill up with (its attention mask is 0).
+    batch_tokens : int
+        Most tokens in a batch, padding included, 1 or more; a longer sequence is a batch of its
+        own.
+    batch_size : int, optional
+        Most sequences in a batch, 1 or more; by default only the tokens count.
+    device : torch.device or str
+        Where the batches go.
+    what : str
+        What the sequences are, for the log and errors.
+    log_seconds : float
+        Least time between two lines of progress, 0 or more.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        The row of `forward`'s tensor for each sequence, in the order of `sequences` (bfloat16 as
+        float32). A row with a value for each token has those of the padding too: cut it at the
+        sequence's length.
+
+    Raises
+    ------
+    ValueError
+        For a sequence without tokens, a limit below 1, or a `forward` that gives another number of
+        rows.
+    MemoryError
+        One sequence alone does not fit.
+
+    Examples
+    --------
+    >>> def total(batch):
+    ...     return (batch["input_ids"] * batch["attention_mask"]).sum(dim=1)
+    >>> [int(row) for row in map_batches(total, [[1, 2], [3], [1, 1, 1]], pad_id=9, batch_size=2)]
+    [3, 3, 3]
+    """
+    if batch_tokens < 1 or (batch_size is not None and batch_size < 1):
+        raise ValueError(
+            f"A batch of at most {batch_tokens} tokens and {batch_size} sequences holds nothing: "
+            "both limits must be 1 or more."
+        )
+    lengths = np.array([_length(sequence) for sequence in sequences], dtype=np.int64)
+    if len(lengths) and lengths.min() < 1:
+        raise ValueError(
+            f"Number {int(lengths.argmin())} of the {what} has no token: a sequence needs at least "
+            "one, so add the tokenizer's special tokens."
+        )
+    # Stable, so that sequences of one length keep their order.
+    order = np.argsort(-lengths, kind="stable")
+    results: list[np.ndarray] = [np.empty(0)] * len(lengths)
+    most = len(lengths) if batch_size is None else batch_size
+    begun = told = time.monotonic()
+    todo = int(lengths.sum())
+    start = seen = 0
+    while start < len(order):
+        longest = int(lengths[order[start]])
+        rows = order[start : start + max(1, min(most, batch_tokens // longest))]
+        answers = _try(forward, pad([sequences[row] for row in rows], pad_id, device))
+        if answers is None:
+            if len(rows) == 1:
+                raise MemoryError(
+                    f"Out of memory with a batch of one of the {what}, which has {longest} tokens: "
+                    "cut the texts shorter, take a smaller model or a machine with more memory."
+                )
+            most = len(rows) // 2
+            batch_tokens = most * longest
+            LOG.warning(
+                "Out of memory with a batch of %d %s of up to %d tokens: going on with %d a batch.",
+                *(len(rows), what, longest, most),
+            )
+            continue
+        if answers.shape[:1] != rows.shape:
+            raise ValueError(
+                f"`forward` gave a tensor of shape {answers.shape} for a batch of {len(rows)} "
+                f"{what}: its first axis must have one row a sequence."
+            )
+        for row, answer in zip(rows, answers, strict=True):
+            results[row] = answer
+        start += len(rows)
+        seen += int(lengths[rows].sum())
+        now = time.monotonic()
+        if now - told >= log_seconds:
+            told = now
+            left = (now - begun) * (todo - seen) / seen
+            LOG.info("%d of %d %s, about %.0f s left.", start, len(order), what, left)
+    return results
+
+
+def pad(
+    sequences: Sequence[Ids] | Sequence[TokenPair], pad_id: int, device: torch.device | str = "cpu"
+) -> dict[str, torch.Tensor]:
+    """A batch of token sequences, filled up on the right to the longest.
+
+    Parameters
+    ----------
+    sequences : sequence of (sequence of int or TokenPair)
+        b sequences of one kind, b of 1 or more.
+    pad_id : int
+        Token id to fill up with.
+    device : torch.device or str
+        Where the tensors go.
+
+    Returns
+    -------
+    dict of str to torch.Tensor
+        `input_ids`, `attention_mask`, and for pairs `token_type_ids`, each int64, shape
+        (b, longest).
+
+    Examples
+    --------
+    >>> batch = pad([TokenPair([5, 6], [7]), TokenPair([5], [8])], pad_id=0)
+    >>> batch["input_ids"].tolist(), batch["token_type_ids"].tolist()
+    ([[5, 6, 7], [5, 8, 0]], [[0, 0, 1], [0, 1, 0]])
+    """
+    shape = (len(sequences), max(_length(sequence) for sequence in sequences))
+    ids = np.full(shape, pad_id, dtype=np.int64)
+    mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    pairs = isinstance(sequences[0], TokenPair)
+    for row, sequence in enumerate(sequences):
+        length = _length(sequence)
+        mask[row, :length] = 1
+        if isinstance(sequence, TokenPair):
+            middle = len(sequence.first)
+            ids[row, :middle] = sequence.first
+            ids[row, middle:length] = sequence.second
+            types[row, middle:length] = 1
+        else:
+            ids[row, :length] = sequence
+    batch = {"input_ids": ids, "attention_mask": mask} | (
+        {"token_type_ids": types} if pairs else {}
+    )
+    return {name: torch.from_numpy(values).to(device) for name, values in batch.items()}
+
+
+def _length(sequence: Ids | TokenPair) -> int:
+    """Number of tokens."""
+    if isinstance(sequence, TokenPair):
+        return len(sequence.first) + len(sequence.second)
+    return len(sequence)
+
+
+def _try(forward: Callable[[Batch], torch.Tensor], batch: Batch) -> np.ndarray | None:
+    """The answers for a batch; None if it does not fit into memory.
+
+    A function of its own, so that an error's traceback, which keeps the tensors of the failed
+    batch alive, is gone when the next batch is tried.
+    """
+    try:
+        with torch.no_grad():
+            answers = forward(batch)
+            return (answers.float() if answers.dtype == torch.bfloat16 else answers).cpu().numpy()
+    except (MemoryError, RuntimeError) as error:
+        if not _out_of_memory(error):
+            raise
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    return None
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """Whether memory ran out; torch's allocator for the CPU says so in a plain RuntimeError."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
+        "DefaultCPUAllocator" in str(error) and "memory" in str(error)
+    )
