@@ -7,40 +7,20 @@ the same documents (known-item).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from everycell.collections.benchmark import Benchmark, linked_benchmark
 from everycell.collections.pydocs import KNOWN_ITEM, PyDocs, known_items
 from everycell.collections.query_by_example import (
     candidate_lists,
     citation_tasks,
     split_queries,
-    training_positives,
 )
 
 #: Settings of the test and validation lists; the first one is the main one.
 MAIN_SETTINGS = ("package", "mixed")
-
-
-@dataclass(frozen=True)
-class Benchmark:
-    """What systems are trained and tested on.
-
-    Attributes
-    ----------
-    queries : pandas.DataFrame
-        `task`, `query_id`, `split` ("test", "validation", "train"), `origin_id` (the document
-        that the query is, or looks for) and `text`.
-    candidates : pandas.DataFrame
-        `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0): the documents
-        to rank. Those of one setting and task, with relevance, are its judgements (qrels). Training
-        queries that kept no pair have none.
-    """
-
-    queries: pd.DataFrame
-    candidates: pd.DataFrame
 
 
 def query_by_example(
@@ -80,30 +60,15 @@ def query_by_example(
     ValueError
         More queries asked for than a task has, or an unknown setting.
     """
-    positives = citation_tasks(collection.links)
-    split = split_queries(positives, test=test, validation=validation, seed=seed)
-    text = collection.documents.set_index("document_id")["text"]
-    queries = split.assign(origin_id=split["query_id"], text=split["query_id"].map(text))
-    pairs = ["query_id", "document_id"]
-    excluded = pd.concat([positives[pairs], _both_ways(collection.alike)], ignore_index=True)
-    trained = queries["split"] == "train"
-    lists = [
-        candidate_lists(
-            queries[~trained], positives, excluded, collection.documents, setting=setting, seed=seed
-        )
-        for setting in settings
-    ]
-    lists.append(
-        candidate_lists(
-            queries[trained],
-            training_positives(positives, split),
-            excluded,
-            collection.documents,
-            setting=settings[0],
-            seed=seed,
-        )
+    return linked_benchmark(
+        citation_tasks(collection.links),
+        _both_ways(collection.alike),
+        collection.documents,
+        test=test,
+        validation=validation,
+        seed=seed,
+        settings=settings,
     )
-    return Benchmark(queries, pd.concat(lists, ignore_index=True))
 
 
 def known_item_search(

@@ -1,0 +1,109 @@
+"""What systems are trained and tested on: queries with candidate lists, for any collection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from everycell.collections.query_by_example import (
+    candidate_lists,
+    split_queries,
+    training_positives,
+)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What systems are trained and tested on.
+
+    Attributes
+    ----------
+    queries : pandas.DataFrame
+        `task`, `query_id`, `split` ("test", "validation", "train"), `origin_id` (the document
+        that the query is, or looks for) and `text`.
+    candidates : pandas.DataFrame
+        `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0): the documents
+        to rank. Those of one setting and task, with relevance, are its judgements (qrels). Training
+        queries that kept no pair have none.
+    """
+
+    queries: pd.DataFrame
+    candidates: pd.DataFrame
+
+
+def linked_benchmark(
+    positives: pd.DataFrame,
+    excluded: pd.DataFrame,
+    documents: pd.DataFrame,
+    *,
+    test: int,
+    validation: int,
+    seed: int,
+    settings: Sequence[str],
+) -> Benchmark:
+    """Benchmark of tasks where the queries are documents of the collection.
+
+    One split for all tasks; no pair of a test or validation query, in any task and direction, is
+    among the relevant pairs for training; nothing relevant in some task is a negative in another.
+
+    Parameters
+    ----------
+    positives : pandas.DataFrame
+        Columns `task`, `query_id`, `document_id`: the relevant pairs of all tasks.
+    excluded : pandas.DataFrame
+        Columns `query_id`, `document_id`: what else is never a negative, such as near-duplicates.
+    documents : pandas.DataFrame
+        Columns `document_id`, `text`, `package`, `parent`: negatives are drawn by the last two.
+    test, validation : int
+        Queries of each task.
+    seed : int
+        0 or more.
+    settings : sequence of str
+        Where negatives of test and validation queries come from, see
+        `everycell.collections.query_by_example.SETTINGS`. Training lists are made in the first
+        one only.
+
+    Returns
+    -------
+    Benchmark
+        Up to 5 relevant documents a query and 25 negatives.
+
+    Raises
+    ------
+    ValueError
+        More queries asked for than a task has, or an unknown setting.
+
+    Examples
+    --------
+    >>> ids = [f"d{number:02}" for number in range(30)]
+    >>> documents = pd.DataFrame({"document_id": ids, "text": "x", "package": "p", "parent": "q"})
+    >>> pairs = pd.DataFrame({"task": "cite", "query_id": ids[:3], "document_id": ids[3:6]})
+    >>> benchmark = linked_benchmark(
+    ...     pairs, pairs, documents, test=1, validation=1, seed=0, settings=["random"]
+    ... )
+    >>> benchmark.queries["split"].tolist(), len(benchmark.candidates)
+    (['test', 'validation', 'train'], 78)
+    """
+    split = split_queries(positives, test=test, validation=validation, seed=seed)
+    text = documents.set_index("document_id")["text"]
+    queries = split.assign(origin_id=split["query_id"], text=split["query_id"].map(text))
+    pairs = ["query_id", "document_id"]
+    never = pd.concat([positives[pairs], excluded[pairs]], ignore_index=True)
+    trained = queries["split"] == "train"
+    lists = [
+        candidate_lists(queries[~trained], positives, never, documents, setting=setting, seed=seed)
+        for setting in settings
+    ]
+    lists.append(
+        candidate_lists(
+            queries[trained],
+            training_positives(positives, split),
+            never,
+            documents,
+            setting=settings[0],
+            seed=seed,
+        )
+    )
+    return Benchmark(queries, pd.concat(lists, ignore_index=True))
