@@ -1,0 +1,366 @@
+"""Training: the arithmetic of a step, resuming after a kill, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from datasets import Dataset
+from pydantic import ValidationError
+from safetensors.torch import load_file
+from transformers import BertConfig, BertModel
+
+from everycell.learning import training
+from everycell.learning.training import TrainingError, TrainingOptions, train
+
+ROWS = Dataset.from_dict({"ids": [[1 + row % 7, 2 + row % 5] for row in range(22)]})
+OPTIONS = TrainingOptions(
+    learning_rate=0.01, epochs=3, batch_size=4, warmup_ratio=0.1, seed=3, checkpoint_steps=4
+)
+#: Dropout is on, so that a training that took up other random numbers would end elsewhere.
+SIZE = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8, "num_hidden_layers": 1}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def new_model() -> BertModel:
+    torch.manual_seed(0)
+    return BertModel(BertConfig(vocab_size=9, **SIZE))
+
+
+def loss(model, batch) -> torch.Tensor:
+    return model(torch.tensor(batch["ids"])).last_hidden_state.pow(2)[:, 0, :3].mean()
+
+
+def first_weight(model) -> float:
+    return float(model.embeddings.word_embeddings.weight[1, 1].detach())
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "model.safetensors").read_bytes()
+
+
+class Killed(BaseException):
+    """What ends a process from outside; no handler of the training catches it."""
+
+
+def dies_after(calls: int):
+    """A loss that ends the training like a kill, at the call after so many."""
+    seen = 0
+
+    def dying(model, batch):
+        nonlocal seen
+        seen += 1
+        if seen > calls:
+            raise Killed
+        return loss(model, batch)
+
+    return dying
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory) -> Path:
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("whole") / "model"
+    train(new_model(), ROWS, loss, OPTIONS, folder)
+    return folder
+
+
+def test_killed_by_the_system_and_resumed_in_another_process(tmp_path, uninterrupted):
+    folder = tmp_path / "model"
+    script = f"""
+import os, signal, sys
+sys.path[:0] = {[str(Path(__file__).parent), *sys.path]!r}
+from test_learning_training import *
+torch.set_num_threads(1)
+seen = []
+def dying(model, batch):
+    seen.append(batch)
+    if len(seen) == 11:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return loss(model, batch)
+train(new_model(), ROWS, dying, OPTIONS, Path({str(folder)!r}))
+"""
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    killed = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    assert not folder.exists()
+    kept = sorted(path.name for path in folder.with_name("model.checkpoints").iterdir())
+    assert kept == ["step-00000004", "step-00000008"]
+    record = train(new_model(), ROWS, loss, OPTIONS, folder)
+    assert record.steps == 18
+    for name in ("model.safetensors", "training.json", "config.json"):
+        assert (folder / name).read_bytes() == (uninterrupted / name).read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("calls", [0, 3, 4, 5, 17])
+def test_killed_at_any_step(tmp_path, uninterrupted, calls):
+    with pytest.raises(Killed):
+        train(new_model(), ROWS, dies_after(calls), OPTIONS, tmp_path / "model")
+    train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
+    assert weights(tmp_path / "model") == weights(uninterrupted)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "optimiser.safetensors", "state.json"])
+@pytest.mark.parametrize("fault", ["cut", "gone", "changed"])
+def test_a_corrupt_checkpoint_is_left_out(tmp_path, uninterrupted, caplog, name, fault):
+    with pytest.raises(Killed):
+        train(new_model(), ROWS, dies_after(13), OPTIONS, tmp_path / "model")
+    path = tmp_path / "model.checkpoints" / "step-00000012" / name
+    content = path.read_bytes()
+    if fault == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(content[:-9] + (b"" if fault == "cut" else b"x" * 9))
+    with caplog.at_level(logging.INFO):
+        train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
+    assert "step-00000012 is corrupt" in caplog.text
+    assert "goes on after step 8 of 18" in caplog.text
+    assert weights(tmp_path / "model") == weights(uninterrupted)
+
+
+def test_without_a_whole_checkpoint_it_starts_anew(tmp_path, uninterrupted, caplog):
+    with pytest.raises(Killed):
+        train(new_model(), ROWS, dies_after(9), OPTIONS, tmp_path / "model")
+    for path in (tmp_path / "model.checkpoints").glob("*/state.json"):
+        path.write_text("[]")
+    train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
+    assert "no whole checkpoint: training starts anew" in caplog.text
+    assert weights(tmp_path / "model") == weights(uninterrupted)
+
+
+def test_a_checkpoint_of_another_training_is_refused(tmp_path):
+    with pytest.raises(Killed):
+        train(new_model(), ROWS, dies_after(9), OPTIONS, tmp_path / "model")
+    other = OPTIONS.model_copy(update={"learning_rate": 0.5})
+    with pytest.raises(TrainingError, match=r"learning_rate 0\.01, now 0\.5\): remove it"):
+        train(new_model(), ROWS, loss, other, tmp_path / "model")
+    with pytest.raises(TrainingError, match="examples '"):
+        train(new_model(), ROWS.select(range(21)), loss, OPTIONS, tmp_path / "model")
+    with pytest.raises(TrainingError, match="length None, now 128"):
+        train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model", settings={"length": 128})
+    torch.manual_seed(1)
+    changed = BertModel(BertConfig(vocab_size=9, **SIZE))
+    with pytest.raises(TrainingError, match="weights '"):
+        train(changed, ROWS, loss, OPTIONS, tmp_path / "model")
+    # How often checkpoints are written changes no result.
+    train(
+        new_model(),
+        ROWS,
+        loss,
+        OPTIONS.model_copy(update={"checkpoint_steps": 99}),
+        tmp_path / "model",
+    )
+
+
+def test_a_finished_folder_is_returned_and_another_is_refused(tmp_path, uninterrupted):
+    record = train(new_model(), ROWS, dies_after(0), OPTIONS, uninterrupted)
+    assert record.steps == 18
+    other = OPTIONS.model_copy(update={"seed": 4})
+    with pytest.raises(TrainingError, match="seed 3, now 4"):
+        train(new_model(), ROWS, loss, other, uninterrupted)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(TrainingError, match=r"no readable training\.json"):
+        train(new_model(), ROWS, loss, OPTIONS, tmp_path)
+
+
+def test_one_step_is_that_of_the_optimiser(tmp_path):
+    """Two batches of two make the same step as one of four, and as torch by hand."""
+    options = TrainingOptions(
+        learning_rate=0.01, batch_size=2, accumulation=2, max_gradient_norm=0.05, max_steps=1
+    )
+    models = [BertModel(BertConfig(vocab_size=9, hidden_dropout_prob=0.0, **SIZE)) for _ in "ab"]
+    models[1].load_state_dict(models[0].state_dict())
+    for model in models:
+        model.config.attention_probs_dropout_prob = 0.0
+        for layer in model.modules():
+            if isinstance(layer, torch.nn.Dropout):
+                layer.p = 0.0
+    rows = ROWS.select(range(4))
+    record = train(models[0], rows, loss, options, tmp_path / "model")
+    models[1].train()
+    value = loss(models[1], rows[:])
+    value.backward()
+    torch.nn.utils.clip_grad_norm_(models[1].parameters(), 0.05)
+    torch.optim.AdamW(models[1].parameters(), lr=0.01, weight_decay=0.0).step()
+    assert record.losses == pytest.approx([value.item()], rel=1e-6)
+    for one, two in zip(models[0].parameters(), models[1].parameters(), strict=True):
+        torch.testing.assert_close(one, two, atol=1e-5, rtol=1e-4)
+
+
+def test_out_of_memory_halves_the_batch_and_keeps_the_step(tmp_path, caplog):
+    """A row's loss does not depend on the others, so the losses stay what they were."""
+    quiet = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    options = TrainingOptions(learning_rate=0.01, batch_size=8, max_steps=4, epochs=2)
+
+    def small(model, batch):
+        if len(batch["ids"]) > 3:
+            raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")
+        return loss(model, batch)
+
+    records = []
+    for function, name in ((loss, "whole"), (small, "parts")):
+        torch.manual_seed(0)
+        model = BertModel(BertConfig(vocab_size=9, **SIZE, **quiet))
+        records.append(train(model, ROWS, function, options, tmp_path / name))
+    assert (records[0].batch_size, records[1].batch_size) == (8, 2)
+    assert "8" not in caplog.text and "2 rows go through the model at once" in caplog.text
+    assert records[1].losses == pytest.approx(records[0].losses, rel=1e-5)
+
+
+def test_one_row_that_is_too_large(tmp_path):
+    def large(model, batch):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(TrainingError, match="a single row in a batch: shorten the texts"):
+        train(new_model(), ROWS, large, OPTIONS, tmp_path / "model")
+
+
+def test_another_error_passes(tmp_path):
+    def wrong(model, batch):
+        raise RuntimeError("shapes do not match")
+
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        train(new_model(), ROWS, wrong, OPTIONS, tmp_path / "model")
+
+
+VALUES = {6: 0.2, 12: 0.7, 18: 0.7, 24: 0.1, 30: 0.9}
+
+
+def validated(tmp_path: Path, function=loss, patience: int | None = 2):
+    """Train with given validation values; the weights that each belongs to are noted."""
+    model, seen = new_model(), {}
+    options = OPTIONS.model_copy(update={"epochs": 5, "patience": patience})
+
+    def validate(model):
+        assert not model.training and not torch.is_grad_enabled()
+        step = 6 * (len(seen) + 1)
+        seen[step] = first_weight(model)
+        return VALUES[step]
+
+    record = train(model, ROWS, function, options, tmp_path / "model", validate=validate)
+    return record, seen, model
+
+
+def test_early_stopping_keeps_the_best_weights(tmp_path):
+    record, seen, model = validated(tmp_path)
+    assert [(each.step, each.value) for each in record.validations] == list(VALUES.items())[:4]
+    assert (record.best_step, record.steps, record.stopped_early) == (12, 24, True)
+    assert first_weight(model) == seen[12] != seen[24]
+    saved = load_file(tmp_path / "model" / "model.safetensors")
+    assert float(saved["embeddings.word_embeddings.weight"][1, 1]) == seen[12]
+    written = json.loads((tmp_path / "model" / "training.json").read_text())
+    assert written["best_step"] == 12 and len(written["losses"]) == 24
+    assert not model.training
+
+
+def test_the_last_step_can_be_the_best(tmp_path):
+    record, seen, model = validated(tmp_path, patience=None)
+    assert (record.best_step, record.steps, record.stopped_early) == (30, 30, False)
+    assert first_weight(model) == seen[30]
+
+
+def test_the_best_checkpoint_outlives_newer_ones_and_a_kill(tmp_path):
+    with pytest.raises(Killed):
+        validated(tmp_path, dies_after(23), patience=None)
+    steps = sorted(path.name for path in (tmp_path / "model.checkpoints").iterdir())
+    assert steps == ["step-00000012", "step-00000018", "step-00000020"]
+    options = OPTIONS.model_copy(update={"epochs": 5, "patience": None})
+    record = train(new_model(), ROWS, loss, options, tmp_path / "model", validate=lambda model: 0.1)
+    assert record.best_step == 12
+    assert [each.value for each in record.validations] == [0.2, 0.7, 0.7, 0.1, 0.1]
+
+
+def test_the_rows_of_an_epoch_are_each_seen_once_in_new_order(tmp_path):
+    rows = Dataset.from_dict({"ids": [[1, 2]] * 10, "number": list(range(10))})
+    seen = []
+
+    def noting(model, batch):
+        seen.extend(batch["number"])
+        return loss(model, batch)
+
+    options = TrainingOptions(learning_rate=0.01, epochs=2, batch_size=4)
+    assert train(new_model(), rows, noting, options, tmp_path / "model").steps == 6
+    assert sorted(seen[:10]) == sorted(seen[10:]) == list(range(10))
+    assert seen[:10] != seen[10:]
+
+
+def test_the_rate_rises_then_falls(tmp_path, monkeypatch):
+    rates = []
+    step = torch.optim.AdamW.step
+
+    def noting(optimiser, *arguments, **options):
+        rates.append(optimiser.param_groups[0]["lr"])
+        return step(optimiser, *arguments, **options)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", noting)
+    options = TrainingOptions(learning_rate=1.0, max_steps=5, warmup_ratio=0.4)
+    train(new_model(), ROWS, loss, options.model_copy(update={"epochs": 9}), tmp_path / "model")
+    assert rates == pytest.approx([0, 0.5, 1, 2 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"learning_rate": 0}, "learning_rate"),
+        ({"learning_rate": 1, "epoch": 3}, "epoch"),
+        ({"learning_rate": 1, "warmup_ratio": 1.5}, "warmup_ratio"),
+        ({"learning_rate": 1, "optimiser": "sgd"}, "optimiser"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ValidationError, match=message):
+        TrainingOptions(**options)
+
+
+def test_what_cannot_be_trained(tmp_path):
+    with pytest.raises(TrainingError, match="no rows"):
+        train(new_model(), ROWS.select([]), loss, OPTIONS, tmp_path / "model")
+    with pytest.raises(ValueError, match="patience needs"):
+        patient = OPTIONS.model_copy(update={"patience": 1})
+        train(new_model(), ROWS, loss, patient, tmp_path / "model")
+    with pytest.raises(TrainingError, match="loss of step 1 is nan: lower learning_rate"):
+        nan = torch.tensor(float("nan"), requires_grad=True)
+        train(new_model(), ROWS, lambda *_: nan * 1, OPTIONS, tmp_path / "model")
+    with pytest.raises(TrainingError, match="validation value after step 6 is nan"):
+        train(new_model(), ROWS, loss, OPTIONS, tmp_path / "n", validate=lambda _: float("nan"))
+
+
+def test_progress_is_logged_with_the_time_left(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(training, "PROGRESS_SECONDS", 0.0)
+    with caplog.at_level(logging.INFO):
+        train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
+    lines = [each for each in caplog.messages if "minutes left" in each]
+    assert len(lines) == 18
+    assert lines[-1].startswith("step 18 of 18, loss ") and lines[-1].endswith(" 0.0 minutes left")
+
+
+def test_bf16_is_left_out_on_a_cpu(tmp_path, caplog, uninterrupted):
+    options = OPTIONS.model_copy(update={"bf16": True})
+    train(new_model(), ROWS, loss, options, tmp_path / "model")
+    assert "bf16 is for a GPU" in caplog.text
+    assert weights(tmp_path / "model") == weights(uninterrupted)
+
+
+def test_a_folder_left_half_written_is_replaced(tmp_path, uninterrupted):
+    half = tmp_path / ".model.partial"
+    half.mkdir()
+    (half / "model.safetensors").write_bytes(b"half")
+    (tmp_path / "model").mkdir()
+    train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
+    assert weights(tmp_path / "model") == weights(uninterrupted)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
