@@ -27,7 +27,8 @@ LINK_TYPES: Mapping[str, str] = {"5": "cite", "6": "co-cite", "4": "coupling"}
 CRANFIELD_RELEVANCE: Mapping[str, int] = {"-1": 4, "1": 4, "2": 3, "3": 2, "4": 1}
 
 _MONTHS = "January February March April May June July August September October November December"
-_DATE = re.compile(rf"\s*(CACM )?({'|'.join(_MONTHS.split())}),? ?\d{{4}}\s*", re.IGNORECASE)
+_DATE = re.compile(rf"\s*(CACM )?({'|'.join(_MONTHS.split())}),? ?(\d{{4}})\s*", re.IGNORECASE)
+_CATEGORIES = re.compile(r"\s*[\d .,]*?(\d\.\d+)[\d .,]*")
 _PAGE = re.compile(r"(CACM-\d{4})\.html")
 _LINK = re.compile(r"(\d+)\t(\d+)\t(\d+)\s*")
 _FIELD = re.compile(r"\.([A-Z])\s*")
@@ -82,6 +83,26 @@ class Collection:
         """Size of the collection."""
         judged = self.qrels["topic_id"].nunique()
         return Counts(len(self.documents), len(self.topics), judged, len(self.qrels))
+
+
+@dataclass(frozen=True)
+class AdHoc:
+    """Topics and judgements for a search of the whole collection.
+
+    Attributes
+    ----------
+    documents : pandas.DataFrame
+        Columns `document_id`, `text`, one row a document.
+    topics : pandas.DataFrame
+        Columns `task`, `query`, `text`: the topics that have judgements.
+    qrels : pandas.DataFrame
+        Columns `task`, `query`, `document`, `relevance` (integer, 1 or more), as
+        `everycell.retrieval` takes judgements. What is not judged is not relevant.
+    """
+
+    documents: pd.DataFrame
+    topics: pd.DataFrame
+    qrels: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -282,6 +303,77 @@ def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int
     return links[links["query_id"].isin(queries)].reset_index(drop=True)
 
 
+def read_cacm_issues(path: Path) -> pd.DataFrame:
+    """Year and subject of each record of CACM.
+
+    Parameters
+    ----------
+    path : Path
+        `cacm.tar.gz`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `document_id`, `year` (of the issue, 1958 to 1979) and `category`: the first code
+        of the Computing Reviews classification, such as "4.22", in the line that holds nothing
+        but codes; "" where there is none. Only records from 1968 on have codes.
+
+    Raises
+    ------
+    CollectionError
+        As `read_collection`.
+
+    Examples
+    --------
+    >>> read_cacm_issues(Path("no.tar.gz"))
+    Traceback (most recent call last):
+    everycell.collections.smart.CollectionError: no.tar.gz cannot be read (No such file or
+    directory); fetch it, or correct its path.
+    """
+    rows = []
+    for place, record, lines in _cacm_pages(Path(path)):
+        number, year = _cacm_issue(lines, place)
+        codes = (_CATEGORIES.fullmatch(line) for line in lines[number + 1 :])
+        rows.append((record, year, next((found[1] for found in codes if found), "")))
+    return pd.DataFrame(rows, columns=["document_id", "year", "category"])
+
+
+def ad_hoc(name: str, collection: Collection) -> AdHoc:
+    """Topics and judgements of a collection as a search and its evaluation take them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the collection, which becomes that of the task.
+    collection : Collection
+        From `read_collection`; grades of Cranfield are relevance already (4 is best, and what
+        stands in the file as -1 is 4).
+
+    Returns
+    -------
+    AdHoc
+        Topics without judgements are left out: trec_eval does not count them either. Documents
+        without text stay in, so that the counts of an index are those of the collection.
+
+    Examples
+    --------
+    >>> collection = Collection(
+    ...     pd.DataFrame({"document_id": ["d"], "title": "a", "abstract": "b", "text": "a b"}),
+    ...     pd.DataFrame({"topic_id": ["1", "2"], "text": ["what?", "why?"]}),
+    ...     pd.DataFrame({"topic_id": ["2"], "document_id": ["d"], "relevance": [1]}),
+    ... )
+    >>> found = ad_hoc("cisi", collection)
+    >>> found.topics.to_numpy().tolist(), found.qrels.to_numpy().tolist()
+    ([['cisi', '2', 'why?']], [['cisi', '2', 'd', 1]])
+    """
+    qrels = collection.qrels.rename(columns={"topic_id": "query", "document_id": "document"})
+    topics = collection.topics.rename(columns={"topic_id": "query"})
+    judged = topics[topics["query"].isin(qrels["query"])].reset_index(drop=True)
+    for frame in (judged, qrels):
+        frame.insert(0, "task", name)
+    return AdHoc(collection.documents[["document_id", "text"]], judged, qrels)
+
+
 def _cacm_id(number: str) -> str:
     return f"CACM-{int(number):04d}"
 
@@ -309,16 +401,23 @@ def _cacm_pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
         raise _unreadable(path, error) from error
 
 
+def _cacm_issue(lines: list[str], place: str) -> tuple[int, int]:
+    """Number of the line with the month of the issue, and the year."""
+    dates = [(number, date) for number, line in enumerate(lines) if (date := _DATE.fullmatch(line))]
+    if lines[:2] != ["<html>", "<pre>"] or len(dates) != 1:
+        raise CollectionError(
+            f"{place}, line 1: a page begins with <html> and <pre> and has one line with the "
+            f"month of the issue, but this has {len(dates)}; use the registry's file."
+        )
+    number, date = dates[0]
+    return number, int(date[3])
+
+
 def _cacm_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
     """Title and abstract: the first paragraph, and what follows up to the date of the issue."""
     for place, record, lines in _cacm_pages(path):
-        dates = [number for number, line in enumerate(lines) if _DATE.fullmatch(line)]
-        if lines[:2] != ["<html>", "<pre>"] or len(dates) != 1:
-            raise CollectionError(
-                f"{place}, line 1: a page begins with <html> and <pre> and has one line with the "
-                f"month of the issue, but this has {len(dates)}; use the registry's file."
-            )
-        head = "\n".join(lines[2 : dates[0]]).strip()
+        issue, _ = _cacm_issue(lines, place)
+        head = "\n".join(lines[2:issue]).strip()
         title, _, abstract = (
             _blanks(part) for part in re.split(r"(\n\s*\n)", head + "\n\n", maxsplit=1)
         )
