@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import cached_property
@@ -171,6 +171,8 @@ class Card(_Model):
     source: str = Field(min_length=2)
     tiers: Annotated[dict[Tier, TierCard], Field(min_length=1)]
     layout: Layout | None = None
+    #: Key columns that only describe another one; conclusions are tested without them.
+    labels: list[str] = []
     #: Decimals by metric; "text" compares the strings. `all` holds where no metric is named.
     decimals: dict[str, int | Literal["text"]] = {}
     tolerances: list[Tolerance] = []
@@ -273,6 +275,10 @@ class Artefact(_Model):
         if numbers.empty:
             return "text"
         return int(numbers.map(decimals_shown).max())
+
+    def unlabelled(self, table: pd.DataFrame) -> pd.DataFrame:
+        """A table of this artefact, printed or rebuilt, as its conclusions are tested on it."""
+        return unlabelled(table, self.card.labels, where=self.id)
 
     def select(self, selector: Mapping[str, str | list[str]]) -> pd.Series:
         """Boolean mask over `cells`; an unknown column or a value no cell has is an error."""
@@ -433,6 +439,51 @@ def select(
     return mask
 
 
+def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.DataFrame:
+    """Leave out the key columns that only describe another one.
+
+    Parameters
+    ----------
+    table
+        Tidy table with key columns and `value`, shape (n, k).
+    labels
+        Columns to leave out; one that the table does not have is left out already.
+    where
+        Name for the error message.
+
+    Returns
+    -------
+    DataFrame
+        Shape (n, k - labels), in the same order.
+
+    Raises
+    ------
+    CardError
+        Two cells that only a label told apart.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"row": ["a", "b"], "model": ["BM25", "TILDE"], "value": [0.4, 0.5]})
+    >>> list(unlabelled(table, ["model"], where="toy").columns)
+    ['row', 'value']
+    >>> unlabelled(table.assign(row="a"), ["model"], where="toy")
+    Traceback (most recent call last):
+    everycell.artefacts.CardError: toy: without the labels ['model'] two cells have the key \
+{'row': 'a'}; tell them apart by another key column.
+    """
+    if not labels:
+        return table
+    rest = table.drop(columns=list(labels), errors="ignore")
+    keys = key_columns(rest)
+    twice = rest.duplicated(keys)
+    if twice.any():
+        raise CardError(
+            f"{where}: without the labels {list(labels)} two cells have the key "
+            f"{rest.loc[twice, keys].iloc[0].to_dict()}; tell them apart by another key column."
+        )
+    return rest
+
+
 def _read_yaml(path: Path, model: type[_Content]) -> _Content:
     try:
         return model.model_validate(load_yaml(path.read_text(encoding="utf-8")))
@@ -515,8 +566,8 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     drawings that something is said to rebuild, selectors that name no cell, comparisons with a
     cell that is not there, numbers that cannot be parsed in a metric with declared decimals,
     metrics whose decimals are declared but absent or the other way round, more digits printed
-    than declared, layouts that miss a key column, and cells files without a card or cards that
-    point at cells without a file.
+    than declared, labels that are no key columns or tell two cells apart, layouts that miss a key
+    column, and cells files without a card or cards that point at cells without a file.
     """
     faults: list[str] = []
     for artefact in all_artefacts(papers):
@@ -566,6 +617,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
     card, cells = artefact.card, artefact.cells
     if cells.empty:
         used = {
+            "labels": card.labels,
             "decimals": card.decimals,
             "tolerances": card.tolerances,
             "quoted": card.quoted,
@@ -594,6 +646,12 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
                     f"{artefact.id}: erratum {erratum.id} gives a value for {given.cells}, which "
                     "its `cells` do not name; name them there too."
                 )
+    strange = [column for column in card.labels if column not in artefact.key_columns]
+    if strange:
+        yield (
+            f"{artefact.id}: `labels` names the column {strange[0]!r}; the key columns are "
+            f"{artefact.key_columns}."
+        )
     yield from _check_conclusions(artefact)
     if card.layout is not None:
         laid = [*card.layout.rows, *card.layout.columns]
@@ -630,13 +688,24 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
 
 
 def _check_conclusions(artefact: Artefact) -> Iterator[str]:
-    names = artefact.key_columns
-    printed = set(artefact.cells[names].itertuples(index=False, name=None))
+    labels, cells = artefact.card.labels, artefact.unlabelled(artefact.cells)
+    names = key_columns(cells)
+    printed = set(cells[names].itertuples(index=False, name=None))
     for conclusion in artefact.card.conclusions:
         place = f"{artefact.id}: conclusion {conclusion.id}"
         for predicate in conclusion.holds_if:
-            selected = artefact.cells[artefact.select(predicate.cells)][names].to_dict("records")
-            for override in filter(None, (predicate.other, predicate.low, predicate.high)):
+            overrides = list(filter(None, (predicate.other, predicate.low, predicate.high)))
+            named = set(labels) & {
+                column for part in (predicate.cells, *overrides) for column in part
+            }
+            if named:
+                yield (
+                    f"{place} names the label {sorted(named)[0]!r}, which only describes other "
+                    f"columns; name cells by {names}."
+                )
+                continue
+            selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
+            for override in overrides:
                 unknown = [column for column in override if column not in names]
                 # Put onto each selected cell, an override must lead to a printed cell.
                 lost = [key for key in selected if tuple((key | override).values()) not in printed]

@@ -126,7 +126,7 @@ def report(
         Tier that the values come from.
     rebuilt
         Tidy table with the artefact's key columns and `value` (numbers or text); None where
-        nothing was run.
+        nothing was run. A column `marker` is shown beside the printed one, and is no verdict.
     files
         Names of the files beside the verdicts, to list.
 
@@ -134,7 +134,9 @@ def report(
     -------
     dict
         JSON-ready: artefact, tier, state, cells, verdicts (counts), rmse and kendall_tau (by
-        metric), conclusions, errata, files. A stand-in has no cells: nothing is compared.
+        metric), conclusions, errata, files. A stand-in has no cells: nothing is compared. A
+        compared cell has `markers` (printed, rebuilt) where both tables have that column and one
+        of the two is not empty.
 
     Raises
     ------
@@ -152,11 +154,15 @@ def report(
     if rebuilt is None and state in RUNNABLE:
         state = "not_run"
     values: dict[tuple[str, ...], Any] = {}
+    markers: dict[tuple[str, ...], str] = {}
     if rebuilt is not None and state == "rebuilt" and not artefact.cells.empty:
         values = read_rebuilt(artefact, rebuilt)
+        if "marker" in rebuilt:
+            markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
         rebuilt = rebuilt[[*artefact.key_columns, "value"]]
     needs = declared.needs if rebuilt is None else "the rebuilt table lacks this cell"
     cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, needs, state)
+    _add_markers(artefact, cells, markers)
     counts = Counter(cell["verdict"] for cell in cells)
     return {
         "artefact": artefact.id,
@@ -241,6 +247,17 @@ def _cells(
     return cells
 
 
+def _add_markers(
+    artefact: Artefact, cells: list[dict[str, Any]], rebuilt: Mapping[tuple, str]
+) -> None:
+    if not rebuilt or "marker" not in artefact.cells:
+        return
+    for cell, printed in zip(cells, artefact.cells["marker"], strict=True):
+        markers = {"printed": printed, "rebuilt": rebuilt.get(tuple(cell["key"].values()), "")}
+        if cell["rebuilt"] is not None and any(markers.values()):
+            cell["markers"] = markers
+
+
 def _number(value: object) -> float | None:
     """A finite number, or None: "132_1" and "1e999", which `float` takes, are none."""
     if isinstance(value, str) and not is_number(value):
@@ -275,21 +292,25 @@ def _closeness(artefact: Artefact, cells: list[dict[str, Any]]) -> dict[str, Any
 def _conclusions(
     artefact: Artefact, rebuilt: pd.DataFrame | None, state: str
 ) -> list[dict[str, Any]]:
-    if rebuilt is not None and state == "rebuilt":
-        # What the paper takes as given holds its printed value in the rebuilt table too.
-        rebuilt = pd.concat([rebuilt, artefact.input_cells()])
-    if artefact.card.conclusions and artefact.cells.empty:
+    if not artefact.card.conclusions:
+        return []
+    if artefact.cells.empty:
         raise CardError(
             f"{artefact.card_path}: {artefact.name} has conclusions, but there is no "
             f"{artefact.cells_path.name}; add the printed cells or drop the conclusions."
         )
+    printed = artefact.unlabelled(artefact.cells)
+    if rebuilt is not None:
+        rebuilt = artefact.unlabelled(rebuilt)
+        if state == "rebuilt":
+            # What the paper takes as given holds its printed value in the rebuilt table too.
+            rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells())])
     tested = []
     for conclusion in artefact.card.conclusions:
-        on_printed = evaluate(conclusion, artefact.cells)
+        on_printed = evaluate(conclusion, printed)
         on_rebuilt = None
         if rebuilt is not None:
-            printed = artefact.cells if state == "rebuilt" else None
-            on_rebuilt = evaluate(conclusion, rebuilt, printed)
+            on_rebuilt = evaluate(conclusion, rebuilt, printed if state == "rebuilt" else None)
         tested.append(
             {
                 "id": conclusion.id,

@@ -109,6 +109,14 @@ ADDED = {
         "holds_if: [{cells: {row: a}, op: '>', value: 0}]}, *c]",
         "toy/table_1: the id 'c' stands 2 times; give each its own.",
     ),
+    "a label that is no column": (
+        "labels: [model]",
+        "toy/table_1: `labels` names the column 'model'; the key columns are ['row', 'metric'].",
+    ),
+    "a label that tells two cells apart": (
+        "labels: [row]",
+        "toy/table_1: without the labels ['row'] two cells have the key {'metric': 'AP'}",
+    ),
     "layout without a key column": (
         "layout: {rows: [row], columns: []}",
         "toy/table_1: `layout` names ['row']; it must name each key column once",
@@ -125,6 +133,34 @@ def test_a_field_that_does_not_fit_the_cells(tmp_path, kind):
     field, sentence = ADDED[kind]
     [fault] = check(tmp_path, f"{CARD}    {field}\n")
     assert sentence in fault
+
+
+LABELLED = "row,model,metric,value\na,BM25,AP,0.30\na,BM25,n,12\nb,TILDE,AP,0.4\nb,TILDE,n,7\n"
+BETTER = (
+    "    labels: [model]\n    conclusions: [{id: c, claim: Row b is better., source: p. 1, "
+    "holds_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]\n"
+)
+
+
+def test_conclusions_leave_labels_out(tmp_path):
+    assert check(tmp_path, CARD + BETTER, LABELLED) == []
+
+
+@pytest.mark.parametrize(
+    ("sound", "naming"),
+    [
+        ("cells: {row: b,", "cells: {model: TILDE,"),
+        ("other: {row: a}", "other: {row: a, model: BM25}"),
+        ("other: {row: a}", "value: 0, low: {model: BM25}, high: {row: a}"),
+        ("other: {row: a}", "value: 0, low: {row: a}, high: {model: BM25}"),
+    ],
+)
+def test_a_conclusion_that_names_a_label(tmp_path, sound, naming):
+    assert sound in BETTER
+    assert check(tmp_path, CARD + BETTER.replace(sound, naming), LABELLED) == [
+        "toy/table_1: conclusion c names the label 'model', which only describes other columns; "
+        "name cells by ['row', 'metric']."
+    ]
 
 
 def test_a_selector_whose_values_never_meet_in_a_cell(tmp_path):

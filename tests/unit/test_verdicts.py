@@ -358,6 +358,67 @@ def test_a_stand_in_does_not_mix_with_printed_inputs(tmp_path):
     assert found["on_rebuilt"] == "undecided"
 
 
+LABELLED = pd.DataFrame(
+    [("a", "BM25", "0.30", "b"), ("b", "TILDE", "0.4", "")],
+    columns=["row", "model", "value", "marker"],
+)
+
+
+def labelled(folder: Path, state: str) -> Artefact:
+    """An artefact with a column that describes its rows, a claim without it, and markers."""
+    claim = CLAIM | {"holds_if": [{"cells": {"row": "b"}, "op": ">", "other": {"row": "a"}}]}
+    artefact = toy(folder, state, labels=["model"], conclusions=[claim], decimals={"all": 2})
+    LABELLED.to_csv(artefact.cells_path, index=False)
+    return artefact
+
+
+def test_a_stand_in_decides_conclusions_whatever_its_labels_are(tmp_path):
+    other = LABELLED.assign(model=["LM", "SPLADE-tiny"])
+    for values, outcome in ((["0.2", "0.3"], "holds"), (["0.3", "0.2"], "fails")):
+        found = report(labelled(tmp_path, "stand_in"), "embedded", other.assign(value=values))
+        [conclusion] = found["conclusions"]
+        assert (conclusion["on_printed"], conclusion["on_rebuilt"]) == ("holds", outcome)
+    unnamed = other.drop(columns="model")
+    assert report(labelled(tmp_path, "stand_in"), "embedded", unnamed) == report(
+        labelled(tmp_path, "stand_in"), "embedded", other
+    )
+
+
+def test_a_stand_in_that_only_its_labels_tell_apart(tmp_path):
+    with pytest.raises(CardError, match=r"without the labels \['model'\] two cells .*'row': 'b'"):
+        report(labelled(tmp_path, "stand_in"), "embedded", LABELLED.assign(row="b"))
+
+
+def test_a_verdict_needs_the_labels_of_the_print(tmp_path):
+    artefact = labelled(tmp_path, "rebuilt")
+    found = report(artefact, "embedded", LABELLED)
+    assert [cell["verdict"] for cell in found["cells"]] == ["equal", "equal"]
+    assert found["conclusions"][0]["on_rebuilt"] == "holds"
+    with pytest.raises(CardError, match="rebuilt the cell b / SPLADE, which is not printed"):
+        report(artefact, "embedded", LABELLED.assign(model=["BM25", "SPLADE"]))
+
+
+def test_markers_are_reported_and_change_nothing_else(tmp_path):
+    artefact = labelled(tmp_path, "rebuilt")
+    plain = report(artefact, "embedded", LABELLED.drop(columns="marker"))
+    assert not any("markers" in cell for cell in plain["cells"])
+    found = report(artefact, "embedded", LABELLED.assign(marker="c")[::-1])
+    assert [cell.pop("markers") for cell in found["cells"]] == [
+        {"printed": "b", "rebuilt": "c"},
+        {"printed": "", "rebuilt": "c"},
+    ]
+    assert found == plain
+    none = report(artefact, "embedded", LABELLED.assign(marker=["", None]))
+    assert none["cells"][0]["markers"] == {"printed": "b", "rebuilt": ""}
+    assert "markers" not in none["cells"][1]
+
+
+def test_a_cell_without_a_rebuilt_value_has_no_markers(tmp_path):
+    [first, second] = report(labelled(tmp_path, "rebuilt"), "embedded", LABELLED[1:])["cells"]
+    assert first["verdict"] == "not_run" and "markers" not in first
+    assert "markers" not in second
+
+
 def test_closeness_by_metric(tmp_path):
     found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT))
     squares = (0.001**2 + 0.004**2 + 0.02**2) / 3
