@@ -26,6 +26,7 @@ from everycell.retrieval.runs import (
     write_run,
 )
 from everycell.retrieval.significance import beaten_letters, paired_tests, system_letters
+from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
 
 __all__ = [
     "ALPHAS",
@@ -39,6 +40,7 @@ __all__ = [
     "id_order",
     "interpolate",
     "judge",
+    "likelihood_scores",
     "noise_oracle",
     "oracle",
     "oracle_summary",
@@ -50,7 +52,9 @@ __all__ = [
     "restrict_run",
     "sweep",
     "system_letters",
+    "term_weight_scores",
     "trec_order",
+    "vector_scores",
     "write_candidates",
     "write_qrels",
     "write_run",

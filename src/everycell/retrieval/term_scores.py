@@ -1,0 +1,312 @@
+"""Scores of (query, document) pairs from flat arrays, without a dictionary a document.
+
+=============================  =========================  ========================================
+function                       systems                    score of a pair
+=============================  =========================  ========================================
+:func:`likelihood_scores`      TILDE                      sum over query terms of count x log P
+:func:`term_weight_scores`     TILDEv2, SPLADE            sum over shared terms of count x weight
+:func:`vector_scores`          dense encoders             dot product
+=============================  =========================  ========================================
+
+A pair is a row of the queries and a row of the documents: two lists of row numbers, in any order
+and with repetitions, or one query row and a list of document rows.
+
+All three add in float64, in one thread, each pair by itself and in the order in which its terms
+are stored. So a score depends on nothing but its pair, and they need no memory for what stands
+between the arrays and the scores (vectors: one block of pairs). The first two are loops that numba
+compiles at their first use, in about a second, and then keeps on disk (beside this file, or in
+``NUMBA_CACHE_DIR``). `bench/term_scoring.py` has their speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+FloatArray = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+
+def likelihood_scores(
+    log_probabilities: npt.NDArray[np.floating],
+    queries: sparse.csr_array | sparse.csr_matrix,
+    query_rows: npt.ArrayLike,
+    document_rows: npt.ArrayLike,
+) -> FloatArray:
+    """Log-likelihood of queries given documents (TILDE).
+
+    Parameters
+    ----------
+    log_probabilities : numpy.ndarray of float16, float32 or float64, shape (d, v)
+        Log P of each kept vocabulary entry given a document (0 or less), in any base. An array
+        that stands in memory column by column (``numpy.asfortranarray``; ``numpy.save`` keeps
+        that, and a memory map will do) is about ten times as fast as one that stands row by row,
+        since the documents' values of one term then lie close together.
+    queries : scipy.sparse.csr_array, shape (q, v)
+        Count of each vocabulary entry in a query, 0 or more.
+    query_rows, document_rows : array_like of int, shape (n,)
+        Rows of the pairs, from 0; one of the two may be a single number.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n,)
+        0 for a query without terms.
+
+    Raises
+    ------
+    ValueError
+        For numbers of columns that differ, a row that is not there, rows of different lengths, or
+        a score that is not finite (such as for a P of 0).
+
+    Notes
+    -----
+    Source: abolghasemi2026, equation 2.1: the sum over the query's tokens, repeated ones included.
+
+    Examples
+    --------
+    >>> log_p = np.log10([[0.1, 0.01, 1.0], [0.001, 0.1, 0.1]])
+    >>> queries = sparse.csr_array([[2, 1, 0], [0, 0, 0]])
+    >>> likelihood_scores(log_p, queries, [0, 0, 1], [0, 1, 1]).tolist()
+    [-4.0, -7.0, 0.0]
+    """
+    values, decoded = log_probabilities, None
+    if values.dtype == np.float16:
+        # numba knows no float16: its 65,536 values are looked up by their bits.
+        values, decoded = values.view(np.uint16), _float16_values()
+    _check_columns(values.shape[1], queries.shape[1])
+    pairs = _pairs(query_rows, document_rows, (queries.shape[0], values.shape[0]))
+    order, starts = _by_query(pairs[0])
+    added = np.zeros(len(order))
+    _compiled(_add_likelihoods)(
+        added, values, decoded, *_flat(queries), pairs[0][order], pairs[1][order], starts
+    )
+    return _finite(_back(added, order), *pairs)
+
+
+def term_weight_scores(
+    documents: sparse.csr_array | sparse.csr_matrix,
+    queries: sparse.csr_array | sparse.csr_matrix,
+    query_rows: npt.ArrayLike,
+    document_rows: npt.ArrayLike,
+) -> FloatArray:
+    """Sum of the weights of the terms that a query and a document share (TILDEv2, SPLADE).
+
+    Parameters
+    ----------
+    documents : scipy.sparse.csr_array of float32 or float64, shape (d, v)
+        Weight of each vocabulary entry in a document: of its occurrences the greatest (TILDEv2).
+    queries : scipy.sparse.csr_array, shape (q, v)
+        Count, or weight, of each vocabulary entry in a query.
+    query_rows, document_rows : array_like of int, shape (n,)
+        Rows of the pairs, from 0; one of the two may be a single number.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n,)
+        0 for a pair that shares no term.
+
+    Raises
+    ------
+    ValueError
+        As :func:`likelihood_scores`.
+
+    Notes
+    -----
+    Source: abolghasemi2026, equation 2.2. An entry that is stored twice in a row counts twice, as
+    everywhere in scipy.
+
+    Examples
+    --------
+    >>> documents = sparse.csr_array([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]])
+    >>> queries = sparse.csr_array([[1, 0, 2]])
+    >>> term_weight_scores(documents, queries, 0, [0, 1]).tolist()
+    [4.5, 0.0]
+    """
+    documents = documents.tocsr()
+    _check_columns(documents.shape[1], queries.shape[1])
+    pairs = _pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
+    order, starts = _by_query(pairs[0])
+    added = np.zeros(len(order))
+    _compiled(_add_weights)(
+        added,
+        *(documents.indptr, documents.indices, documents.data),
+        *_flat(queries),
+        pairs[0][order],
+        pairs[1][order],
+        starts,
+        np.zeros(queries.shape[1]),
+    )
+    return _finite(_back(added, order), *pairs)
+
+
+def vector_scores(
+    documents: npt.NDArray[np.floating],
+    queries: npt.NDArray[np.floating],
+    query_rows: npt.ArrayLike,
+    document_rows: npt.ArrayLike,
+    *,
+    block_size: int = 1024,
+) -> FloatArray:
+    """Dot products of dense vectors: cosines if the vectors have length 1.
+
+    Parameters
+    ----------
+    documents, queries : numpy.ndarray of float, shapes (d, v) and (q, v)
+        A vector a row.
+    query_rows, document_rows : array_like of int, shape (n,)
+        Rows of the pairs, from 0; one of the two may be a single number.
+    block_size : int
+        Pairs that are held in memory at once, 1 or more: 16 bytes for each of them and each
+        dimension. It changes no score.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        As :func:`likelihood_scores`, and for a block size below 1.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1.0, 0.0], [0.6, 0.8]])
+    >>> vector_scores(vectors, vectors, 1, [0, 1]).round(6).tolist()
+    [0.6, 1.0]
+    """
+    if block_size < 1:
+        raise ValueError(f"block_size is {block_size}: give 1 or more.")
+    _check_columns(documents.shape[1], queries.shape[1])
+    pairs = _pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
+    scores = np.zeros(len(pairs[0]))
+    for start in range(0, len(scores), block_size):
+        block = slice(start, start + block_size)
+        left, right = queries[pairs[0][block]], documents[pairs[1][block]]
+        scores[block] = np.vecdot(left.astype(np.float64), right.astype(np.float64))
+    return _finite(scores, *pairs)
+
+
+def _add_likelihoods(
+    scores, values, decoded, pointers, columns, counts, query_rows, document_rows, starts
+):
+    """Add count x value to the scores, term by term; pairs stand query by query."""
+    for group in range(len(starts) - 1):
+        query = query_rows[starts[group]]
+        for term in range(pointers[query], pointers[query + 1]):
+            count, column = counts[term], columns[term]
+            for pair in range(starts[group], starts[group + 1]):
+                value = values[document_rows[pair], column]
+                if decoded is not None:
+                    value = decoded[value]
+                scores[pair] += count * value
+
+
+def _add_weights(
+    scores,
+    document_pointers,
+    document_columns,
+    weights,
+    pointers,
+    columns,
+    counts,
+    query_rows,
+    document_rows,
+    starts,
+    spread,
+):
+    """Add count x weight to the scores, pair by pair; `spread` holds one query's counts."""
+    for group in range(len(starts) - 1):
+        query = query_rows[starts[group]]
+        for term in range(pointers[query], pointers[query + 1]):
+            spread[columns[term]] += counts[term]
+        for pair in range(starts[group], starts[group + 1]):
+            document = document_rows[pair]
+            total = 0.0
+            for place in range(document_pointers[document], document_pointers[document + 1]):
+                total += spread[document_columns[place]] * weights[place]
+            scores[pair] = total
+        for term in range(pointers[query], pointers[query + 1]):
+            spread[columns[term]] = 0.0
+
+
+@cache
+def _compiled(loop: Callable[..., None]) -> Callable[..., None]:
+    # numba takes a second to import, and most jobs score nothing.
+    import numba
+
+    return numba.njit(cache=True)(loop)
+
+
+@cache
+def _float16_values() -> FloatArray:
+    return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float64)
+
+
+def _flat(queries: sparse.csr_array | sparse.csr_matrix) -> tuple[Rows, Rows, FloatArray]:
+    """Arrays of a CSR matrix in one type each, so that the loops are compiled only once."""
+    rows = queries.tocsr()
+    return (
+        rows.indptr.astype(np.int64),
+        rows.indices.astype(np.int64),
+        rows.data.astype(np.float64),
+    )
+
+
+def _check_columns(documents: int, queries: int) -> None:
+    if documents != queries:
+        raise ValueError(
+            f"The documents have {documents} columns and the queries {queries}: both must stand "
+            "for the same vocabulary entries or dimensions."
+        )
+
+
+def _pairs(
+    query_rows: npt.ArrayLike, document_rows: npt.ArrayLike, shape: tuple[int, int]
+) -> tuple[Rows, Rows]:
+    """Rows of the pairs as two arrays of one length, checked against (queries, documents)."""
+    given = [np.asarray(rows) for rows in (query_rows, document_rows)]
+    sizes = [rows.shape for rows in given]
+    if max(map(len, sizes)) > 1 or (sizes[0] != sizes[1] and () not in sizes):
+        raise ValueError(
+            f"The rows of the queries have the shape {sizes[0]} and those of the documents "
+            f"{sizes[1]}: give two lists of one length, or one number and a list."
+        )
+    for name, rows, size in zip(("query", "document"), given, shape, strict=True):
+        # An empty list is float64 to numpy.
+        if rows.size and not np.issubdtype(rows.dtype, np.integer):
+            raise ValueError(f"The {name} rows are of type {rows.dtype}: give whole numbers.")
+        outside = rows[(rows < 0) | (rows >= size)]
+        if outside.size:
+            raise ValueError(
+                f"The {name} row {outside.flat[0]} is not there: rows go from 0 to {size - 1}."
+            )
+    queries, documents = np.broadcast_arrays(*(np.atleast_1d(rows) for rows in given))
+    return queries.astype(np.int64), documents.astype(np.int64)
+
+
+def _by_query(query_rows: Rows) -> tuple[Rows, Rows]:
+    """Order that puts the pairs query by query, and where each query starts, with the end."""
+    order = np.argsort(query_rows, kind="stable")
+    _, starts = np.unique(query_rows[order], return_index=True)
+    return order, np.append(starts, len(order))
+
+
+def _back(values: FloatArray, order: Rows) -> FloatArray:
+    scores = np.empty_like(values)
+    scores[order] = values
+    return scores
+
+
+def _finite(scores: FloatArray, query_rows: Rows, document_rows: Rows) -> FloatArray:
+    bad = ~np.isfinite(scores)
+    if bad.any():
+        place = int(np.argmax(bad))
+        raise ValueError(
+            f"The score of query row {query_rows[place]} and document row {document_rows[place]} "
+            f"is {scores[place]}: find out which value of the two is not finite."
+        )
+    return scores
