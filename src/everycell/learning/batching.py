@@ -214,15 +214,30 @@ def _try(forward: Callable[[Batch], torch.Tensor], batch: Batch) -> np.ndarray |
             answers = forward(batch)
             return (answers.float() if answers.dtype == torch.bfloat16 else answers).cpu().numpy()
     except (MemoryError, RuntimeError) as error:
-        if not _out_of_memory(error):
+        if not out_of_memory(error):
             raise
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     return None
 
 
-def _out_of_memory(error: Exception) -> bool:
-    """Whether memory ran out; torch's allocator for the CPU says so in a plain RuntimeError."""
+def out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory ran out, on a GPU or on the CPU.
+
+    Parameters
+    ----------
+    error : Exception
+        Python's, or of torch, whose allocator for the CPU raises a plain RuntimeError.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> out_of_memory(MemoryError()), out_of_memory(RuntimeError("shapes do not match"))
+    (True, False)
+    """
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
         "DefaultCPUAllocator" in str(error) and "memory" in str(error)
     )

@@ -1,0 +1,438 @@
+"""Cross-encoder: a BERT-like model that reads query and document together (abolghasemi2026, 2.4).
+
+Equation 2.4: s(q, d) = BERT([CLS] q [SEP] d [SEP])_[CLS] W. The model is transformers' sequence
+classification with one output, so between [CLS] and W stands BERT's pooler (a dense layer with
+tanh).
+
+Trained with a softmax over a relevant document and others of the same query. The multi-task variant
+(MTFT, rows k and l of Table 2.1) adds a triplet loss over the encoder's vectors of the three texts,
+each encoded alone: what the encoder learns from it is thought to help the joint reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch.nn import functional
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from everycell.learning.batching import Ids, TokenPair, map_batches, pad
+
+#: [CLS] and two [SEP].
+SPECIAL = 3
+
+
+@dataclass(frozen=True)
+class PairLength:
+    """How a query and a document that are too long together are cut.
+
+    Attributes
+    ----------
+    total : int
+        Most tokens of [CLS] q [SEP] d [SEP], 5 or more.
+    cut : {"query_first", "longest_first"}
+        What is cut when both texts are long. "query_first": the query has at most `query` tokens
+        whatever the document is, and the document fills up. All candidates are then compared with
+        the same text of the query; this is the default, since a ranking is such a comparison.
+        "longest_first": tokens of the longer text go first, as transformers does by default; no
+        room is left empty, but a query is cut more for a long document than for a short one.
+    query : int, optional
+        Most tokens of the query with "query_first", from 1 to `total` - 4; by default half of what
+        the special tokens leave, since query and document are alike in query by example.
+
+    Examples
+    --------
+    >>> PairLength(13).room(8, 8), PairLength(13).room(2, 30), PairLength(13).room(9, 2)
+    ((5, 5), (2, 8), (5, 2))
+    >>> PairLength(13, "longest_first").room(9, 2)
+    (8, 2)
+    """
+
+    total: int
+    cut: Literal["query_first", "longest_first"] = "query_first"
+    query: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse lengths that leave no room."""
+        if self.total < SPECIAL + 2:
+            raise ValueError(
+                f"total is {self.total}: a pair needs {SPECIAL + 2} tokens or more, {SPECIAL} of "
+                "them special ones; give more."
+            )
+        if self.cut not in ("query_first", "longest_first"):
+            raise ValueError(
+                f"cut is {self.cut!r}: it must be 'query_first' or 'longest_first'; give one."
+            )
+        if self.query is not None and not (
+            self.cut == "query_first" and 1 <= self.query < self.total - SPECIAL
+        ):
+            raise ValueError(
+                f"query is {self.query} with cut {self.cut!r} and total {self.total}: it goes with "
+                f"'query_first' and must be 1 to {self.total - SPECIAL - 1}; change it or leave it "
+                "out."
+            )
+
+    def room(self, query: int, document: int) -> tuple[int, int]:
+        """Tokens that are kept of each text.
+
+        Parameters
+        ----------
+        query, document : int
+            Number of tokens, without special ones, 0 or more.
+
+        Returns
+        -------
+        tuple of int
+            Tokens from the beginning of query and document.
+        """
+        free = self.total - SPECIAL
+        half = free // 2
+        if self.cut == "query_first":
+            query = min(query, half if self.query is None else self.query)
+        elif query + document > free:
+            # The odd token goes to the longer text, or to the document: as in tokenizers.
+            query = min(query, max(half if query <= document else free - half, free - document))
+        return query, min(document, free - query)
+
+
+def tokenise(
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], most: int
+) -> list[npt.NDArray[np.int32]]:
+    """Token ids of texts, without special tokens, in one call of the tokenizer.
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerBase
+        A fast one.
+    texts : sequence of str
+        Any; may be empty.
+    most : int
+        Tokens to keep of each text, 1 or more.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        Ids of each text, shape (tokens,); none for a text without a token.
+    """
+    if not texts:
+        return []
+    encoded = tokenizer(
+        list(texts),
+        add_special_tokens=False,
+        truncation=True,
+        max_length=most,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+    )
+    return [np.array(ids, dtype=np.int32) for ids in encoded["input_ids"]]
+
+
+def join(
+    tokenizer: PreTrainedTokenizerBase, query: Ids, document: Ids, length: PairLength
+) -> TokenPair:
+    """[CLS] q [SEP] and d [SEP] as one sequence for a model.
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerBase
+        Of a BERT-like model: with [CLS] and [SEP].
+    query, document : sequence of int
+        Token ids without special ones; may be empty.
+    length : PairLength
+        How both are cut.
+
+    Returns
+    -------
+    TokenPair
+        At most `length.total` tokens; token type 0 up to the first [SEP], then 1.
+    """
+    kept, filled = length.room(len(query), len(document))
+    start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
+    return TokenPair(
+        np.concatenate([start, query[:kept], end]).astype(np.int32),
+        np.concatenate([document[:filled], end]).astype(np.int32),
+    )
+
+
+def score_pairs(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    queries: Mapping[Hashable, str],
+    documents: Mapping[Hashable, str],
+    pairs: Sequence[tuple[Hashable, Hashable]],
+    length: PairLength,
+    *,
+    batch_tokens: int = 8192,
+) -> npt.NDArray[np.float32]:
+    """Scores of a cross-encoder for given pairs of query and document.
+
+    A text that stands in many pairs is tokenised once.
+
+    Parameters
+    ----------
+    model : transformers.PreTrainedModel
+        For sequence classification with one output. Used without dropout, and left in the mode
+        (training or not) that it was in.
+    tokenizer : transformers.PreTrainedTokenizerBase
+        The model's own.
+    queries, documents : mapping of id to str
+        Texts; those without a pair do not matter. A text may be empty.
+    pairs : sequence of (query id, document id)
+        What to score; may be empty, and may have repetitions.
+    length : PairLength
+        How the texts are cut.
+    batch_tokens : int
+        Most tokens in a batch, padding included.
+
+    Returns
+    -------
+    numpy.ndarray, shape (number of pairs,), float32
+        One score a pair, in their order; any real number, higher is more relevant.
+
+    Raises
+    ------
+    ValueError
+        For an id without text, a model with more than one output, or pairs longer than the model
+        reads.
+    MemoryError
+        One pair alone does not fit.
+
+    Examples
+    --------
+    >>> import os, pathlib, tempfile
+    >>> from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+    >>> vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "red", "blue"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     words = pathlib.Path(folder, "vocab.txt")
+    ...     _ = words.write_text(os.linesep.join(vocabulary))
+    ...     tokenizer = BertTokenizerFast(vocab=str(words))
+    >>> sizes = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
+    >>> config = BertConfig(vocab_size=7, num_hidden_layers=1, num_labels=1, **sizes)
+    >>> model = BertForSequenceClassification(config)
+    >>> texts, pairs = {"a": "red blue", "b": "blue"}, [("q", "b"), ("q", "a"), ("q", "b")]
+    >>> scores = score_pairs(model, tokenizer, {"q": "red"}, texts, pairs, PairLength(8))
+    >>> scores.shape, bool(scores[0] == scores[2])
+    ((3,), True)
+    """
+    _check(model, length)
+    query_ids = _tokenised(tokenizer, queries, [query for query, _ in pairs], "query", length)
+    document_ids = _tokenised(tokenizer, documents, [each for _, each in pairs], "document", length)
+    joined = [join(tokenizer, query_ids[one], document_ids[other], length) for one, other in pairs]
+    mode = model.training
+    model.eval()
+    try:
+        scores = map_batches(
+            lambda batch: model(**batch).logits[:, 0].float(),
+            joined,
+            pad_id=tokenizer.pad_token_id,
+            batch_tokens=batch_tokens,
+            device=model.device,
+            what="pairs",
+        )
+    finally:
+        model.train(mode)
+    return np.array(scores, dtype=np.float32)
+
+
+def _check(model: PreTrainedModel, length: PairLength) -> None:
+    """Refuse a model that gives no single score, or reads less than `length`."""
+    if model.config.num_labels != 1:
+        raise ValueError(
+            f"The model has {model.config.num_labels} outputs: a cross-encoder has one, so load "
+            "it for sequence classification with num_labels=1."
+        )
+    most = model.config.max_position_embeddings
+    if length.total > most:
+        raise ValueError(
+            f"Pairs may have {length.total} tokens and the model reads {most}: lower the length."
+        )
+
+
+def _tokenised(
+    tokenizer: PreTrainedTokenizerBase,
+    texts: Mapping[Hashable, str],
+    wanted: Sequence[Hashable],
+    kind: str,
+    length: PairLength,
+) -> dict[Hashable, npt.NDArray[np.int32]]:
+    """Token ids of each text that is wanted."""
+    unique = list(dict.fromkeys(wanted))
+    for key in unique:
+        if key not in texts:
+            raise ValueError(
+                f"The pairs name the {kind} {key!r}, which has no text: add its text or leave its "
+                "pairs out."
+            )
+    ids = tokenise(tokenizer, [texts[key] for key in unique], length.total)
+    return dict(zip(unique, ids, strict=True))
+
+
+def softmax_loss(scores: torch.Tensor) -> torch.Tensor:
+    """Pairwise softmax loss: how little of the softmax a relevant document has.
+
+    Mean over the rows of -log(exp(s_0) / sum_j exp(s_j)), with the relevant document in column 0.
+    With one negative this is log(1 + exp(s_1 - s_0)), the loss of a pair.
+
+    Parameters
+    ----------
+    scores : torch.Tensor, shape (b, 1 + n)
+        Scores of a query's relevant document and n others, n of 1 or more.
+
+    Returns
+    -------
+    torch.Tensor
+        A scalar, 0 or more.
+
+    Examples
+    --------
+    >>> round(softmax_loss(torch.tensor([[0.0, 0.0]])).item(), 4)
+    0.6931
+    """
+    relevant = torch.zeros(len(scores), dtype=torch.int64, device=scores.device)
+    return functional.cross_entropy(scores, relevant)
+
+
+def triplet_loss(
+    query: torch.Tensor, positive: torch.Tensor, negatives: torch.Tensor, margin: float
+) -> torch.Tensor:
+    """Triplet margin loss with Euclidean distances.
+
+    Mean over the rows and their negatives of max(0, |q - p| - |q - n| + margin).
+
+    Parameters
+    ----------
+    query, positive : torch.Tensor, shape (b, h)
+        Vectors of the queries and their relevant documents.
+    negatives : torch.Tensor, shape (b, n, h)
+        Vectors of n other documents for each.
+    margin : float
+        How much farther than the relevant one another document should be, above 0.
+
+    Returns
+    -------
+    torch.Tensor
+        A scalar, 0 or more.
+
+    Examples
+    --------
+    >>> query, near = torch.tensor([[0.0, 0.0]]), torch.tensor([[0.0, 1.0]])
+    >>> round(triplet_loss(query, near, torch.tensor([[[3.0, 0.0], [1.5, 0.0]]]), 1.0).item(), 4)
+    0.25
+    """
+    return functional.triplet_margin_loss(
+        query[:, None], positive[:, None], negatives, margin=margin, p=2
+    )
+
+
+def training_loss(
+    tokenizer: PreTrainedTokenizerBase,
+    length: PairLength,
+    *,
+    triplet_weight: float = 0.0,
+    margin: float = 1.0,
+) -> Callable[[PreTrainedModel, Mapping[str, Sequence[Any]]], torch.Tensor]:
+    """What `everycell.learning.training.train` minimises for a cross-encoder.
+
+    The thesis' settings for MTFT are learning rate 3e-5, batches of 32, at most 30 epochs, patience
+    10 and dropout 0.05 (see `set_dropout`).
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerBase
+        The model's own.
+    length : PairLength
+        How pairs are cut; a text that is encoded alone is cut to the same total.
+    triplet_weight : float
+        Weight of the triplet loss, 0 or more, added to the softmax loss. 0: a plain cross-encoder.
+        1: MTFT, the plain sum.
+    margin : float
+        Of the triplet loss.
+
+    Returns
+    -------
+    callable
+        Takes a model and rows as a `datasets.Dataset` gives them (column: values): `query` (str),
+        `positive` (str) and `negatives` (list of str, as many in each row). Returns the mean loss
+        of the rows. The vector of a text encoded alone is that of [CLS] in the last layer.
+
+    Raises
+    ------
+    ValueError
+        The triplet weight or margin is out of range; when called, rows with different numbers of
+        negatives or none, and a model that `score_pairs` refuses.
+    """
+    if triplet_weight < 0 or margin <= 0:
+        raise ValueError(
+            f"triplet_weight is {triplet_weight} and margin {margin}: the weight must be 0 or more "
+            "and the margin above 0; change them."
+        )
+
+    def loss(model: PreTrainedModel, rows: Mapping[str, Sequence[Any]]) -> torch.Tensor:
+        _check(model, length)
+        numbers = {len(negatives) for negatives in rows["negatives"]}
+        if len(numbers) != 1 or 0 in numbers:
+            raise ValueError(
+                f"The rows have {sorted(numbers)} negatives: give each row as many, one or more."
+            )
+        queries = tokenise(tokenizer, rows["query"], length.total)
+        texts = [
+            text
+            for positive, negatives in zip(rows["positive"], rows["negatives"], strict=True)
+            for text in (positive, *negatives)
+        ]
+        documents = tokenise(tokenizer, texts, length.total)
+        size = 1 + numbers.pop()
+        pairs = [
+            join(tokenizer, queries[place // size], document, length)
+            for place, document in enumerate(documents)
+        ]
+        batch = pad(pairs, tokenizer.pad_token_id, model.device)
+        value = softmax_loss(model(**batch).logits[:, 0].reshape(-1, size))
+        if triplet_weight == 0:
+            return value
+        query = _vectors(model, tokenizer, queries, length)
+        document = _vectors(model, tokenizer, documents, length).reshape(len(query), size, -1)
+        far = triplet_loss(query, document[:, 0], document[:, 1:], margin)
+        return value + triplet_weight * far
+
+    return loss
+
+
+def _vectors(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    texts: Sequence[Ids],
+    length: PairLength,
+) -> torch.Tensor:
+    """Vector of [CLS] of each text, encoded alone: shape (texts, h)."""
+    start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
+    alone = [np.concatenate([start, ids[: length.total - 2], end]) for ids in texts]
+    batch = pad(alone, tokenizer.pad_token_id, model.device)
+    return model.base_model(**batch).last_hidden_state[:, 0]
+
+
+def set_dropout(model: PreTrainedModel, rate: float) -> None:
+    """Set every dropout of a model: between layers, in attention, before the output.
+
+    Parameters
+    ----------
+    model : transformers.PreTrainedModel
+        Changed in place; what its configuration says, and saves, stays.
+    rate : float
+        From 0 to below 1; MTFT has 0.05.
+
+    Raises
+    ------
+    ValueError
+        The rate is out of range.
+    """
+    if not 0 <= rate < 1:
+        raise ValueError(f"The dropout rate is {rate}: it must be from 0 to below 1; change it.")
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = rate

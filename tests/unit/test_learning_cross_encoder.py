@@ -1,0 +1,307 @@
+"""Cross-encoder: what it reads, its scores and its losses, against transformers and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+from everycell.learning.cross_encoder import (
+    PairLength,
+    join,
+    score_pairs,
+    set_dropout,
+    softmax_loss,
+    tokenise,
+    training_loss,
+    triplet_loss,
+)
+
+WORDS = [f"w{number}" for number in range(12)]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
+    path.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]))
+    return BertTokenizerFast(vocab=str(path))
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=5 + len(WORDS),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=40,
+        num_labels=1,
+        # Far larger than usual, so that scores of random weights differ.
+        initializer_range=0.5,
+    )
+    return BertForSequenceClassification(config).eval()
+
+
+def plain_score(model, tokenizer, query, document, **options):
+    """transformers' own way, one pair at a time."""
+    # Lists, since the tokenizer takes a lone empty second text for no second text.
+    with torch.no_grad():
+        return model(**tokenizer([query], [document], return_tensors="pt", **options)).logits.item()
+
+
+# -- what is cut ---------------------------------------------------------------------------------
+
+
+@given(query=TEXTS, document=TEXTS, total=st.integers(5, 40))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_longest_first_cuts_as_the_tokenizer_does(tokenizer, query, document, total):
+    query_ids, document_ids = tokenise(tokenizer, [query, document], total)
+    pair = join(tokenizer, query_ids, document_ids, PairLength(total, "longest_first"))
+    plain = tokenizer([query], [document], truncation="longest_first", max_length=total)
+    assert [[*pair.first, *pair.second]] == plain["input_ids"]
+    assert [[0] * len(pair.first) + [1] * len(pair.second)] == plain["token_type_ids"]
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(5, 40), st.data())
+def test_query_first_keeps_the_query_the_same_for_every_document(query, document, total, data):
+    most = data.draw(st.none() | st.integers(1, total - 4))
+    kept, filled = PairLength(total, query=most).room(query, document)
+    assert kept == min(query, (total - 3) // 2 if most is None else most)
+    assert filled == min(document, total - 3 - kept)
+
+
+@pytest.mark.parametrize(
+    ("cut", "expected"),
+    [
+        ("query_first", "[CLS] w1 w2 [SEP] w3 w4 w5 [SEP]"),
+        ("longest_first", "[CLS] w1 w2 [SEP] w3 w4 w5 [SEP]"),
+    ],
+)
+def test_two_long_texts_by_hand(tokenizer, cut, expected):
+    query, document = tokenise(tokenizer, ["w1 w2 w1 w1", "w3 w4 w5 w6 w7"], 8)
+    pair = join(tokenizer, query, document, PairLength(8, cut))
+    assert tokenizer.decode([*pair.first, *pair.second]) == expected
+
+
+def test_a_long_query_before_a_short_document_is_where_the_options_differ(tokenizer):
+    query, document = tokenise(tokenizer, ["w1 w2 w3 w4 w5 w6", "w7"], 9)
+    read = {
+        cut: len(join(tokenizer, query, document, PairLength(9, cut)).first) - 2
+        for cut in ("query_first", "longest_first")
+    }
+    assert read == {"query_first": 3, "longest_first": 5}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"total": 4}, "total is 4: a pair needs 5 tokens or more"),
+        ({"total": 9, "cut": "both"}, "cut is 'both': it must be"),
+        ({"total": 9, "query": 6}, "query is 6 with cut 'query_first' and total 9.*1 to 5"),
+        ({"total": 9, "query": 0}, "query is 0"),
+        ({"total": 9, "cut": "longest_first", "query": 2}, "it goes with 'query_first'"),
+    ],
+)
+def test_lengths_without_room_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        PairLength(**options)
+
+
+# -- scores --------------------------------------------------------------------------------------
+
+
+@given(
+    queries=st.lists(TEXTS, min_size=1, max_size=3),
+    documents=st.lists(TEXTS, min_size=1, max_size=4),
+    batch_tokens=st.integers(1, 200),
+    data=st.data(),
+)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15
+)
+def test_scores_are_those_of_transformers_pair_by_pair(
+    model, tokenizer, queries, documents, batch_tokens, data
+):
+    every = [(one, other) for one in range(len(queries)) for other in range(len(documents))]
+    pairs = data.draw(st.lists(st.sampled_from(every), max_size=8))
+    scores = score_pairs(
+        model,
+        tokenizer,
+        dict(enumerate(queries)),
+        dict(enumerate(documents)),
+        pairs,
+        PairLength(12, "longest_first"),
+        batch_tokens=batch_tokens,
+    )
+    plain = [
+        plain_score(model, tokenizer, queries[q], documents[d], truncation=True, max_length=12)
+        for q, d in pairs
+    ]
+    assert scores.shape == (len(pairs),) and scores.dtype == np.float32
+    np.testing.assert_allclose(scores, plain, atol=1e-5)
+
+
+def test_scores_differ_where_texts_do(model, tokenizer):
+    documents = {"a": "w1 w2", "b": "w3", "c": ""}
+    pairs = [("q", "a"), ("q", "b"), ("q", "c")]
+    scores = score_pairs(model, tokenizer, {"q": "w5"}, documents, pairs, PairLength(40))
+    assert len(set(scores.round(4))) == 3
+
+
+def test_a_text_is_tokenised_once(model, tokenizer):
+    seen = []
+
+    class Counting:
+        cls_token_id, sep_token_id, pad_token_id = 2, 3, 0
+
+        def __call__(self, texts, **options):
+            seen.append(texts)
+            return tokenizer(texts, **options)
+
+    documents = {number: WORDS[number] for number in range(5)}
+    pairs = [(query, document) for query in "ab" for document in range(4)] * 2
+    score_pairs(model, Counting(), {"a": "w1", "b": "w2"}, documents, pairs, PairLength(9))
+    assert seen == [["w1", "w2"], ["w0", "w1", "w2", "w3"]]
+
+
+def test_scoring_is_without_dropout_and_leaves_the_model_in_training(model, tokenizer):
+    arguments = (tokenizer, {"q": "w1"}, {"d": "w2"}, [("q", "d")], PairLength(9))
+    expected = score_pairs(model, *arguments)
+    model.train()
+    try:
+        assert score_pairs(model, *arguments) == expected
+        assert model.training
+    finally:
+        model.eval()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "total", "message"),
+    [
+        ([("q", "x y")], 9, "name the document 'x y', which has no text"),
+        ([("r", "d")], 9, "name the query 'r', which has no text"),
+        ([("q", "d")], 41, "may have 41 tokens and the model reads 40"),
+    ],
+)
+def test_what_cannot_be_scored_is_named(model, tokenizer, pairs, total, message):
+    with pytest.raises(ValueError, match=message):
+        score_pairs(model, tokenizer, {"q": "w1"}, {"d": "w2"}, pairs, PairLength(total))
+
+
+def test_a_model_with_two_outputs_is_refused(tokenizer):
+    config = BertConfig(
+        vocab_size=9, hidden_size=4, num_hidden_layers=1, num_attention_heads=1, intermediate_size=4
+    )
+    with pytest.raises(ValueError, match="has 2 outputs: a cross-encoder has one"):
+        score_pairs(BertForSequenceClassification(config), tokenizer, {}, {}, [], PairLength(9))
+
+
+# -- losses --------------------------------------------------------------------------------------
+
+ROWS = {
+    "query": ["w1 w2", "w3"],
+    "positive": ["w1 w4 w5", ""],
+    "negatives": [["w6", "w7 w8 w9"], ["w2 w2", "w0"]],
+}
+
+
+def test_softmax_loss_by_hand():
+    scores = np.array([[2.0, 1.0, -1.0], [0.5, 3.0, 0.0]])
+    by_hand = -np.log(np.exp(scores[:, 0]) / np.exp(scores).sum(axis=1)).mean()
+    assert softmax_loss(torch.tensor(scores)).item() == pytest.approx(by_hand)
+
+
+def test_softmax_loss_of_one_negative_is_the_loss_of_a_pair():
+    assert softmax_loss(torch.tensor([[0.3, 1.5]])).item() == pytest.approx(np.log1p(np.exp(1.2)))
+
+
+def test_triplet_loss_by_hand():
+    draw = np.random.default_rng(0)
+    query, positive = draw.normal(size=(2, 3, 5))
+    negatives = draw.normal(size=(3, 4, 5))
+    near = np.linalg.norm(query - positive, axis=1)[:, None]
+    far = np.linalg.norm(query[:, None] - negatives, axis=2)
+    by_hand = np.maximum(0, near - far + 1.0).mean()
+    tensors = (torch.tensor(each) for each in (query, positive, negatives))
+    assert triplet_loss(*tensors, 1.0).item() == pytest.approx(by_hand, abs=1e-5)
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0, 0.25])
+def test_training_loss_is_the_sum_of_both_by_hand(model, tokenizer, weight):
+    queries, positives, negatives = ROWS.values()
+    softmax, far = [], []
+    for query, documents in zip(
+        queries, ([p, *n] for p, n in zip(positives, negatives, strict=True)), strict=True
+    ):
+        scores = np.array([plain_score(model, tokenizer, query, text) for text in documents])
+        softmax.append(-scores[0] + np.log(np.exp(scores).sum()))
+        with torch.no_grad():
+            vectors = [
+                model.bert(**tokenizer(text, return_tensors="pt")).last_hidden_state[0, 0].numpy()
+                for text in (query, *documents)
+            ]
+        distances = [np.linalg.norm(vectors[0] - vector) for vector in vectors[1:]]
+        far += [max(0.0, distances[0] - distance + 2.0) for distance in distances[1:]]
+    assert np.mean(far) > 0
+    loss = training_loss(tokenizer, PairLength(40), triplet_weight=weight, margin=2.0)
+    by_hand = np.mean(softmax) + weight * np.mean(far)
+    assert loss(model, ROWS).item() == pytest.approx(by_hand, abs=1e-4)
+
+
+def test_training_puts_relevant_documents_first(tokenizer, model):
+    """A few steps on rows of a datasets.Dataset; the multi-task loss has a gradient everywhere."""
+    torch.manual_seed(0)
+    learner = BertForSequenceClassification(
+        BertConfig(**model.config.to_dict() | {"initializer_range": 0.1})
+    )
+    set_dropout(learner, 0.0)
+    learner.train()
+    loss = training_loss(tokenizer, PairLength(12), triplet_weight=1.0)
+    optimiser = torch.optim.AdamW(learner.parameters(), lr=0.03)
+    rows = Dataset.from_dict(ROWS)
+    values = []
+    for _ in range(25):
+        optimiser.zero_grad()
+        value = loss(learner, rows[:2])
+        value.backward()
+        optimiser.step()
+        values.append(value.item())
+    assert values[-1] < values[0] / 2
+    assert all(weight.grad is not None for weight in learner.parameters())
+    pairs = [
+        (row, text) for row in (0, 1) for text in (ROWS["positive"][row], *ROWS["negatives"][row])
+    ]
+    texts = {text: text for _, text in pairs}
+    queries = dict(enumerate(ROWS["query"]))
+    scores = score_pairs(learner, tokenizer, queries, texts, pairs, PairLength(12))
+    assert scores.reshape(2, 3).argmax(axis=1).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(("negatives", "found"), [([["w1"], []], "0, 1"), ([[], []], "0")])
+def test_rows_with_unequal_or_no_negatives_are_refused(model, tokenizer, negatives, found):
+    loss = training_loss(tokenizer, PairLength(12))
+    with pytest.raises(ValueError, match=rf"The rows have \[{found}\] negatives"):
+        loss(model, ROWS | {"negatives": negatives})
+
+
+@pytest.mark.parametrize("options", [{"triplet_weight": -0.1}, {"margin": 0.0}])
+def test_weights_out_of_range_are_refused(tokenizer, options):
+    with pytest.raises(ValueError, match="the weight must be 0 or more and the margin above 0"):
+        training_loss(tokenizer, PairLength(12), **options)
+
+
+def test_dropout_is_set_everywhere(model, tokenizer):
+    learner = BertForSequenceClassification(model.config).train()
+    loss = training_loss(tokenizer, PairLength(12))
+    assert loss(learner, ROWS) != loss(learner, ROWS)
+    set_dropout(learner, 0.0)
+    assert loss(learner, ROWS) == loss(learner, ROWS)
+    with pytest.raises(ValueError, match="rate is 1"):
+        set_dropout(learner, 1)
