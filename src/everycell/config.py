@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -118,6 +118,90 @@ class UserStudies(_Model):
     simulation: Simulation = Simulation()
 
 
+class Bm25(_Model):
+    """Parameters of BM25."""
+
+    k1: float = Field(2.75, gt=0, le=100, description="Saturation of the term frequency.")
+    b: float = Field(1.0, ge=0, le=1, description="Weight of the document length.")
+
+
+class Sizes(_Model):
+    """Queries drawn from one collection."""
+
+    test: int = Field(150, ge=2, description="Test queries of each task.")
+    validation: int = Field(75, ge=2, description="Validation queries of each task.")
+
+
+class PyDocsSizes(Sizes):
+    """What is made of the documentation of installed packages."""
+
+    packages: list[Literal["numpy", "scipy", "pandas", "sklearn", "networkx"]] = Field(
+        ["numpy", "scipy", "pandas", "sklearn", "networkx"],
+        min_length=1,
+        description="Packages whose documentation is the collection.",
+    )
+    known_items: int = Field(
+        200, ge=2, description="Test queries of the short-query task; as many validate."
+    )
+
+
+class Lengths(_Model):
+    """Word pieces, special ones included, after which a text is cut."""
+
+    training: int = Field(128, ge=8, le=512, description="A text in training.")
+    text: int = Field(256, ge=8, le=512, description="A query or document that is scored.")
+    expanded: int = Field(320, ge=8, le=512, description="A document with its expansion.")
+    pair: int = Field(256, ge=16, le=512, description="Query and document of a cross-encoder.")
+
+
+class Training(_Model):
+    """How one kind of model is trained."""
+
+    epochs: int = Field(ge=1, le=100, description="Passes over the training examples.")
+    batch: int = Field(8, ge=1, description="Examples a step.")
+    learning_rate: float = Field(gt=0, lt=1, description="Highest learning rate.")
+
+
+class Models(_Model):
+    """How the models of a chapter are trained."""
+
+    pairs: int = Field(
+        2000, ge=10, description="Relevant (query, document) pairs that are trained on, at most."
+    )
+    tilde: Training = Training(epochs=3, learning_rate=1e-3)
+    tildev2: Training = Training(epochs=2, learning_rate=5e-4)
+    cross_encoder: Training = Training(epochs=2, learning_rate=5e-4)
+    multi_task: Training = Training(epochs=2, learning_rate=5e-4)
+
+
+class QueryByExample(_Model):
+    """Chapter 2 of abolghasemi2026."""
+
+    pydocs: PyDocsSizes = PyDocsSizes(test=200, validation=100)
+    cacm: Sizes = Sizes()
+    bm25: Bm25 = Bm25()
+    tuning: dict[Literal["k1", "b"], list[float]] = Field(
+        {"k1": [0.9, 1.5, 2.75, 4.0], "b": [0.4, 0.75, 1.0]},
+        description="Grid of the BM25 that is tuned on the validation queries.",
+    )
+    jelinek_mercer: Probability = Field(
+        0.1, description="Weight of the collection in the language model of Table 2.2."
+    )
+    dirichlet: float = Field(
+        1000.0, gt=0, description="Prior of the Dirichlet-smoothed language model, in tokens."
+    )
+    lengths: Lengths = Lengths()
+    models: Models = Models()
+    expansion: list[Annotated[int, Field(ge=1, le=1000)]] = Field(
+        [200, 300], description="Terms that TILDE proposes to append to a document."
+    )
+    scaling: Literal["query", "run"] = Field(
+        "query", description="What z-scores are taken over before scores are added."
+    )
+    noise_seeds: int = Field(20, ge=2, description="Random systems behind the noise oracle.")
+    alpha: Probability = Field(0.05, description="Significance level of the letters.")
+
+
 class Config(_Model):
     """All that ``config.yaml`` may hold.
 
@@ -137,6 +221,7 @@ class Config(_Model):
     network: bool = Field(True, description="Whether a fetch may use the network.")
     seed: int = Field(20261121, ge=0, lt=2**32, description="Seed of all random numbers.")
     user_studies: UserStudies = UserStudies()
+    query_by_example: QueryByExample = QueryByExample()
 
     def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
         """Mirror to use: the environment's, else the configured one, else none.
@@ -165,7 +250,7 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     Traceback (most recent call last):
         ...
     everycell.config.ConfigError: config.yaml: `sead` is no key (did you mean `seed`?); allowed \
-are: mirror, cache, network, seed, user_studies.
+are: mirror, cache, network, seed, user_studies, query_by_example.
     >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):
         ...

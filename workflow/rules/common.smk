@@ -7,6 +7,7 @@ from snakemake.exceptions import WorkflowError
 from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
 from everycell.config import ConfigError, parse_config, read_config
 from everycell.receipts import code_sha256, imported_files
+from everycell.text.tokenise import VOCABULARIES
 
 try:
     # Snakemake takes the last of two equal keys, and of a broken file it does not name the line.
@@ -61,6 +62,34 @@ def face_of(tier, name):
 def resource(key):
     """Path of a released file in the cache, where `fetch` brings it."""
     return f"{SETTINGS.cache}/{key}"
+
+
+def vocabulary_of(wildcards):
+    """Vocabulary of a tokenisation into word pieces; none for the others.
+
+    The embedded tier takes BERT's from the wheel of a model, since it can fetch nothing.
+    """
+    name = tokenisation_of(wildcards)
+    if name not in VOCABULARIES:
+        return []
+    if wildcards.collection == "pydocs":
+        return resource("splade-tiny/vocab.txt")
+    return resource(VOCABULARIES[name])
+
+
+def tokenisation_of(wildcards):
+    """Name of the tokenisation, whether or not documents are cut."""
+    return wildcards.tokens.removesuffix("-cut")
+
+
+def first_terms_of(wildcards):
+    """Terms after which a text is cut: what an encoder sees of it, or None for all."""
+    # Without the two special pieces.
+    return (
+        SETTINGS.query_by_example.lengths.text - 2
+        if wildcards.tokens.endswith("-cut")
+        else None
+    )
 
 
 def shown(path, tier, name):

@@ -110,6 +110,10 @@ class Job:
         write_atomically(data, plotted.to_csv(index=False, lineterminator="\n"))
         save_figure(figure, data.with_name(data.name.removesuffix(".csv")))
 
+    def write_frame(self, frame: pd.DataFrame, output: str) -> None:
+        """Write an intermediate frame as Parquet to the output of this name."""
+        frame.to_parquet(self.snakemake.output[output], index=False)
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
