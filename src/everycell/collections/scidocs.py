@@ -1,0 +1,304 @@
+"""SciDocs, the collection of abolghasemi2026, chapter 2: reader of the published files.
+
+Four tasks of query by example over scientific papers, with the lists of candidates that were
+published (Cohan et al., ACL 2020). The files are not in the registry: what to download, and what is
+known of the format and what is assumed, stands in the data card (``docs/data-cards/scidocs.md``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.benchmark import Benchmark
+
+#: Task -> its folder among the published files.
+FOLDERS: Mapping[str, str] = {
+    "co-view": "coview",
+    "co-read": "coread",
+    "cite": "cite",
+    "co-cite": "cocite",
+}
+METADATA = "paper_metadata_view_cite_read.json"
+#: Name, in the candidate lists, of the negatives as they were published.
+SETTING = "published"
+
+Cleaning = Literal["none", "words"]
+
+_LIST = ["task", "split", "query_id", "document_id", "relevance"]
+_TEXT = ("title", "abstract")
+# Most of the file, and not needed: dropped from each paper as soon as it is read.
+_UNUSED = ("authors", "cited_by", "references", "year", "paper_id")
+
+
+class SciDocsError(Exception):
+    """A file of SciDocs cannot be used; the message names file, line or paper, and what to do."""
+
+
+@dataclass(frozen=True)
+class SciDocs:
+    """SciDocs as systems are trained and tested on it.
+
+    Attributes
+    ----------
+    documents : pandas.DataFrame
+        Columns `document_id`, `text`, in the order of the metadata file.
+    benchmark : Benchmark
+        Queries and candidate lists of the four tasks, setting `SETTING`.
+    left_out : pandas.DataFrame
+        Columns `task`, `split`, `query_id`, `document_id`, `relevance` and `reason`: lines of the
+        relevance files that are in no list. "no metadata": the query or the document is not in
+        the metadata file. "test query": a line of the validation file whose query is a test query
+        of the task.
+    """
+
+    documents: pd.DataFrame
+    benchmark: Benchmark
+    left_out: pd.DataFrame
+
+
+def paper_text(title: str | None, abstract: str | None, *, cleaning: Cleaning = "none") -> str:
+    """Text of a paper: abstract, then title (abolghasemi2026, section 2.4.1).
+
+    Parameters
+    ----------
+    title, abstract : str or None
+        None counts as "".
+    cleaning : {"none", "words"}
+        none: both with a blank between; runs of blanks become one. words: as the authors' code
+        does it, nothing between them, then a blank in place of each character that is no letter,
+        digit or underscore. Unlike there, a missing abstract is not the word "nan".
+
+    Returns
+    -------
+    str
+        "" if both are missing.
+
+    Raises
+    ------
+    ValueError
+        Another cleaning.
+
+    Examples
+    --------
+    >>> paper_text("On x-rays", "We look. ")
+    'We look. On x-rays'
+    >>> paper_text("On x-rays", "We look.", cleaning="words")
+    'We look On x rays'
+    """
+    title, abstract = title or "", abstract or ""
+    if cleaning == "words":
+        return re.sub(r"\W", " ", abstract + title)
+    if cleaning == "none":
+        return " ".join(f"{abstract} {title}".split())
+    raise ValueError(f"cleaning is {cleaning!r}: give 'none' or 'words'.")
+
+
+def read_scidocs(
+    folder: Path,
+    *,
+    seed: int,
+    validation: float = 0.15,
+    cleaning: Cleaning = "none",
+    missing: Literal["error", "drop"] = "error",
+    documents: Literal["all", "listed"] = "all",
+) -> SciDocs:
+    """Read SciDocs, and split the validation file of each task.
+
+    The queries of a task's `test.qrel` are its test queries. Those of its `val.qrel` are cut, each
+    task by itself, into training and validation queries (abolghasemi2026, section 2.4.1: 85 to
+    15). The thesis gives no seed, so its own split cannot be had back.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds `METADATA` and, for each of `FOLDERS`, `val.qrel` and `test.qrel`.
+    seed : int
+        0 or more; queries are sorted before they are drawn.
+    validation : float
+        Share of the queries of a `val.qrel` that are for validation, in (0, 1); their number is
+        rounded to the nearest, halves to the even one.
+    cleaning : {"none", "words"}
+        See `paper_text`.
+    missing : {"error", "drop"}
+        What a query or document that has no metadata is: an error, or left out and recorded in
+        `SciDocs.left_out`. A query may so lose its relevant documents;
+        `everycell.retrieval.judge` then says so.
+    documents : {"all", "listed"}
+        The papers of the metadata file, or those of them that are a query or a candidate. The
+        statistics of an index, and so BM25, depend on it; the thesis does not say which it was.
+
+    Returns
+    -------
+    SciDocs
+        A paper without abstract has its title as text, one without both "".
+
+    Raises
+    ------
+    SciDocsError
+        A file that is missing, empty, cut or no UTF-8 text; metadata that are not papers with a
+        title and an abstract; a line that is not "query 0 document relevance" with relevance 0 or
+        1; a document twice in a query's list; an id without metadata, unless dropped.
+    ValueError
+        A share or choice that is not allowed; a split without training or validation queries.
+
+    Examples
+    --------
+    >>> read_scidocs(Path("nowhere"), seed=0)
+    Traceback (most recent call last):
+    everycell.collections.scidocs.SciDocsError: nowhere/coview/test.qrel cannot be read (No such
+    file or directory); the data card of SciDocs says what to download.
+    """
+    if not 0 < validation < 1:
+        raise ValueError(f"validation is {validation}: give a share above 0 and below 1.")
+    for name, choice, allowed in (
+        ("missing", missing, ("error", "drop")),
+        ("documents", documents, ("all", "listed")),
+    ):
+        if choice not in allowed:
+            raise ValueError(f"{name} is {choice!r}: give {allowed[0]!r} or {allowed[1]!r}.")
+    folder = Path(folder)
+    # The small files first: a wrong one is found before the large one is read.
+    lines = pd.concat(
+        [
+            _read_qrel(folder / FOLDERS[task] / f"{file}.qrel").assign(task=task, split=split)
+            for task in FOLDERS
+            for file, split in (("test", "test"), ("val", "validation"))
+        ],
+        ignore_index=True,
+    )[_LIST]
+    papers = _read_papers(folder / METADATA, cleaning)
+    no_metadata = ~(lines["query_id"].isin(papers.index) & lines["document_id"].isin(papers.index))
+    if missing == "error" and no_metadata.any():
+        row = lines[no_metadata].iloc[0]
+        raise SciDocsError(
+            f"{no_metadata.sum()} lines of the .qrel files in {folder} name papers that "
+            f"{METADATA} does not have, such as query {row['query_id']}, document "
+            f"{row['document_id']} ({row['task']}): use files of one release, or read with "
+            "missing='drop' to leave these lines out."
+        )
+    in_test = pd.MultiIndex.from_frame(
+        lines.loc[lines["split"] == "test", ["task", "query_id"]].drop_duplicates()
+    )
+    tested = pd.MultiIndex.from_frame(lines[["task", "query_id"]]).isin(in_test)
+    tested &= (lines["split"] == "validation").to_numpy()
+    reason = np.select([no_metadata, tested], ["no metadata", "test query"], "")
+    kept = _split(lines[reason == ""], validation, seed)
+    if documents == "listed":
+        listed = papers.index.isin(pd.concat([kept["query_id"], kept["document_id"]]))
+        papers = papers[listed]
+    queries = kept[["task", "query_id", "split"]].drop_duplicates(ignore_index=True)
+    return SciDocs(
+        papers.rename_axis("document_id").reset_index(name="text"),
+        Benchmark(
+            queries.assign(
+                origin_id=queries["query_id"], text=queries["query_id"].map(papers).astype("str")
+            ),
+            kept.assign(setting=SETTING)[["setting", *_LIST]],
+        ),
+        lines.assign(reason=reason)[reason != ""].reset_index(drop=True),
+    )
+
+
+def _split(lines: pd.DataFrame, validation: float, seed: int) -> pd.DataFrame:
+    """Cut the validation queries of each task; by task, split, query and document."""
+    parts = []
+    for number, task in enumerate(FOLDERS):
+        own = lines[lines["task"] == task].copy()
+        drawn_from = sorted(set(own.loc[own["split"] == "validation", "query_id"]))
+        size = round(validation * len(drawn_from))
+        if not 0 < size < len(drawn_from):
+            raise ValueError(
+                f"Task {task} has {len(drawn_from)} queries in its val.qrel, of which {size} would "
+                "be for validation: give a share that leaves a query for each of both parts."
+            )
+        # A task's split does not depend on the other tasks.
+        draw = np.random.default_rng([seed, number])
+        held = own["query_id"].isin(draw.choice(drawn_from, size, replace=False))
+        own.loc[(own["split"] == "validation") & ~held, "split"] = "train"
+        place = own["split"].map({"test": 0, "validation": 1, "train": 2})
+        parts.append(own.assign(place=place).sort_values(["place", "query_id", "document_id"]))
+    return pd.concat(parts, ignore_index=True)[_LIST]
+
+
+def _read_qrel(path: Path) -> pd.DataFrame:
+    rows, first = [], {}
+    for number, line in enumerate(_read_text(path).splitlines(), start=1):
+        fields = line.split()
+        if len(fields) != 4 or fields[1] != "0" or fields[3] not in ("0", "1"):
+            raise SciDocsError(
+                f"{path}, line {number}: {line.strip()[:120]!r} is no 'query 0 document relevance' "
+                "with relevance 0 or 1; fetch the file again."
+            )
+        query, _, document, relevance = fields
+        if (query, document) in first:
+            raise SciDocsError(
+                f"{path}, line {number}: document {document} of query {query} stands in line "
+                f"{first[query, document]} already; a document stands once in a list, so remove "
+                "one of the lines."
+            )
+        first[query, document] = number
+        rows.append((query, document, int(relevance)))
+    return pd.DataFrame(rows, columns=["query_id", "document_id", "relevance"])
+
+
+def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
+    """Text of each paper, by its id."""
+
+    def needed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for place, key in enumerate(keys) if key in keys[:place])
+            raise SciDocsError(
+                f"{path}: {twice!r} stands twice in one object; a paper and a field stand once, so "
+                "fetch the file again."
+            )
+        for key in _UNUSED:
+            found.pop(key, None)
+        return found
+
+    try:
+        papers = json.loads(_read_text(path), object_pairs_hook=needed)
+    except json.JSONDecodeError as error:
+        raise SciDocsError(
+            f"{path} is no JSON, or was cut ({error}); fetch the file again."
+        ) from error
+    if not isinstance(papers, dict) or not papers:
+        raise SciDocsError(
+            f"{path} holds no object with a paper for each id; use the {METADATA} of SciDocs."
+        )
+    texts = {}
+    for paper_id, paper in papers.items():
+        fields = [paper.get(key, 0) if isinstance(paper, dict) else 0 for key in _TEXT]
+        if not all(field is None or isinstance(field, str) for field in fields):
+            raise SciDocsError(
+                f"{path}: paper {paper_id} has no title and abstract that are text or null; use "
+                f"the {METADATA} of SciDocs."
+            )
+        texts[paper_id] = paper_text(*fields, cleaning=cleaning)
+    return pd.Series(texts, dtype="str")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SciDocsError(
+            f"{path} cannot be read ({error.strerror or error}); the data card of SciDocs says "
+            "what to download."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SciDocsError(
+            f"{path} is no UTF-8 text (byte {error.start}); fetch the file again."
+        ) from error
+    if not text.strip():
+        raise SciDocsError(f"{path} is empty; fetch the file again.")
+    return text

@@ -1,0 +1,310 @@
+"""Reader of SciDocs, on small files of its format with invented papers."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.collections.scidocs import (
+    FOLDERS,
+    METADATA,
+    SETTING,
+    SciDocsError,
+    paper_text,
+    read_scidocs,
+)
+from everycell.retrieval import check_qrels, evaluate
+
+#: Queries of each file; a query has two relevant documents, of its own subject, and three others.
+QUERIES = {"test": 4, "val": 20}
+SUBJECTS = ["bees", "rivers", "bridges"]
+
+
+def paper_id(task, file, number):
+    return f"{FOLDERS[task]}{file}{number:02}"
+
+
+def papers():
+    """Queries and candidates, each a paper on one of the subjects."""
+    found = {}
+    for number in range(30):
+        subject = SUBJECTS[number % 3]
+        found[f"paper{number:02}"] = {
+            "abstract": None if number == 3 else f"A study of {subject}, part {number}.",
+            "authors": ["1", "2"],
+            "cited_by": [],
+            "paper_id": f"paper{number:02}",
+            "references": ["elsewhere"],
+            "title": f"All about {subject}",
+            "year": None,
+        }
+    for task in FOLDERS:
+        for file, size in QUERIES.items():
+            for number in range(size):
+                name = paper_id(task, file, number)
+                title = f"{task} question {number}: {SUBJECTS[number % 3]}?"
+                found[name] = {"abstract": "", "title": title, "paper_id": name}
+    return found
+
+
+def lines(task, file):
+    """Candidates of each query: numbers in steps of 3 are of its subject."""
+    return [
+        f"{paper_id(task, file, number)} 0 paper{(number + step) % 30:02} {int(step % 3 == 0)}"
+        for number in range(QUERIES[file])
+        for step in (0, 1, 2, 3, 4)
+    ]
+
+
+@pytest.fixture
+def scidocs(tmp_path):
+    """Write the files, some replaced, and give their folder."""
+
+    def write(**replaced):
+        for task, folder in FOLDERS.items():
+            (tmp_path / folder).mkdir(exist_ok=True)
+            for file in QUERIES:
+                content = replaced.get(f"{folder}_{file}", lines(task, file))
+                path = tmp_path / folder / f"{file}.qrel"
+                path.write_text("".join(f"{line}\n" for line in content), encoding="utf-8")
+        metadata = replaced.get("metadata", papers())
+        text = metadata if isinstance(metadata, str) else json.dumps(metadata)
+        (tmp_path / METADATA).write_text(text, encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+def test_from_the_files_to_an_evaluation(scidocs):
+    """Ranking by shared words is perfect in every list, and by their lack it is the worst."""
+    found = read_scidocs(scidocs(), seed=1)
+    assert found.documents["document_id"].tolist() == list(papers())
+    assert found.left_out.empty
+    queries, candidates = found.benchmark.queries, found.benchmark.candidates
+    assert list(queries) == ["task", "query_id", "split", "origin_id", "text"]
+    assert list(candidates) == [
+        "setting",
+        "task",
+        "split",
+        "query_id",
+        "document_id",
+        "relevance",
+    ]
+    assert set(candidates["setting"]) == {SETTING}
+    assert (queries["origin_id"] == queries["query_id"]).all()
+    sizes = queries.groupby(["task", "split"]).size().unstack()
+    assert sizes.loc[list(FOLDERS), ["test", "train", "validation"]].to_numpy().tolist() == [
+        [4, 17, 3]
+    ] * len(FOLDERS)
+
+    text = found.documents.set_index("document_id")["text"]
+    words = text.str.lower().str.findall(r"\w+").map(lambda each: set(each) & set(SUBJECTS))
+    shared = [
+        len(words[query] & words[document])
+        for query, document in zip(candidates["query_id"], candidates["document_id"], strict=True)
+    ]
+    names = {"query_id": "query", "document_id": "document"}
+    run = candidates.rename(columns=names).assign(score=np.array(shared, dtype=float))
+    for task in FOLDERS:
+        qrels = check_qrels(run[run["task"] == task])
+        own = run.loc[run["task"] == task, ["query", "document", "score"]]
+        assert (evaluate(own, qrels)[["MAP", "nDCG"]] == 1).all(axis=None)
+        assert (evaluate(own.assign(score=-own["score"]), qrels)["MAP"] < 0.6).all()
+
+
+def test_lists_are_those_of_the_file_as_its_evaluator_reads_them(scidocs):
+    folder = scidocs()
+    candidates = read_scidocs(folder, seed=0).benchmark.candidates
+    for task, name in FOLDERS.items():
+        wanted = {}
+        for file in QUERIES:
+            with open(folder / name / f"{file}.qrel", encoding="utf-8") as stream:
+                wanted |= pytrec_eval.parse_qrel(stream)
+        own = candidates[candidates["task"] == task]
+        found = {
+            query: dict(zip(rows["document_id"], rows["relevance"], strict=True))
+            for query, rows in own.groupby("query_id")
+        }
+        assert found == wanted
+        assert list(own["split"].drop_duplicates()) == ["test", "validation", "train"]
+        assert all(
+            rows[["query_id", "document_id"]].apply(tuple, axis=1).is_monotonic_increasing
+            for _, rows in own.groupby("split")
+        )
+
+
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 10**6), validation=st.floats(0.05, 0.9))
+def test_split(tmp_path_factory, seed, validation):
+    """Each validation query is in one part; the same seed gives the same parts, line order or not.
+
+    The size is that of the share, and test queries stay where they are.
+    """
+    folder = tmp_path_factory.mktemp("scidocs")
+    (folder / METADATA).write_text(json.dumps(papers()), encoding="utf-8")
+
+    def split(reverse):
+        for task, name in FOLDERS.items():
+            (folder / name).mkdir(exist_ok=True)
+            for file in QUERIES:
+                rows = lines(task, file)[:: -1 if reverse else 1]
+                (folder / name / f"{file}.qrel").write_text("\n".join(rows), encoding="utf-8")
+        found = read_scidocs(folder, seed=seed, validation=validation).benchmark.queries
+        return found.set_index(["task", "query_id"])["split"]
+
+    found = split(reverse=False)
+    pd.testing.assert_series_equal(found, split(reverse=True))
+    assert found.index.is_unique
+    for task in FOLDERS:
+        parts = found[task]
+        assert (parts == "validation").sum() == round(validation * QUERIES["val"])
+        assert len(parts) == sum(QUERIES.values())
+        assert set(parts[parts == "test"].index) == {paper_id(task, "test", n) for n in range(4)}
+
+
+def test_another_seed_is_another_split(scidocs):
+    folder = scidocs()
+    first, second = (
+        read_scidocs(folder, seed=seed).benchmark.queries.query("split == 'validation'")
+        for seed in (0, 1)
+    )
+    assert set(first["query_id"]) != set(second["query_id"])
+
+
+@pytest.mark.parametrize(
+    ("title", "abstract", "cleaning", "text"),
+    [
+        ("Title: x", "One.\n\nTwo", "none", "One. Two Title: x"),
+        ("Title: x", None, "none", "Title: x"),
+        (None, None, "none", ""),
+        # The authors' code puts nothing between the two, and keeps runs of blanks.
+        ("Title: x", "One.\n\nTwo", "words", "One   TwoTitle  x"),
+        ("naïve_x", None, "words", "naïve_x"),
+        (None, "One", "words", "One"),
+    ],
+)
+def test_paper_text(title, abstract, cleaning, text):
+    assert paper_text(title, abstract, cleaning=cleaning) == text
+
+
+def test_cleaning_and_papers_without_abstract(scidocs):
+    folder = scidocs()
+    for cleaning, text in (("none", "cite question 1: rivers?"), ("words", "cite question 1  riv")):
+        found = read_scidocs(folder, seed=0, cleaning=cleaning)
+        texts = found.documents.set_index("document_id")["text"]
+        assert texts["paper03"] == "All about bees"
+        assert texts["citeval01"].startswith(text)
+        queries = found.benchmark.queries
+        assert (queries["text"] == queries["query_id"].map(texts)).all()
+
+
+def test_only_listed_documents(scidocs):
+    folder = scidocs(metadata=papers() | {"alone": {"title": "Nobody's", "abstract": None}})
+    everything = read_scidocs(folder, seed=0).documents
+    listed = read_scidocs(folder, seed=0, documents="listed").documents
+    assert set(everything["document_id"]) - set(listed["document_id"]) >= {"alone"}
+    lists = read_scidocs(folder, seed=0).benchmark.candidates
+    assert set(listed["document_id"]) == set(lists["query_id"]) | set(lists["document_id"])
+
+
+def test_papers_without_metadata(scidocs):
+    """A query or a document that is not there: an error, or left out and recorded."""
+    lacking = {key: paper for key, paper in papers().items() if key not in ("citeval03", "paper00")}
+    folder = scidocs(metadata=lacking)
+    missing = [line for task in FOLDERS for file in QUERIES for line in lines(task, file)]
+    missing = [line for line in missing if re.search(r"^citeval03 | paper00 ", line)]
+    with pytest.raises(SciDocsError, match=rf"^{len(missing)} lines .*paper00 .*missing='drop'"):
+        read_scidocs(folder, seed=0)
+    found = read_scidocs(folder, seed=0, missing="drop")
+    assert len(found.left_out) == len(missing)
+    assert set(found.left_out["reason"]) == {"no metadata"}
+    assert set(found.left_out["task"]) == set(FOLDERS)
+    lists = found.benchmark.candidates
+    assert not (lists["document_id"] == "paper00").any()
+    assert not (found.benchmark.queries["query_id"] == "citeval03").any()
+    assert found.benchmark.queries["text"].notna().all()
+
+
+def test_a_test_query_is_never_trained_on(scidocs):
+    again = lines("cite", "test")[:5]
+    found = read_scidocs(scidocs(cite_val=lines("cite", "val") + again), seed=0)
+    assert found.left_out[["task", "split", "reason"]].drop_duplicates().to_numpy().tolist() == [
+        ["cite", "validation", "test query"]
+    ]
+    assert len(found.left_out) == 5
+    lists = found.benchmark.candidates
+    assert set(lists.loc[lists["query_id"] == "citetest00", "split"]) == {"test"}
+    assert len(lists[lists["query_id"] == "citetest00"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("a 0 b", r"cite/val.qrel, line 101: 'a 0 b' is no 'query 0 document relevance'"),
+        ("a 0 b c 1", "line 101: 'a 0 b c 1' is no"),
+        ("a 1 b 0", "line 101: 'a 1 b 0' is no"),
+        ("a 0 b 2", "line 101: 'a 0 b 2' is no .* with relevance 0 or 1; fetch"),
+        ("", "line 101: '' is no"),
+        ("citeval00 0 paper00 1", "line 101: document paper00 .* citeval00 stands in line 1 "),
+        ("citeval00 0 paper00 0", "line 101: document paper00 .* stands in line 1 already"),
+    ],
+)
+def test_wrong_lines(scidocs, line, message):
+    with pytest.raises(SciDocsError, match=message):
+        read_scidocs(scidocs(cite_val=[*lines("cite", "val"), line]), seed=0)
+
+
+PAPER = '{"title": "t", "abstract": null}'
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ("", f"{METADATA} is empty; fetch"),
+        (json.dumps(papers())[:-9], f"{METADATA} is no JSON, or was cut .*; fetch"),
+        ("[]", "holds no object with a paper for each id"),
+        ("{}", "holds no object with a paper for each id"),
+        ('{"a": "text"}', "paper a has no title and abstract"),
+        ('{"a": {"title": "t"}}', "paper a has no title and abstract that are text or null"),
+        ('{"a": {"title": ["t"], "abstract": ""}}', "paper a has no title and abstract"),
+        (f'{{"a": {PAPER}, "b": {PAPER}, "a": {PAPER}}}', "'a' stands twice in one object"),
+        ('{"a": {"title": "t", "title": "u", "abstract": ""}}', "'title' stands twice"),
+    ],
+)
+def test_wrong_metadata(scidocs, metadata, message):
+    with pytest.raises(SciDocsError, match=message):
+        read_scidocs(scidocs(metadata=metadata), seed=0)
+
+
+def test_files_that_cannot_be_read(scidocs):
+    folder = scidocs()
+    path = folder / "cocite" / "val.qrel"
+    path.write_bytes(b"a 0 \xff 1\n")
+    with pytest.raises(SciDocsError, match=rf"{re.escape(str(path))} is no UTF-8 text \(byte 4\)"):
+        read_scidocs(folder, seed=0)
+    path.write_text("\n", encoding="utf-8")
+    with pytest.raises(SciDocsError, match=rf"{re.escape(str(path))} is empty; fetch"):
+        read_scidocs(folder, seed=0)
+    path.unlink()
+    with pytest.raises(SciDocsError, match=r"cannot be read .*; the data card"):
+        read_scidocs(folder, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"validation": 1.0}, "validation is 1.0: give a share above 0 and below 1"),
+        ({"validation": 0.001}, "Task co-view has 20 queries .* of which 0 would be"),
+        ({"missing": "skip"}, "missing is 'skip': give 'error' or 'drop'"),
+        ({"documents": "some"}, "documents is 'some': give 'all' or 'listed'"),
+        ({"cleaning": "stem"}, "cleaning is 'stem': give 'none' or 'words'"),
+    ],
+)
+def test_wrong_choices(scidocs, choice, message):
+    with pytest.raises(ValueError, match=message):
+        read_scidocs(scidocs(), seed=0, **choice)
