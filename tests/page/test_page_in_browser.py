@@ -127,6 +127,11 @@ def test_hover_shows_the_rebuilt_value(page):
     assert after(cell) == "none"
     cell.hover()
     assert "0.30142" in after(cell)
+    marked = page.locator("td.v.close").first
+    aside = marked.locator(".aside").bounding_box()
+    assert (aside["width"], aside["height"]) == (1, 1)  # only for those who cannot hover
+    marked.hover()
+    assert "0.5007; printed marker: b<; rebuilt marker: none" in after(marked)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -162,7 +167,7 @@ def test_a_phone_scrolls_tables_and_not_the_page(browser, url):
     page = browser.new_page(viewport={"width": 375, "height": 700})
     page.goto(url)
     assert page.evaluate("document.documentElement.scrollWidth") == 375
-    inner, outer = page.locator("#toy2026-table_1 .scroll").evaluate(
+    inner, outer = page.locator("#toy2026-table_1 .scroll").first.evaluate(
         "box => [box.scrollWidth, box.clientWidth]"
     )
     assert inner > outer
@@ -179,6 +184,13 @@ def test_without_scripts_all_is_there(browser, url):
     # Cells that do not stand are stops of the Tab key even so.
     assert page.locator("td.differs").get_attribute("tabindex") == "0"
     context.close()
+
+
+def test_print_shows_the_markers(page):
+    page.emulate_media(media="print")
+    aside = page.locator("td.v.close .aside")
+    assert aside.inner_text().strip() == "(printed marker: b<; rebuilt marker: none)"
+    assert aside.bounding_box()["height"] > 5
 
 
 def test_print_has_no_form(page):

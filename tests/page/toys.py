@@ -33,6 +33,7 @@ artefacts:
       full: {state: not_run, needs: a zeppelin}
     layout: {rows: [run], columns: [set, metric]}
     decimals: {MAP: 3, size: text}
+    beside: {by_length: Scores by length}
     conclusions:
       - {id: a_wins, claim: Run a is better than run b., source: L2,
          holds_if: [{cells: {run: a, set: x, metric: MAP}, op: ">", other: {run: b}}]}
@@ -109,6 +110,7 @@ def found(folder: Path, results: Path) -> list[Toy]:
          "rebuilt": row[4], "verdict": row[5], "why": row[6]}
         for row in CELLS
     ]  # fmt: skip
+    cells[2]["markers"] = {"printed": "b<", "rebuilt": ""}
     failing = [{**one, "on_rebuilt": "fails", "detail": "0 of 1"}
                for one in report(table, "", "")["conclusions"]]  # fmt: skip
     home = results / "released" / "toy2026"
@@ -116,6 +118,9 @@ def found(folder: Path, results: Path) -> list[Toy]:
     for name in ("table_1", "figure_1"):
         receipt = {"execution": {"seconds": 1.25}}
         (home / f"{name}.receipt.json").write_text(json.dumps(receipt))
+    (home / "table_1.by_length.csv").write_text(
+        "length,run,metric,value,marker\nshort,a,MAP,0.123456,b&\nlong,a,MAP,0.2,\n"
+    )
     standing = results / "embedded" / "toy2026"
     standing.mkdir(parents=True)
     (standing / "table_1.receipt.json").write_text(json.dumps({"execution": {"seconds": 0.5}}))
@@ -124,7 +129,8 @@ def found(folder: Path, results: Path) -> list[Toy]:
     return [
         Toy(table, "embedded", report(table, "embedded", "stand_in", conclusions=failing)),
         Toy(table, "released", report(table, "released", "rebuilt", cells=cells, rmse={"MAP": 0.1},
-                                      kendall_tau={"MAP": 1.0}, files=["table_1.csv"])),
+                                      kendall_tau={"MAP": 1.0},
+                                      files=["table_1.by_length.csv", "table_1.csv"])),
         Toy(table, "full", report(table, "full", "not_run")),
         Toy(figure, "released", report(figure, "released", "rebuilt",
                                        files=["figure_1.csv", "figure_1.svg"])),

@@ -78,10 +78,25 @@ def test_cells_show_value_and_mark(page):
     assert ("equal", "0.301 ✓") in cells
     assert ("differs", "printed 0.250 / rebuilt 0.210 ✗") in cells
     assert ("misprint", "printed 0.4 / rebuilt 0.100 !") in cells
-    assert ("close", "printed 0.5 / rebuilt 0.501 ≈") in cells
+    marked = "(printed marker: b&lt;; rebuilt marker: none)"
+    assert ("close", f"printed 0.5 / rebuilt 0.501 {marked} ≈") in cells
     assert {("quoted", "12 q"), ("not_run", "M –")} <= set(cells)
     assert all(shown.endswith(VERDICTS[verdict][0]) for verdict, shown in cells)
     assert len(cells) == len(toys.CELLS)
+
+
+def test_markers_are_in_the_details_of_a_cell_and_no_other_has_any(page):
+    details = Outline(page.read_text()).values("data-r")
+    assert [text for text in details if "marker" in text] == [
+        "0.5007; printed marker: b<; rebuilt marker: none"
+    ]
+
+
+def test_markers_of_a_table_beside_are_raised_and_no_key(page):
+    beside = page.read_text().split("Beside the printed table: Scores by length")[1]
+    grid = beside.split("</table>")[0]
+    assert "<td>0.1235<sup>b&amp;</sup></td>" in grid and "<td>0.2</td>" in grid
+    assert "marker" not in grid
 
 
 def test_what_does_not_stand_comes_first(page):

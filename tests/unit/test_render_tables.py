@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 from html.parser import HTMLParser
 
@@ -120,6 +121,50 @@ def test_heads_over_several_columns_span_them(frame, tmp_path):
     assert spans == [{"scope": "colgroup", "colspan": "2"}] * 2
     assert texts[".tex"].count(r"\multicolumn{2}{c}") == 2
     assert "Viewpoints · p_value" in texts[".md"]
+
+
+MARKS = ["bcd", "", NASTY, "†*", "α"]
+
+
+def test_markers_are_raised_in_each_form_and_kept_in_the_csv(frame, tmp_path):
+    texts = write(frame.assign(marker=MARKS), tmp_path / "t")
+    assert texts[".csv"].splitlines()[0] == "study,factor,metric,value,marker"
+    back = pd.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
+    assert back["marker"].tolist() == MARKS
+    assert (
+        " 0.300^bcd^ " in texts[".md"] and r" -^†\*^ " in texts[".md"] and "^^" not in texts[".md"]
+    )
+    assert r"0.300\textsuperscript{bcd} & S \\" in texts[".tex"]
+    assert texts[".tex"].count("textsuperscript") == 4
+    assert "<td>0.300<sup>bcd</sup></td><td>S</td>" in texts[".html"]
+    shape = Shape(texts[".html"])
+    assert NASTY in shape.texts and sum(tag == "sup" for tag, _ in shape.tags) == 4
+
+
+def test_no_markers_change_nothing_but_the_csv(frame, tmp_path):
+    plain, blank = (
+        write(one, tmp_path / "t") for one in (frame, frame.assign(marker=["", None, "", "", ""]))
+    )
+    assert plain.pop(".csv") != blank.pop(".csv")
+    assert plain == blank
+
+
+def test_markers_where_nothing_runs_across(tmp_path):
+    frame = pd.DataFrame({"row": ["a", "b"], "value": [0.5, 1], "marker": ["b", ""]})
+    texts = write(frame, tmp_path / "t", layout_rows=["row"], layout_columns=[])
+    assert "0.5^b^" in texts[".md"] and "<sup>b</sup>" in texts[".html"]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_tex_with_markers_compiles(frame, tmp_path):
+    write(frame.assign(marker=MARKS), tmp_path / "t")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
 
 
 def test_same_frame_same_bytes(frame, tmp_path):

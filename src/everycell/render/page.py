@@ -367,6 +367,7 @@ def _verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
                 "verdict": cell["verdict"],
                 "why": cell["why"],
+                "markers": _markers(cell.get("markers")),
                 "id": f"{artefact.id.replace('/', '-')}-{tier['name']}-{number + 1}"
                 if both
                 else None,
@@ -380,6 +381,12 @@ def _verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any
         "tau": tier["report"]["kendall_tau"],
         **_laid(frame, artefact),
     }
+
+
+def _markers(markers: Mapping[str, str] | None) -> str | None:
+    if markers is None:
+        return None
+    return "; ".join(f"{name} marker: {text or 'none'}" for name, text in markers.items())
 
 
 def _printed_table(artefact: Artefact) -> dict[str, Any]:
@@ -396,14 +403,20 @@ def _beside_table(path: Path, title: str) -> dict[str, Any] | None:
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
     if len(table) > _BESIDE_CELLS:
         return None
-    keys = [column for column in table.columns if column != "value"]
+    keys = [column for column in table.columns if column not in ("value", "marker")]
     numbers = pd.to_numeric(table["value"], errors="coerce")
     texts = [
         text if pd.isna(number) else f"{number:.4g}"
         for text, number in zip(table["value"], numbers, strict=True)
     ]
+    if "marker" in table:
+        texts = [
+            {"text": text, "marker": marker} if marker else text
+            for text, marker in zip(texts, table["marker"], strict=True)
+        ]
+    table["value"] = pd.Series(texts, dtype=object)
     split = max(1, len(keys) - 1)
-    return {"title": title, **_grid(table.assign(value=texts), keys[:split], keys[split:])}
+    return {"title": title, **_grid(table, keys[:split], keys[split:])}
 
 
 def _laid(frame: pd.DataFrame, artefact: Artefact) -> dict[str, Any]:

@@ -1,14 +1,15 @@
 """A tidy frame as CSV, Markdown, LaTeX and HTML.
 
 A tidy frame has one row a cell: key columns, which name the cell, then `value`, a number or a
-text. The three shown forms are *laid out*: some key columns run down, the others run across.
+text, and perhaps `marker`, such as letters of significance, which stands raised after the value.
+The three shown forms are *laid out*: some key columns run down, the others run across.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from numbers import Integral, Real
@@ -261,7 +262,9 @@ def write_table(
     ----------
     frame
         Key columns, then `value` (numbers, or texts), shape (n, k). All columns go to the CSV
-        in their order and with full precision: what is read back is bit for bit the same.
+        in their order and with full precision: what is read back is bit for bit the same. A
+        column `marker` (texts, empty or missing for none) stands raised after the values:
+        ``^bcd^`` in Markdown, a superscript in LaTeX and HTML.
     stem
         Path without suffix, as in ``results/released/lajewska2025/table_4_8``. A dot in its
         name is kept.
@@ -301,6 +304,10 @@ def write_table(
     |:------|:------|
     | a     | 0.33  |
     | b     | n/a   |
+    >>> _ = write_table(tidy.assign(marker=["b", ""]), stem, title="Precision",
+    ...                 layout_rows=["run"], layout_columns=["metric"], decimals={"P@5": 2})
+    >>> files[1].read_text().splitlines()[4]
+    '| a     | 0.33^b^ |'
     """
     metrics: Sequence[Hashable] = frame["metric"] if "metric" in frame else [None] * len(frame)
     shown = frame.assign(
@@ -310,19 +317,28 @@ def write_table(
         ]
     )
     laid = lay_out(shown, layout_rows, layout_columns).fillna("")
+    if "marker" in frame:
+        marks = lay_out(frame, layout_rows, layout_columns, "marker").fillna("")
+        marks.columns = laid.columns
+    else:
+        marks = laid.map(lambda _: "")
     texts = {
         ".csv": frame.to_csv(index=False, lineterminator="\n"),
-        ".md": _markdown(laid, title),
-        ".tex": _tex(laid, title, f"tab:{stem.parent.name}-{stem.name}".replace("_", "-")),
-        ".html": _html(laid, title),
+        ".md": _markdown(laid, marks, title),
+        ".tex": _tex(laid, marks, title, f"tab:{stem.parent.name}-{stem.name}".replace("_", "-")),
+        ".html": _html(laid, marks, title),
     }
     return [
         write_atomically(stem.with_name(stem.name + suffix), text) for suffix, text in texts.items()
     ]
 
 
-def _markdown(laid: pd.DataFrame, title: str) -> str:
-    flat = laid.map(escape_markdown)
+def _raised(marks: pd.DataFrame, form: str, escape: Callable[[str], str]) -> pd.DataFrame:
+    return marks.map(lambda mark: form.format(escape(mark)) if mark else "")
+
+
+def _markdown(laid: pd.DataFrame, marks: pd.DataFrame, title: str) -> str:
+    flat = laid.map(escape_markdown) + _raised(marks, "^{}^", escape_markdown)
     # Pipe tables have one row of heads, so the levels of a column are joined.
     flat.columns = [
         escape_markdown(" · ".join(map(str, key if isinstance(key, tuple) else (key,))))
@@ -335,14 +351,16 @@ def _markdown(laid: pd.DataFrame, title: str) -> str:
     return f"{escape_markdown(title)}\n\n{table}\n"
 
 
-def _tex(laid: pd.DataFrame, title: str, label: str) -> str:
+def _tex(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str) -> str:
     levels = laid.columns.nlevels
     labels = laid.index.to_frame()
     # Rows of one group stand together, so a label that repeats in its group is left out.
     for depth in range(labels.shape[1]):
         repeated = laid.index.to_frame().iloc[:, : depth + 1].duplicated()
         labels.iloc[:, depth] = labels.iloc[:, depth].map(str).map(escape_tex).mask(repeated, "")
-    flat = pd.concat([labels, laid.map(escape_tex)], axis=1)
+    # A raised text, not mathematics, so that a marker may hold anything that a cell may.
+    cells = laid.map(escape_tex) + _raised(marks, r"\textsuperscript{{{}}}", escape_tex)
+    flat = pd.concat([labels, cells], axis=1)
     heads = [("",) * (levels - 1) + (name,) for name in labels.columns]
     heads += [key if isinstance(key, tuple) else (key,) for key in laid.columns]
     heads = [tuple(escape_tex(str(part)) for part in head) for head in heads]
@@ -364,13 +382,16 @@ def _tex(laid: pd.DataFrame, title: str, label: str) -> str:
     return _TEX_HEAD + body + _TEX_TAIL
 
 
-def _html(laid: pd.DataFrame, title: str) -> str:
+def _html(laid: pd.DataFrame, marks: pd.DataFrame, title: str) -> str:
     head = head_rows(laid.columns)
     names = [str(name) for name in laid.index.names]
     corner = [[""] * len(names)] * (len(head) - 1) + [names]
     body = [
-        {"labels": key if isinstance(key, tuple) else (key,), "values": list(values)}
-        for key, values in zip(laid.index, laid.to_numpy(), strict=True)
+        {
+            "labels": key if isinstance(key, tuple) else (key,),
+            "cells": list(zip(values, raised, strict=True)),
+        }
+        for key, values, raised in zip(laid.index, laid.to_numpy(), marks.to_numpy(), strict=True)
     ]
     return (
         environment()
