@@ -1,0 +1,114 @@
+"""Documents with terms that TILDE thinks likely and that they lack (abolghasemi2026, section 2.4).
+
+The m entries with the highest logits are found first and then filtered: what the document has
+already and the stop ids are left out, so that fewer than m are added (in the thesis about 49 of 200
+and 128 of 300).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import BertForMaskedLM, PreTrainedTokenizerBase
+
+from everycell.learning.batching import Batch, map_batches
+from everycell.learning.tilde import DOCUMENT_MARKER, Ids, first_logits, token_ids
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Expanded documents.
+
+    Attributes
+    ----------
+    sequences : list of list of int
+        Token ids of each document, ready for `everycell.learning.tildev2.encode`.
+    found : numpy.ndarray of int64, shape (documents,)
+        New terms of each document, whether or not there was room; their mean is what the thesis
+        reports.
+    added : numpy.ndarray of int64, shape (documents,)
+        New terms for which there was room, at most `found`.
+    """
+
+    sequences: list[list[int]]
+    found: npt.NDArray[np.int64]
+    added: npt.NDArray[np.int64]
+
+
+def expand(
+    model: BertForMaskedLM,
+    tokenizer: PreTrainedTokenizerBase,
+    texts: Sequence[str],
+    length: int,
+    m: int,
+    stop: Ids,
+    *,
+    batch_tokens: int = 8192,
+) -> Expansion:
+    """Append to documents the new terms among TILDE's m likeliest, the likeliest first.
+
+    The result is [CLS] document [SEP] new terms [SEP], as the authors' code has it: token ids and
+    no text, since new terms need not be words ("##ing"), and a text made from them would be cut
+    into other word pieces.
+
+    Parameters
+    ----------
+    model : transformers.BertForMaskedLM
+        A trained TILDE, in eval mode.
+    tokenizer : transformers.PreTrainedTokenizerBase
+    texts : sequence of str
+    length : int
+        Most tokens before and after, special ones included. A document that fills it alone gets
+        nothing; what it has beyond that length is not known to the model and may be added.
+    m : int
+        1 to the size of the vocabulary; 200 and 300 in the thesis.
+    stop : numpy.ndarray of int64
+        From `everycell.learning.tilde.stop_ids`; never added.
+    batch_tokens : int
+        As in `map_batches`.
+
+    Returns
+    -------
+    Expansion
+        A document to which nothing is added is as it was.
+
+    Raises
+    ------
+    ValueError
+        m out of its range; see `token_ids`.
+    """
+    if not 1 <= m <= model.config.vocab_size:
+        raise ValueError(
+            f"m is {m}: give a number from 1 to {model.config.vocab_size}, the size of the "
+            "vocabulary."
+        )
+
+    def forward(batch: Batch) -> torch.Tensor:
+        return first_logits(model, batch).topk(m).indices
+
+    likeliest = map_batches(
+        forward,
+        token_ids(tokenizer, texts, length, DOCUMENT_MARKER),
+        pad_id=tokenizer.pad_token_id,
+        batch_tokens=batch_tokens,
+        device=model.device,
+        what="documents",
+    )
+    documents = token_ids(tokenizer, texts, length)
+    terms = [
+        row[~np.isin(row, np.concatenate([ids, stop]))]
+        for row, ids in zip(likeliest, documents, strict=True)
+    ]
+    found = np.array([len(new) for new in terms], dtype=np.int64)
+    # One place is for the [SEP] behind the new terms.
+    room = np.array([max(0, length - len(ids) - 1) for ids in documents], dtype=np.int64)
+    added = np.minimum(found, room)
+    sequences = [
+        [*ids, *new[:count].tolist(), tokenizer.sep_token_id] if count else ids
+        for ids, new, count in zip(documents, terms, added, strict=True)
+    ]
+    return Expansion(sequences, found, added)

@@ -1,0 +1,321 @@
+"""TILDEv2: a weight for each word piece of a document (abolghasemi2026, equations 2.2 and 2.3).
+
+Equation 2.3: the weight of the token at position j of document d is v_j = ReLU(W BERT(d_j) + b).
+Equation 2.2: s(q, d) = sum over the vocabulary entries of the query of c(q_i) times the largest v_j
+among the positions of the document with that entry. Documents are sparse vectors over the
+vocabulary; a query is only tokenised (`everycell.retrieval.term_weight_scores`).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from scipy import sparse
+from torch.nn import functional
+from transformers import BertConfig, BertModel, BertPreTrainedModel, PreTrainedTokenizerBase
+
+from everycell.learning.batching import Batch, map_batches, pad
+from everycell.learning.tilde import Ids, count_terms, token_ids
+from everycell.learning.training import Batch as Rows
+
+
+class TildeV2(BertPreTrainedModel):
+    """BERT with a projection of each token's last hidden state to a weight of 0 or more.
+
+    The names of its parts are those of the published checkpoints, which load as they are.
+    """
+
+    config_class = BertConfig
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.bert = BertModel(config, add_pooling_layer=False)
+        self.tok_proj = torch.nn.Linear(config.hidden_size, 1)
+        self.post_init()
+
+    def forward(self, **batch: torch.Tensor) -> torch.Tensor:
+        """Weight of each token.
+
+        Parameters
+        ----------
+        **batch : torch.Tensor
+            As `everycell.learning.batching.pad` makes it, shape (b, longest).
+
+        Returns
+        -------
+        torch.Tensor, shape (b, longest)
+            0 or more; of the padding as well.
+        """
+        return torch.relu(self.tok_proj(self.bert(**batch).last_hidden_state)[..., 0])
+
+
+def from_encoder(encoder: BertPreTrainedModel, *, bias: float = 0.0, seed: int = 0) -> TildeV2:
+    """An untrained TILDEv2 on a pre-trained encoder.
+
+    Parameters
+    ----------
+    encoder : transformers.BertPreTrainedModel
+        A BERT with or without a head; its weights are copied.
+    bias : float
+        b of equation 2.3 at the start: 0 as the authors. With a small encoder and few steps, about
+        half of the weights then start at 0, where ReLU passes no gradient; 1 starts them all alive.
+    seed : int
+        Of W, drawn from a normal distribution as wide as the encoder's own start.
+
+    Returns
+    -------
+    TildeV2
+        In eval mode.
+
+    Examples
+    --------
+    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
+    >>> config = BertConfig(vocab_size=9, num_hidden_layers=1, **size)
+    >>> model = from_encoder(BertModel(config), bias=1.0)
+    >>> model(**pad([[3, 5, 7]], pad_id=0)).shape
+    torch.Size([1, 3])
+    """
+    model = TildeV2(copy.deepcopy(encoder.config))
+    # A head's pooler, if any, has no place here.
+    model.bert.load_state_dict(
+        {
+            name: tensor
+            for name, tensor in encoder.base_model.state_dict().items()
+            if not name.startswith("pooler.")
+        }
+    )
+    torch.nn.init.normal_(
+        model.tok_proj.weight,
+        std=encoder.config.initializer_range,
+        generator=torch.Generator().manual_seed(seed),
+    )
+    torch.nn.init.constant_(model.tok_proj.bias, bias)
+    return model.to(encoder.device).eval()
+
+
+def load_tildev2(folder: Path) -> TildeV2:
+    """A trained TILDEv2 from a folder with its configuration and weights.
+
+    Parameters
+    ----------
+    folder : Path
+        With `config.json` and `model.safetensors`; no other form of weights is read.
+
+    Returns
+    -------
+    TildeV2
+        In eval mode, in float32, on the CPU.
+
+    Raises
+    ------
+    ValueError
+        The folder cannot be read as a model, or the weights lack a part.
+    """
+    try:
+        model, report = TildeV2.from_pretrained(
+            folder,
+            local_files_only=True,
+            use_safetensors=True,
+            dtype=torch.float32,
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        raise ValueError(
+            f"{folder} cannot be read as a TILDEv2 model ({error}): it needs config.json and a "
+            "whole model.safetensors; train it again."
+        ) from error
+    if report["missing_keys"]:
+        raise ValueError(
+            f"{folder} has no weights for {', '.join(sorted(report['missing_keys']))}: it is no "
+            "TILDEv2 model; start from its encoder with from_encoder and train it."
+        )
+    return model.eval()
+
+
+def encode(
+    model: TildeV2,
+    tokenizer: PreTrainedTokenizerBase,
+    documents: Sequence[str] | Sequence[Sequence[int]],
+    length: int,
+    stop: Ids,
+    *,
+    batch_tokens: int = 8192,
+) -> sparse.csr_array:
+    """Weights of documents' vocabulary entries, the max of equation 2.2.
+
+    Parameters
+    ----------
+    model : TildeV2
+        In eval mode.
+    tokenizer : transformers.PreTrainedTokenizerBase
+    documents : sequence of str, or sequence of sequence of int
+        Texts, or token ids with their special tokens as `everycell.learning.expansion.expand` gives
+        them.
+    length : int
+        Most tokens of a document, special ones included.
+    stop : numpy.ndarray of int64
+        From `everycell.learning.tilde.stop_ids`: entries without a weight. No query has them.
+    batch_tokens : int
+        As in `map_batches`.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of float32, shape (documents, vocabulary)
+        Above 0; entries whose weight is 0 are not stored. Column ids ascend within a row.
+
+    Raises
+    ------
+    ValueError
+        See `token_ids`; token ids longer than `length`.
+    """
+    if documents and not isinstance(documents[0], str):
+        sequences = [list(ids) for ids in documents]
+        longest = max(len(ids) for ids in sequences)
+        if longest > length:
+            raise ValueError(
+                f"A document has {longest} token ids, more than the length of {length}: expand to "
+                "the length that is encoded."
+            )
+    else:
+        sequences = token_ids(tokenizer, documents, length)
+    rows = map_batches(
+        lambda batch: model(**batch),
+        sequences,
+        pad_id=tokenizer.pad_token_id,
+        batch_tokens=batch_tokens,
+        device=model.device,
+        what="documents",
+    )
+    lengths = [len(ids) for ids in sequences]
+    shape = (len(sequences), len(tokenizer))
+    if not sequences:
+        return sparse.csr_array(shape, dtype=np.float32)
+    weights = np.concatenate([row[:size] for row, size in zip(rows, lengths, strict=True)])
+    columns = np.concatenate(sequences)
+    places = np.repeat(np.arange(len(sequences)) * len(tokenizer), lengths) + columns
+    kept = (weights > 0) & ~np.isin(columns, stop)
+    weights, places = weights[kept], places[kept]
+    order = np.lexsort((weights, places))
+    # The last one of each place is its largest.
+    last = order[np.append(places[order][1:] != places[order][:-1], True)] if len(order) else order
+    return sparse.csr_array((weights[last], np.divmod(places[last], len(tokenizer))), shape=shape)
+
+
+def ranking_loss(
+    tokenizer: PreTrainedTokenizerBase,
+    length: int,
+    stop: Ids,
+    *,
+    scale: bool = False,
+) -> Callable[[TildeV2, Rows], torch.Tensor]:
+    """Loss function of TILDEv2 for `everycell.learning.training.train`.
+
+    Cross-entropy of the relevant document against the others of its row and all documents of the
+    other rows of the batch. One difference from the authors' code: where a batch has two relevant
+    documents of a query, neither counts as wrong for the other.
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerBase
+    length : int
+        Most tokens of a query and of a document; 512 in the authors' code.
+    stop : numpy.ndarray of int64
+        From `everycell.learning.tilde.stop_ids`.
+    scale : bool
+        Divide a query's scores by the square root of its number of word pieces. False as the
+        authors; a long query's scores are sums of hundreds of weights, and the softmax over them
+        saturates at the start, which a small model in few steps does not get over.
+
+    Returns
+    -------
+    callable
+        Of the model and rows with `query` and `positive` (texts) and `negatives` (list of texts, as
+        many in each row).
+    """
+
+    def loss(model: TildeV2, rows: Rows) -> torch.Tensor:
+        negatives = rows["negatives"]
+        if len({len(texts) for texts in negatives}) != 1:
+            raise ValueError(
+                f"Rows of a batch have {sorted({len(texts) for texts in negatives})} negatives: "
+                "give each row as many."
+            )
+        texts = [
+            text
+            for positive, others in zip(rows["positive"], negatives, strict=True)
+            for text in (positive, *others)
+        ]
+        group = 1 + len(negatives[0])
+        queries = token_ids(tokenizer, rows["query"], length)
+        counts = torch.from_numpy(count_terms(queries, model.config.vocab_size, stop).toarray())
+        scores = pairwise_scores(
+            model,
+            pad(token_ids(tokenizer, texts, length), tokenizer.pad_token_id, model.device),
+            counts.to(model.device),
+        )
+        if scale:
+            scores = scores / counts.sum(1, keepdim=True).clamp(min=1).sqrt().to(scores)
+        return contrastive_loss(scores, _known(rows["query"], texts, group), group)
+
+    return loss
+
+
+def pairwise_scores(model: TildeV2, batch: Batch, counts: torch.Tensor) -> torch.Tensor:
+    """Score of each query with each document, with a gradient.
+
+    Parameters
+    ----------
+    model : TildeV2
+    batch : mapping of str to torch.Tensor
+        Of d documents, as `everycell.learning.batching.pad` makes it.
+    counts : torch.Tensor, shape (q, vocabulary)
+        Of the queries' entries, 0 for stop ids and special tokens.
+
+    Returns
+    -------
+    torch.Tensor, shape (q, d)
+    """
+    weights = model(**batch) * batch["attention_mask"]
+    vectors = weights.new_zeros(len(weights), counts.shape[1])
+    vectors = vectors.scatter_reduce(1, batch["input_ids"], weights, "amax")
+    return counts @ vectors.T
+
+
+def contrastive_loss(scores: torch.Tensor, known: np.ndarray, group: int) -> torch.Tensor:
+    """Mean cross-entropy of each query's relevant document against the documents of a batch.
+
+    Parameters
+    ----------
+    scores : torch.Tensor, shape (b, b * group)
+        Documents `group` a query, its relevant one first.
+    known : numpy.ndarray of bool, shape (b, b * group)
+        Documents known to be relevant for the query: left out but for its own.
+    group : int
+        Documents a query, 1 or more.
+
+    Returns
+    -------
+    torch.Tensor, scalar
+        0 or more.
+
+    Examples
+    --------
+    >>> scores, none = torch.zeros(2, 4), np.zeros((2, 4), dtype=bool)
+    >>> round(float(contrastive_loss(scores, none, 2)), 4) == round(float(np.log(4)), 4)
+    True
+    """
+    own = torch.arange(len(scores), device=scores.device) * group
+    left_out = torch.from_numpy(known).to(scores.device)
+    left_out[torch.arange(len(scores)), own] = False
+    return functional.cross_entropy(scores.masked_fill(left_out, -torch.inf), own)
+
+
+def _known(queries: Sequence[str], texts: Sequence[str], group: int) -> np.ndarray:
+    """Whether a document of the batch is a relevant one of a query's in some row of it."""
+    relevant = set(zip(queries, texts[::group], strict=True))
+    return np.array([[(query, text) in relevant for text in texts] for query in queries])
