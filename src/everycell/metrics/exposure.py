@@ -1,0 +1,396 @@
+"""Exposure of groups in ranked lists, and attention-weighted rank fairness (AWRF).
+
+Every function takes all queries at once and gives all cut-offs at once: arrays have the axes
+queries (Q), ranks from the best (R) and groups (G), and a result's second axis is the cut-off, so
+that ``result[:, k - 1]`` is the value at k. Lists shorter than R are padded; the mask ``listed``
+says which ranks hold a document.
+
+Source: abolghasemi2026, section 4.2, after Sapiezynski et al., "Quantifying the impact of user
+attention on fair group representation in ranked lists" (WWW 2019 companion).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.metrics.group_fairness import jensen_shannon
+
+Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Scheme = Literal["log", "TREC", "geometric"]
+Definition = Literal["distance", "TREC"]
+Distance = Literal["L1", "JSD"]
+WithoutTerms = Literal["equal", "none"]
+
+#: How far from 1 a target may sum: published ones have six digits or more.
+_ROUNDING = 1e-5
+
+
+def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Array:
+    r"""Attention that a rank gets.
+
+    .. math:: v_r = \frac{1}{\log_2(r + 1)} \;\text{(log)}, \quad
+              v_r = \frac{1}{\log_2 \max(r, 2)} \;\text{(TREC)}, \quad
+              v_r = s (1 - s)^{r - 1} \;\text{(geometric)}
+
+    Parameters
+    ----------
+    depth
+        Ranks, 1 or more.
+    scheme
+        "log" is the position bias of NFaiRR and TExFAIR, "TREC" that of the TREC Fair Ranking
+        tracks of 2021 and 2022, whose first two ranks weigh alike; "geometric" is the user who
+        stops after each rank with the same probability (Sapiezynski et al.).
+    stop
+        s, in (0, 1]; used by "geometric" only.
+
+    Returns
+    -------
+    numpy.ndarray, shape (depth,)
+        Above 0 (for s = 1: 0 from rank 2 on) and never rising. Every measure here divides by a
+        sum of weights, so their scale, and with it the base of the logarithm, plays no part.
+
+    Raises
+    ------
+    ValueError
+        A depth below 1, an unknown scheme, `stop` outside (0, 1].
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eqs. 4.2 and 4.8; overview of the TREC 2021 Fair Ranking track.
+
+    Examples
+    --------
+    >>> rank_weights(3).round(3).tolist(), rank_weights(3, "TREC").round(3).tolist()
+    ([1.0, 0.631, 0.5], [1.0, 1.0, 0.631])
+    """
+    if depth < 1:
+        raise ValueError(f"The depth is {depth}; give 1 rank or more.")
+    ranks = np.arange(1, depth + 1)
+    if scheme == "log":
+        return 1 / np.log2(ranks + 1)
+    if scheme == "TREC":
+        return 1 / np.log2(np.maximum(ranks, 2))
+    if scheme != "geometric":
+        raise ValueError(f"The scheme {scheme!r} is unknown; choose 'log', 'TREC' or 'geometric'.")
+    if not 0 < stop <= 1:
+        raise ValueError(f"The probability to stop is {stop}; give a number above 0, at most 1.")
+    return stop * (1 - stop) ** (ranks - 1)
+
+
+def checked_target(target: npt.ArrayLike | None, groups: int) -> Array:
+    """Target share of each group: the given one if it is a distribution, else equal shares.
+
+    Parameters
+    ----------
+    target : array, shape (G,), or None
+        Shares of 0 or more that sum to 1 (to five digits). None for 1 / G each.
+    groups
+        G, two or more.
+
+    Returns
+    -------
+    numpy.ndarray, shape (G,)
+        Sums to 1.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two groups, another number of shares, a share below 0, another sum.
+
+    Examples
+    --------
+    >>> checked_target([0.5, 0.6], 2)
+    Traceback (most recent call last):
+    ValueError: The target shares sum to 1.1; a distribution sums to 1, so divide them by their
+    sum or correct them.
+    """
+    if groups < 2:
+        raise ValueError(f"There are {groups} groups; fairness between groups takes two or more.")
+    if target is None:
+        return np.full(groups, 1 / groups)
+    shares = np.asarray(target, dtype=float)
+    if shares.shape != (groups,):
+        raise ValueError(
+            f"The target has the shape {shares.shape}; give one share for each of the {groups} "
+            "groups, in their order."
+        )
+    if not (np.isfinite(shares) & (shares >= 0)).all():
+        raise ValueError(
+            f"The target shares are {shares.tolist()}; a share is a number of 0 or more, so "
+            "correct them."
+        )
+    total = shares.sum()
+    if abs(total - 1) > _ROUNDING:
+        raise ValueError(
+            f"The target shares sum to {total:g}; a distribution sums to 1, so divide them by "
+            "their sum or correct them."
+        )
+    return shares / total
+
+
+def checked_lists(
+    values: npt.ArrayLike, listed: npt.ArrayLike | None, name: str
+) -> tuple[Array, Mask]:
+    """Values of ranks as an array of at least two axes, and the mask of ranks with a document.
+
+    Parameters
+    ----------
+    values : array, shape (Q, R) or (Q, R, G)
+        What each rank has; 0 or more where a document is listed.
+    listed : array of bool, shape (Q, R), or None
+        None if every rank holds a document.
+    name
+        What the values are, for messages.
+
+    Returns
+    -------
+    (numpy.ndarray, numpy.ndarray)
+        The values as float64 with 0 at ranks without a document, and the mask.
+
+    Raises
+    ------
+    ValueError
+        Wrong shapes, a value that is negative or not finite, a mask with a gap in a list.
+
+    Examples
+    --------
+    >>> checked_lists([[2.0, 9.0]], [[True, False]], "counts")[0].tolist()
+    [[2.0, 0.0]]
+    """
+    array = np.asarray(values, dtype=float)
+    if array.ndim not in (2, 3) or array.shape[1] == 0:
+        raise ValueError(
+            f"The {name} have the shape {array.shape}; give queries x ranks (x groups), with one "
+            "rank or more."
+        )
+    if listed is None:
+        mask = np.ones(array.shape[:2], dtype=bool)
+    else:
+        mask = np.asarray(listed, dtype=bool)
+        if mask.shape != array.shape[:2]:
+            raise ValueError(
+                f"The mask of listed ranks has the shape {mask.shape} and the {name} "
+                f"{array.shape}; give one entry for each query and rank."
+            )
+        if (mask[:, 1:] > mask[:, :-1]).any():
+            query = int((mask[:, 1:] > mask[:, :-1]).any(axis=1).argmax())
+            raise ValueError(
+                f"Query {query} (counted from 0) has a rank without a document above one with; a "
+                "list has no gaps, so move its documents up."
+            )
+        array = np.where(mask.reshape(mask.shape + (1,) * (array.ndim - 2)), array, 0.0)
+    low = array.min(initial=0.0)
+    if not (low >= 0 and array.max(initial=0.0) < np.inf):
+        bad = array[~(np.isfinite(array) & (array >= 0))][0]
+        raise ValueError(f"The {name} hold {bad:g}; give numbers of 0 or more.")
+    return array, mask
+
+
+def checked_weights(weights: npt.ArrayLike | None, depth: int) -> Array:
+    """Weights of ranks: the given ones if there is one a rank, else those of scheme "log".
+
+    Parameters
+    ----------
+    weights : array, shape (depth,), or None
+        0 or more, the first above 0.
+    depth
+        R.
+
+    Returns
+    -------
+    numpy.ndarray, shape (depth,)
+
+    Raises
+    ------
+    ValueError
+        Another number of weights, a negative or infinite weight, a first weight of 0.
+
+    Examples
+    --------
+    >>> checked_weights([1], 2)
+    Traceback (most recent call last):
+    ValueError: The weights have the shape (1,); give one for each of the 2 ranks.
+    """
+    if weights is None:
+        return rank_weights(depth)
+    array = np.asarray(weights, dtype=float)
+    if array.shape != (depth,):
+        raise ValueError(
+            f"The weights have the shape {array.shape}; give one for each of the {depth} ranks."
+        )
+    if not (np.isfinite(array) & (array >= 0)).all() or array[0] == 0:
+        raise ValueError(
+            "The weights hold a value below 0 or not finite, or begin with 0; give numbers of 0 or "
+            "more, the first above 0."
+        )
+    return array
+
+
+def alignments(counts: npt.ArrayLike, without_terms: WithoutTerms = "equal") -> Array:
+    r"""Association of documents with groups, from their counts of group terms.
+
+    .. math:: a_d^{G_i} = \frac{M^{G_i}(d)}{\sum_x M^{G_x}(d)}
+
+    Parameters
+    ----------
+    counts : array, shape (..., G)
+        Group terms of each group in a document; 0 or more.
+    without_terms
+        A document without group terms belongs to every group alike ("equal", as in the thesis)
+        or to none ("none": it then plays no part in AWRF).
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., G)
+        In [0, 1]; sums to 1 over the groups, or to 0 for documents that belong to none. The
+        number of terms does not count: one "she" weighs as much as ten.
+
+    Raises
+    ------
+    ValueError
+        An unknown choice, a count below 0.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eq. 4.14.
+
+    Examples
+    --------
+    >>> alignments([[3, 1], [0, 0]]).tolist(), alignments([0, 0], "none").tolist()
+    ([[0.75, 0.25], [0.5, 0.5]], [0.0, 0.0])
+    """
+    if without_terms not in ("equal", "none"):
+        raise ValueError(f"without_terms is {without_terms!r}; choose 'equal' or 'none'.")
+    array = np.asarray(counts, dtype=float)
+    if not (array >= 0).all():
+        raise ValueError("The counts hold a value below 0 or an empty one; give 0 or more.")
+    total = array.sum(axis=-1, keepdims=True)
+    neutral = 1 / array.shape[-1] if without_terms == "equal" else 0.0
+    return np.divide(array, total, out=np.full_like(array, neutral), where=total > 0)
+
+
+def group_exposure(
+    alignment: npt.ArrayLike,
+    *,
+    weights: npt.ArrayLike | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Array:
+    r"""Attention that each group gets down to each cut-off.
+
+    .. math:: E_k = \sum_{r=1}^{k} v_r\, a_{d^r}
+
+    Parameters
+    ----------
+    alignment : array, shape (Q, R, G)
+        Association of the document at each rank with each group, 0 or more (see `alignments`).
+    weights : array, shape (R,), optional
+        See `rank_weights`; its scheme "log" if left out.
+    listed : array of bool, shape (Q, R), optional
+        Ranks that hold a document; all, if left out.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, R, G)
+        0 or more, never falling along the cut-offs; from the end of a short list on it stays.
+
+    Raises
+    ------
+    ValueError
+        Wrong shapes, a negative or infinite value, a list with a gap.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eq. 4.4.
+
+    Examples
+    --------
+    >>> group_exposure([[[1, 0], [0, 1], [1, 0]]]).round(3).tolist()
+    [[[1.0, 0.0], [1.0, 0.631], [1.5, 0.631]]]
+    """
+    array, mask = checked_lists(alignment, listed, "alignments")
+    if array.ndim != 3:
+        raise ValueError(
+            f"The alignments have the shape {array.shape}; give queries x ranks x groups."
+        )
+    return np.cumsum(array * checked_weights(weights, mask.shape[1])[:, None], axis=1)
+
+
+def awrf(
+    alignment: npt.ArrayLike,
+    target: npt.ArrayLike | None = None,
+    *,
+    definition: Definition = "distance",
+    distance: Distance = "L1",
+    weights: npt.ArrayLike | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Array:
+    r"""Attention-weighted rank fairness at every cut-off, in both published definitions.
+
+    .. math:: nE = \frac{E}{\|E\|_1}, \quad
+              AWRF = \Delta(nE, \hat{E}) \;\text{("distance")}, \quad
+              AWRF = 1 - JSD_e(nE, \hat{E}) \;\text{("TREC")}
+
+    Parameters
+    ----------
+    alignment : array, shape (Q, R, G)
+        See `group_exposure`; two or more groups.
+    target : array, shape (G,), optional
+        Wanted share of each group, summing to 1; equal shares if left out.
+    definition
+        "distance": how far exposure is from its target; 0 is fair. So Sapiezynski et al. and
+        abolghasemi2026 have it. "TREC": 1 minus the Jensen-Shannon divergence in nats; 1 is
+        fair. So the TREC Fair Ranking tracks of 2021 and 2022 have it; pass
+        ``weights=rank_weights(R, "TREC")`` for their weights too.
+    distance
+        The distance of the first definition, which the papers leave open: "L1", the sum of
+        absolute differences (as in TED), or "JSD", the Jensen-Shannon divergence in bits.
+    weights, listed
+        As for `group_exposure`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, R)
+        "distance": in [0, 2 (1 - smallest share)] for "L1", in [0, 1] for "JSD". "TREC": in
+        [1 - ln 2, 1]. NaN where nothing down to the cut-off belongs to a group, and for a query
+        without documents. From the end of a short list on the value stays.
+
+    Raises
+    ------
+    ValueError
+        An unknown choice, one group only, a target that is no distribution, or as for
+        `group_exposure`.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eqs. 4.4 to 4.6; the tracks' published evaluation code, which squares
+    SciPy's distance and so takes natural logarithms.
+
+    Examples
+    --------
+    >>> lists = [[[1, 0], [0, 1]]]
+    >>> awrf(lists).round(3).tolist()
+    [[1.0, 0.226]]
+    >>> awrf(lists, definition="TREC", weights=rank_weights(2, "TREC")).round(3).tolist()
+    [[0.784, 1.0]]
+    """
+    if definition not in ("distance", "TREC"):
+        raise ValueError(f"The definition {definition!r} is unknown; choose 'distance' or 'TREC'.")
+    if distance not in ("L1", "JSD"):
+        raise ValueError(f"The distance {distance!r} is unknown; choose 'L1' or 'JSD'.")
+    exposure = group_exposure(alignment, weights=weights, listed=listed)
+    shares = checked_target(target, exposure.shape[2])
+    total = exposure.sum(axis=2, keepdims=True)
+    defined = total > 0
+    # The target stands in where there is no exposure: JSD takes nothing but distributions.
+    achieved = np.where(defined, exposure / np.where(defined, total, 1), shares)
+    if definition == "TREC":
+        values = 1 - jensen_shannon(achieved, shares) * np.log(2)
+    elif distance == "JSD":
+        values = jensen_shannon(achieved, shares)
+    else:
+        values = np.abs(achieved - shares).sum(axis=2)
+    return np.where(defined[..., 0], values, np.nan)

@@ -1,0 +1,818 @@
+"""Group fairness of ranked lists from the terms of their documents: NFaiRR and TExFAIR.
+
+A document is known by its length and by how many of its tokens represent each group. NFaiRR scores
+documents one by one and adds the scores up; TExFAIR adds up the exposure of the groups' terms over
+the list, so that documents that lean to different sides balance each other.
+
+The functions on arrays take all queries at once (axes: queries Q, ranks R from the best, groups G)
+and give all cut-offs at once: ``result[:, k - 1]`` is the value at k. `ranked_counts` makes the
+arrays from a run and a counts file (`everycell.metrics.count_terms`), and `term_fairness` gives
+the measures of a paper's table as a frame.
+
+Source: abolghasemi2026, chapter 4, which is abolghasemi2024; NFaiRR after Rekabsaz et al.,
+"Societal biases in retrieved contents" (SIGIR 2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.stats import pearsonr
+
+from everycell.metrics.exposure import (
+    Array,
+    Mask,
+    alignments,
+    awrf,
+    checked_lists,
+    checked_target,
+    checked_weights,
+)
+from everycell.metrics.term_counts import LENGTH, check_counts, read_counts
+
+Unknown = Literal["error", "neutral"]
+
+#: Group terms up to which the NFaiRR authors' code takes a document as neutral.
+TAU = 1
+
+
+def neutrality(
+    counts: npt.ArrayLike, *, tau: float = TAU, target: npt.ArrayLike | None = None
+) -> Array:
+    r"""Neutrality (unbiasedness) of documents.
+
+    .. math:: \omega(d) = 1 \text{ if } \sum_i M^{G_i}(d) \le \tau, \text{ else }
+              1 - \sum_i \left| \frac{M^{G_i}(d)}{\sum_x M^{G_x}(d)} - J_{G_i} \right|
+
+    Parameters
+    ----------
+    counts : array, shape (..., G)
+        M: group terms of each group in a document, 0 or more; two or more groups.
+    tau
+        Documents with no more group terms are neutral, 0 or more. The papers do not say which
+        value they use; the NFaiRR authors' code has 1, so that one "she" does not count.
+    target : array, shape (G,), optional
+        J: share of each group in a balanced document, summing to 1; equal shares if left out.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        At most 1; at least 1 - 2 (1 - smallest share): 0 for two groups with equal shares, below
+        0 for other targets or more groups. It is not cut off, since the definition is not.
+
+    Raises
+    ------
+    ValueError
+        A count or tau below 0, one group only, a target that is no distribution.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eq. 4.1.
+
+    Examples
+    --------
+    >>> neutrality([[0, 0], [1, 0], [2, 0], [3, 1]]).tolist()
+    [1.0, 1.0, 0.0, 0.5]
+    """
+    array = np.asarray(counts, dtype=float)
+    if not tau >= 0:
+        raise ValueError(f"tau is {tau}; give a number of group terms, 0 or more.")
+    if array.ndim == 0:
+        raise ValueError(f"The counts are the one number {array}; give documents x groups.")
+    shares = checked_target(target, array.shape[-1])
+    if not (array >= 0).all():
+        raise ValueError("The counts hold a value below 0 or an empty one; give 0 or more.")
+    apart = np.abs(alignments(array) - shares).sum(axis=-1)
+    return np.where(array.sum(axis=-1) <= tau, 1.0, 1 - apart)
+
+
+def ideal_fairr(
+    omega: npt.ArrayLike,
+    depth: int,
+    *,
+    weights: npt.ArrayLike | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Array:
+    r"""Best FaiRR that an order of the background documents can reach, at every cut-off.
+
+    Parameters
+    ----------
+    omega : array, shape (Q, S)
+        Neutrality of each query's background documents, in any order (see `neutrality`). One row
+        serves all queries.
+    depth
+        K, the cut-offs wanted.
+    weights : array, shape (depth,), optional
+        See `rank_weights`; its scheme "log" if left out.
+    listed : array of bool, shape (Q, S), optional
+        Which entries are documents, the first ones of each row; all, if left out.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, depth)
+        The most neutral documents first; a set of fewer than k documents is used up, as in the
+        authors' code, so that from there on the value stays.
+
+    Raises
+    ------
+    ValueError
+        Wrong shapes, a value that is not finite or above 1.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eq. 4.3, and the NFaiRR authors' code.
+
+    Examples
+    --------
+    >>> ideal_fairr([[0.0, 1.0]], 3).tolist()
+    [[1.0, 1.0, 1.0]]
+    """
+    array = np.asarray(omega, dtype=float)
+    if array.ndim != 2 or not (array <= 1).all() or np.isinf(array).any():
+        raise ValueError(
+            f"The neutralities have the shape {array.shape} and the largest value "
+            f"{array.max(initial=-np.inf):g}; give queries x documents, 1 at most."
+        )
+    mask = np.ones(array.shape, dtype=bool) if listed is None else np.asarray(listed, dtype=bool)
+    best = -np.sort(np.where(mask, -array, np.inf), axis=1)[:, :depth]
+    best = np.where(np.isfinite(best), best, 0.0)
+    filled = np.pad(best, [(0, 0), (0, depth - best.shape[1])])
+    return np.cumsum(filled * checked_weights(weights, depth), axis=1)
+
+
+def nfairr(
+    counts: npt.ArrayLike,
+    *,
+    tau: float = TAU,
+    target: npt.ArrayLike | None = None,
+    ideal: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Array:
+    r"""Normalised fairness of retrieval results at every cut-off.
+
+    .. math:: FaiRR_k = \sum_{r=1}^{k} \frac{\omega(d^r)}{\log(r + 1)}, \quad
+              NFaiRR_k = \frac{FaiRR_k}{IFaiRR_k(S)}
+
+    Parameters
+    ----------
+    counts : array, shape (Q, R, G)
+        Group terms in the document at each rank, 0 or more; two or more groups.
+    tau, target
+        As for `neutrality`.
+    ideal : array, shape (Q, R) or (1, R), optional
+        IFaiRR of the background set at each cut-off (see `ideal_fairr`, with the same weights).
+        If left out, the set has at least R neutral documents, as every large collection has, and
+        IFaiRR is the sum of the weights.
+    weights : array, shape (R,), optional
+        See `rank_weights`; its scheme "log" if left out.
+    listed : array of bool, shape (Q, R), optional
+        Ranks that hold a document; all, if left out.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, R)
+        Without `ideal` at most 1, and not below 0 for two groups with equal shares; 1 if every
+        document is neutral. A query with fewer than k documents has its FaiRR over those divided
+        by the ideal of k, as in the authors' code: it falls as k grows. NaN for a query without
+        documents, and where the ideal is not above 0.
+
+    Raises
+    ------
+    ValueError
+        As for `neutrality`; wrong shapes; a list with a gap.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eqs. 4.1 to 4.3. The base of the logarithm cancels.
+
+    Examples
+    --------
+    The left list of Figure 4.1 with tau = 0, so that one pronoun is enough to be biased; then
+    with two unbiased documents:
+
+    >>> nfairr([[[0, 1], [1, 0], [1, 0], [0, 1]]], tau=0)[:, 3].tolist()
+    [0.0]
+    >>> nfairr([[[0, 2], [0, 0], [2, 2]]]).round(3).tolist()
+    [[0.0, 0.387, 0.531]]
+    """
+    array, mask = _checked_counts(counts, listed)
+    bias = checked_weights(weights, mask.shape[1])
+    omega = np.where(mask, neutrality(array, tau=tau, target=target), 0.0)
+    best = np.cumsum(bias)[None] if ideal is None else np.asarray(ideal, dtype=float)
+    if best.shape not in (mask.shape, (1, mask.shape[1])):
+        raise ValueError(
+            f"The ideal has the shape {best.shape} and the lists {mask.shape}; give one value for "
+            "each query (or one row for all) and rank."
+        )
+    known = mask[:, :1] & (best > 0)
+    return np.where(known, np.cumsum(omega * bias, axis=1) / np.where(best > 0, best, 1), np.nan)
+
+
+def term_exposure(
+    counts: npt.ArrayLike,
+    lengths: npt.ArrayLike,
+    *,
+    weights: npt.ArrayLike | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Array:
+    r"""Attention that terms get in ranked lists, at every cut-off.
+
+    .. math:: TE@k(t, q) = \sum_{r=1}^{k} \frac{tf(t, d^r)}{|d^r|} \cdot \frac{1}{\log_2(r + 1)}
+
+    Parameters
+    ----------
+    counts : array, shape (Q, R, T)
+        Occurrences of each term, or of all terms of a group, in the document at each rank.
+    lengths : array, shape (Q, R)
+        Tokens of the document at each rank. A document of length 0 exposes nothing.
+    weights : array, shape (R,), optional
+        See `rank_weights`; its scheme "log" if left out.
+    listed : array of bool, shape (Q, R), optional
+        Ranks that hold a document; all, if left out.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, R, T)
+        0 or more, never falling along the cut-offs. The exposure of a group is the sum over its
+        terms, so counts by group give it at once.
+
+    Raises
+    ------
+    ValueError
+        Wrong shapes, a negative or infinite value, a document with more occurrences than
+        tokens, a list with a gap.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eqs. 4.7 and 4.8.
+
+    Examples
+    --------
+    >>> term_exposure([[[1, 0], [1, 2]]], [[4, 4]]).round(4).tolist()
+    [[[0.25, 0.0], [0.4077, 0.3155]]]
+    """
+    array, mask = checked_lists(counts, listed, "counts")
+    if array.ndim != 3:
+        raise ValueError(f"The counts have the shape {array.shape}; give queries x ranks x groups.")
+    tokens, _ = checked_lists(lengths, listed, "lengths")
+    if tokens.shape != mask.shape:
+        raise ValueError(
+            f"The lengths have the shape {tokens.shape} and the counts {array.shape}; give one "
+            "length for each query and rank."
+        )
+    more = array.sum(axis=2) > tokens
+    if more.any():
+        query, rank = np.argwhere(more)[0]
+        raise ValueError(
+            f"The document at rank {rank + 1} of query {query} (counted from 0) has "
+            f"{array[query, rank].sum():g} group terms and the length {tokens[query, rank]:g}; a "
+            "document is at least as long as its group terms are many, so count it again."
+        )
+    factor = checked_weights(weights, mask.shape[1]) / np.where(tokens > 0, tokens, 1)
+    return np.cumsum(array * factor[:, :, None], axis=1)
+
+
+def group_representation(exposure: npt.ArrayLike) -> Array:
+    r"""Share of each group in the exposure of all groups' terms.
+
+    .. math:: p(G_i | q, k) = \frac{\sum_{t \in V_{G_i}} TE@k(t, q)}
+              {\sum_x \sum_{t \in V_{G_x}} TE@k(t, q)}
+
+    Parameters
+    ----------
+    exposure : array, shape (..., G)
+        Exposure of each group (see `term_exposure`), 0 or more.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., G)
+        Sums to 1 over the groups; NaN where no group is exposed.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eq. 4.9.
+
+    Examples
+    --------
+    >>> group_representation([[3, 1], [0, 0]]).tolist()
+    [[0.75, 0.25], [nan, nan]]
+    """
+    array = np.asarray(exposure, dtype=float)
+    total = array.sum(axis=-1, keepdims=True)
+    return np.divide(array, total, out=np.full_like(array, np.nan), where=total > 0)
+
+
+def rbdf(
+    counts: npt.ArrayLike,
+    *,
+    weights: npt.ArrayLike | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Array:
+    r"""Rank-biased discounting factor: weighted share of documents with a group term.
+
+    .. math:: RBDF(q, k) = \frac{\sum_{r=1}^{k} 1[d^r \in S_R] / \log(1 + r)}
+              {\sum_{r=1}^{k} 1 / \log(1 + r)}
+
+    Parameters
+    ----------
+    counts : array, shape (Q, R, G)
+        Group terms in the document at each rank, 0 or more. One is enough for S_R, whatever
+        tau NFaiRR takes.
+    weights, listed
+        As for `term_exposure`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, R)
+        In [0, 1]. A query with fewer than k documents has its value at its last document; one
+        without documents has NaN.
+
+    Raises
+    ------
+    ValueError
+        Wrong shapes, a negative or infinite value, a list with a gap.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eq. 4.11, whose printed numerator lacks the indicator; Eq. 4.12 has
+    it.
+
+    Examples
+    --------
+    >>> rbdf([[[1, 0], [0, 0]]]).round(3).tolist()
+    [[1.0, 0.613]]
+    """
+    array, mask = _checked_counts(counts, listed)
+    bias = mask * checked_weights(weights, mask.shape[1])
+    total = np.cumsum(bias, axis=1)
+    part = np.cumsum(bias * array.any(axis=2), axis=1)
+    return np.divide(part, total, out=np.full(mask.shape, np.nan), where=total > 0)
+
+
+def largest_divergence(target: npt.ArrayLike | None, groups: int) -> float:
+    r"""Largest TED that a list can have: all exposure on the group with the smallest target.
+
+    .. math:: \max(TED) = 2 (1 - \min_i \hat{p}_{G_i})
+
+    Parameters
+    ----------
+    target : array, shape (G,), or None
+        Wanted share of each group, summing to 1; None for equal shares.
+    groups
+        G, two or more.
+
+    Returns
+    -------
+    float
+        In [1, 2]: 1 for two groups with equal shares.
+
+    Raises
+    ------
+    ValueError
+        One group only, a target that is no distribution.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eq. 4.13, which states the value for two equal groups.
+
+    Examples
+    --------
+    >>> largest_divergence(None, 2), largest_divergence([0.25, 0.75], 2)
+    (1.0, 1.5)
+    """
+    return float(2 * (1 - checked_target(target, groups).min()))
+
+
+def ted(
+    counts: npt.ArrayLike,
+    lengths: npt.ArrayLike,
+    target: npt.ArrayLike | None = None,
+    *,
+    proportional: bool = True,
+    without_terms: float = np.nan,
+    weights: npt.ArrayLike | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Array:
+    r"""Term exposure-based divergence from the target, at every cut-off.
+
+    .. math:: TED(q, k) = \sum_i |p(G_i | q, k) - \hat{p}_{G_i}| \cdot RBDF(q, k)
+
+    Parameters
+    ----------
+    counts : array, shape (Q, R, G)
+        Group terms in the document at each rank, 0 or more; two or more groups.
+    lengths : array, shape (Q, R)
+        Tokens of the document at each rank.
+    target : array, shape (G,), optional
+        Wanted share of each group, summing to 1; equal shares if left out.
+    proportional
+        Whether the divergence is multiplied by `rbdf` (Eq. 4.12) or not (Eq. 4.10).
+    without_terms
+        Without `rbdf`: value of a list in which no document has a group term, where Eq. 4.9 is
+        0/0 and the papers say nothing. NaN says that it is undefined; 0 takes it as unbiased,
+        which is what the factor makes of it.
+    weights, listed
+        As for `term_exposure`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, R)
+        In [0, `largest_divergence`]. With `proportional`, 0 where no document has a group term.
+        A query with fewer than k documents has its value at its last document; one without
+        documents has NaN.
+
+    Raises
+    ------
+    ValueError
+        One group only, a target that is no distribution, or as for `term_exposure`.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eqs. 4.10 and 4.12.
+
+    Examples
+    --------
+    >>> ted([[[1, 0], [0, 0]]], [[5, 5]]).round(3).tolist()
+    [[1.0, 0.613]]
+    >>> ted([[[1, 0], [0, 0]]], [[5, 5]], proportional=False).round(3).tolist()
+    [[1.0, 1.0]]
+    """
+    exposure = term_exposure(counts, lengths, weights=weights, listed=listed)
+    shares = checked_target(target, exposure.shape[2])
+    divergence = np.abs(group_representation(exposure) - shares).sum(axis=2)
+    factor = rbdf(counts, weights=weights, listed=listed)
+    empty = np.isnan(divergence)
+    if proportional:
+        return np.where(empty, 0.0, divergence) * factor
+    # The factor is NaN for queries without documents, and only for them.
+    return np.where(np.isnan(factor), np.nan, np.where(empty, without_terms, divergence))
+
+
+def texfair(
+    counts: npt.ArrayLike,
+    lengths: npt.ArrayLike,
+    target: npt.ArrayLike | None = None,
+    *,
+    proportional: bool = True,
+    without_terms: float = np.nan,
+    weights: npt.ArrayLike | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Array:
+    r"""Term exposure-based fairness of ranked lists, at every cut-off.
+
+    .. math:: TExFAIR(q, k) = \max(TED) - TED(q, k)
+
+    Parameters
+    ----------
+    counts, lengths, target, proportional, weights, listed
+        As for `ted`.
+    without_terms
+        As for `ted`: a divergence, so that 0 gives the highest fairness.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, R)
+        In [0, `largest_divergence`], which is [0, 1] for two groups with equal shares: the
+        highest value for lists whose groups have their target shares, or (with `proportional`)
+        without group terms. Divide by `largest_divergence` to compare targets. NaN as for `ted`.
+
+    Raises
+    ------
+    ValueError
+        As for `ted`.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eq. 4.13.
+
+    Examples
+    --------
+    The two lists of Figure 4.1, one pronoun in each document of the same length. Each document
+    is wholly biased; the left list has documents of both groups, the right one has not:
+
+    >>> she, he = [1, 0], [0, 1]
+    >>> lists = [[he, she, she, he], [he, he, he, he]]
+    >>> texfair(lists, [[10] * 4] * 2)[:, 3].round(3).tolist()
+    [0.883, 0.0]
+    """
+    groups = np.shape(counts)[-1] if np.ndim(counts) else 0
+    divergence = ted(
+        counts,
+        lengths,
+        target,
+        proportional=proportional,
+        without_terms=without_terms,
+        weights=weights,
+        listed=listed,
+    )
+    # Rounding of the shares' sums could lead below 0.
+    return np.maximum(largest_divergence(target, groups) - divergence, 0)
+
+
+def _checked_counts(counts: npt.ArrayLike, listed: npt.ArrayLike | None) -> tuple[Array, Mask]:
+    array, mask = checked_lists(counts, listed, "counts")
+    if array.ndim != 3:
+        raise ValueError(f"The counts have the shape {array.shape}; give queries x ranks x groups.")
+    return array, mask
+
+
+@dataclass(frozen=True)
+class RankedCounts:
+    """Ranked lists as the arrays that the measures take.
+
+    Attributes
+    ----------
+    queries : tuple of Q str
+        In the order in which they first occur in the run.
+    groups : tuple of G str
+        In the order of the counts.
+    counts : array, shape (Q, R, G)
+        Group terms of the document at each rank; 0 where there is none.
+    lengths : array, shape (Q, R)
+        Its tokens; 0 where there is none.
+    listed : array of bool, shape (Q, R)
+        Whether the rank holds a document.
+    """
+
+    queries: tuple[str, ...]
+    groups: tuple[str, ...]
+    counts: Array
+    lengths: Array
+    listed: Mask
+
+
+def ranked_counts(
+    run: pd.DataFrame,
+    counts: pd.DataFrame | Path | str,
+    *,
+    depth: int | None = None,
+    unknown: Unknown = "error",
+) -> RankedCounts:
+    """Put the counts of a run's documents in the order of its ranks.
+
+    Parameters
+    ----------
+    run : pandas.DataFrame
+        Columns ``query``, ``document``, ``score``, in any order of rows. Ranks are those of
+        trec_eval: by score, then by document id, both descending; scores tie when they are equal
+        as 32-bit floats.
+    counts : pandas.DataFrame or path
+        What `read_counts` gives, or the file that it reads.
+    depth
+        Ranks to keep, 1 or more; those of the longest list if left out. Shorter lists are padded.
+    unknown
+        A document without counts is an "error", or is "neutral": no group terms and length 0,
+        which is how the NFaiRR authors' code goes on after a warning.
+
+    Returns
+    -------
+    RankedCounts
+
+    Raises
+    ------
+    ValueError
+        A missing column, no rows, a score that is not finite, a document twice in a query, an
+        unknown document, a depth below 1, or counts that `check_counts` refuses.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"length": [5, 4], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
+    >>> run = pd.DataFrame({"query": "q", "document": ["d1", "d2"], "score": [1.0, 2.0]})
+    >>> ranked_counts(run, frame).counts.tolist()
+    [[[0.0, 2.0], [1.0, 0.0]]]
+    """
+    if depth is not None and depth < 1:
+        raise ValueError(f"The depth is {depth}; give 1 rank or more.")
+    if unknown not in ("error", "neutral"):
+        raise ValueError(f"unknown is {unknown!r}; choose 'error' or 'neutral'.")
+    kept = _in_trec_order(run)
+    if depth is not None:
+        kept = kept[kept["rank"] < depth]
+    documents = pd.Index(kept["document"].unique())
+    if isinstance(counts, pd.DataFrame):
+        known = check_counts(counts)
+    else:
+        known = read_counts(counts, documents)
+    missing = documents.difference(known.index, sort=False)
+    if len(missing) and unknown == "error":
+        raise ValueError(
+            f"Document {missing[0]!r} of the run has no counts ({len(missing)} of "
+            f"{len(documents)} documents have none); count the collection that was searched, or "
+            "take such documents as neutral with unknown='neutral'."
+        )
+    groups = [column for column in known.columns if column != LENGTH]
+    rows = known.reindex(kept["document"].to_numpy(), fill_value=0)
+    codes, queries = pd.factorize(kept["query"])
+    places = codes, kept["rank"].to_numpy()
+    shape = len(queries), depth or int(kept["rank"].max()) + 1
+    by_rank = np.zeros((*shape, len(groups)))
+    by_rank[places] = rows[groups].to_numpy(dtype=float)
+    lengths = np.zeros(shape)
+    lengths[places] = rows[LENGTH].to_numpy(dtype=float)
+    listed = np.zeros(shape, dtype=bool)
+    listed[places] = True
+    return RankedCounts(tuple(queries), tuple(groups), by_rank, lengths, listed)
+
+
+def _in_trec_order(run: pd.DataFrame) -> pd.DataFrame:
+    """A checked run, best document first, with the column ``rank`` from 0."""
+    for column in ("query", "document", "score"):
+        if column not in run.columns:
+            raise ValueError(
+                f"The run has no column {column!r}: it has {list(run.columns)}; give it query, "
+                "document and score."
+            )
+    if run.empty:
+        raise ValueError("The run has no rows; give it one or more.")
+    score = run["score"].to_numpy(dtype=np.float32)
+    if not np.isfinite(score).all():
+        row = int(np.isfinite(score).argmin())
+        raise ValueError(
+            f"Row {row} of the run (query {run['query'].iloc[row]!r}) has the score {score[row]}; "
+            "give finite numbers."
+        )
+    twice = run.duplicated(["query", "document"]).to_numpy()
+    if twice.any():
+        row = int(twice.argmax())
+        raise ValueError(
+            f"Row {row} of the run has the document {run['document'].iloc[row]!r} of query "
+            f"{run['query'].iloc[row]!r} for the second time; a document stands once in a query's "
+            "list, so keep one of the two."
+        )
+    query, _ = pd.factorize(run["query"])
+    document, _ = pd.factorize(run["document"], sort=True)
+    order = np.lexsort((-document, -score, query))
+    ordered = run.iloc[order][["query", "document"]]
+    return ordered.assign(rank=ordered.groupby("query", sort=False).cumcount().to_numpy())
+
+
+def term_fairness(
+    ranked: RankedCounts,
+    cutoffs: Iterable[int] = (10,),
+    *,
+    target: npt.ArrayLike | None = None,
+    tau: float = TAU,
+    background: RankedCounts | pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Every measure of every query at the cut-offs wanted.
+
+    Parameters
+    ----------
+    ranked
+        What `ranked_counts` gives.
+    cutoffs : iterable of int
+        Each from 1 to the ranks of `ranked`.
+    target : array, shape (G,), optional
+        Wanted share of each group, summing to 1; equal shares if left out. It is the balanced
+        document of NFaiRR, too.
+    tau
+        As for `neutrality`.
+    background
+        The documents that NFaiRR is normalised by: a collection's or set's counts (a frame of
+        `read_counts`), the same for all queries; or lists whose documents are each query's set
+        (`ranked_counts` of the first stage's run), which is the NFaiRR authors' default. If left
+        out, a collection with at least as many neutral documents as there are ranks, which is
+        what abolghasemi2026 used.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a cut-off and query, cut-off by cut-off. Columns: ``query``, ``k``, ``NFaiRR``,
+        ``TExFAIR``, ``TExFAIR without RBDF`` and ``AWRF`` (the distance of `awrf` in L1, with
+        documents without group terms in every group alike, Eq. 4.14). Means are
+        ``frame.groupby("k").mean(numeric_only=True)``; they leave NaN out (see `nfairr`, `ted`
+        and `awrf` for where it stands).
+
+    Raises
+    ------
+    ValueError
+        A cut-off that is not there, other groups or a missing query in the background, or as
+        for the measures.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"length": [5, 5], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
+    >>> run = pd.DataFrame({"query": "q", "document": ["d1", "d2"], "score": [2.0, 1.0]})
+    >>> term_fairness(ranked_counts(run, frame), [1, 2]).round(3).to_dict("list")
+    {'query': ['q', 'q'], 'k': [1, 2], 'NFaiRR': [1.0, 0.613], 'TExFAIR': [0.0, 0.884],
+     'TExFAIR without RBDF': [0.0, 0.884], 'AWRF': [1.0, 0.226]}
+    """
+    wanted = list(cutoffs)
+    depth = ranked.counts.shape[1]
+    for k in wanted:
+        if not 1 <= k <= depth:
+            raise ValueError(f"The cut-off {k} is not there; the lists have ranks 1 to {depth}.")
+    ideal = None
+    if background is not None:
+        ideal = _background_ideal(ranked, background, tau, target)
+    counts, lengths, listed = ranked.counts, ranked.lengths, ranked.listed
+    values = {
+        "NFaiRR": nfairr(counts, tau=tau, target=target, ideal=ideal, listed=listed),
+        "TExFAIR": texfair(counts, lengths, target, listed=listed),
+        "TExFAIR without RBDF": texfair(counts, lengths, target, proportional=False, listed=listed),
+        "AWRF": awrf(alignments(counts), target, listed=listed),
+    }
+    columns = [k - 1 for k in wanted]
+    return pd.DataFrame(
+        {
+            "query": list(ranked.queries) * len(wanted),
+            "k": np.repeat(np.array(wanted, dtype=int), len(ranked.queries)),
+        }
+        | {name: by_query[:, columns].T.ravel() for name, by_query in values.items()}
+    )
+
+
+def _background_ideal(
+    ranked: RankedCounts,
+    background: RankedCounts | pd.DataFrame,
+    tau: float,
+    target: npt.ArrayLike | None,
+) -> Array:
+    """IFaiRR of the background at each cut-off, for each query or for all alike."""
+    depth = ranked.counts.shape[1]
+    if isinstance(background, pd.DataFrame):
+        columns = [column for column in check_counts(background).columns if column != LENGTH]
+    else:
+        columns = list(background.groups)
+    if tuple(columns) != ranked.groups:
+        raise ValueError(
+            f"The background has the groups {columns} and the lists {list(ranked.groups)}; count "
+            "both with the same word list."
+        )
+    if isinstance(background, pd.DataFrame):
+        omega = neutrality(background[columns].to_numpy(dtype=float), tau=tau, target=target)
+        return ideal_fairr(omega[None], depth)
+    rows = pd.Index(background.queries).get_indexer(list(ranked.queries))
+    if (rows < 0).any():
+        raise ValueError(
+            f"Query {ranked.queries[int((rows < 0).argmax())]!r} has no background documents; give "
+            "a background that covers every query of the run."
+        )
+    omega = neutrality(background.counts[rows], tau=tau, target=target)
+    return ideal_fairr(omega, depth, listed=background.listed[rows])
+
+
+class Correlation(NamedTuple):
+    """Pearson's r between two measures over queries.
+
+    Attributes
+    ----------
+    r
+        In [-1, 1], or NaN.
+    p
+        Two-sided p-value under no correlation, or NaN.
+    queries
+        Queries with a value of both measures.
+    """
+
+    r: float
+    p: float
+    queries: int
+
+
+def correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> Correlation:
+    """Pearson's r between the values of two measures over queries.
+
+    Parameters
+    ----------
+    first, second : arrays, shape (Q,)
+        Values of the same queries in the same order. A query with NaN in either is left out.
+
+    Returns
+    -------
+    Correlation
+        r and p are NaN for fewer than three queries, or if a measure gives them all one value.
+
+    Raises
+    ------
+    ValueError
+        Unequal lengths.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Table 4.1 (column r: TExFAIR with NFaiRR, query level).
+
+    Examples
+    --------
+    >>> correlation([1, 2, 3, np.nan], [2, 4, 7, 9])._replace(p=None)
+    Correlation(r=0.9933992677987828, p=None, queries=3)
+    """
+    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if x.shape != y.shape or x.ndim != 1:
+        raise ValueError(
+            f"The values have the shapes {x.shape} and {y.shape}; give one value of each measure "
+            "a query."
+        )
+    both = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[both], y[both]
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Correlation(np.nan, np.nan, len(x))
+    found = pearsonr(x, y)
+    return Correlation(float(found.statistic), float(found.pvalue), len(x))
