@@ -138,7 +138,7 @@ def test_lists_are_those_of_the_file_as_its_evaluator_reads_them(scidocs):
         )
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 10**6), validation=st.floats(0.05, 0.9))
 def test_split(tmp_path_factory, seed, validation):
     """Each validation query is in one part; the same seed gives the same parts, line order or not.
