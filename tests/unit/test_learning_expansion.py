@@ -1,0 +1,102 @@
+"""Expansion with TILDE: only new terms, never more than m or than there is room for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
+
+from everycell.learning.expansion import expand
+from everycell.learning.tilde import stop_ids, token_ids
+from everycell.learning.tildev2 import encode, from_encoder
+
+SPECIAL = ["[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+WORDS = [*SPECIAL, "the", "of", "##s", "##ing", *(f"word{number}" for number in range(20))]
+ID = {word: number for number, word in enumerate(WORDS)}
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> BertTokenizerFast:
+    backend = Tokenizer(models.WordPiece(ID, unk_token="[UNK]"))
+    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    backend.post_processor = processors.BertProcessing(
+        ("[SEP]", ID["[SEP]"]), ("[CLS]", ID["[CLS]"])
+    )
+    return BertTokenizerFast(tokenizer_object=backend)
+
+
+@pytest.fixture(scope="module")
+def model() -> BertForMaskedLM:
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(WORDS),
+        hidden_size=16,
+        num_attention_heads=2,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        max_position_embeddings=64,
+        initializer_range=0.5,
+    )
+    return BertForMaskedLM(config).eval()
+
+
+@pytest.fixture(scope="module")
+def stop(tokenizer) -> np.ndarray:
+    return stop_ids(tokenizer)
+
+
+def likeliest(model, ids: list[int], m: int) -> list[int]:
+    """The m best entries of one document, from a plain forward pass and a plain sort."""
+    with torch.no_grad():
+        logits = model(torch.tensor([[1, *ids[1:]]])).logits[0, 0].tolist()
+    return sorted(range(len(WORDS)), key=lambda number: -logits[number])[:m]
+
+
+@settings(max_examples=30)
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from(WORDS[7:]), max_size=24).map(" ".join), min_size=1, max_size=4
+    ),
+    length=st.integers(3, 40),
+    m=st.integers(1, len(WORDS)),
+)
+def test_the_new_terms_are_the_likeliest_that_are_missing(model, tokenizer, stop, texts, length, m):
+    found = expand(model, tokenizer, texts, length, m, stop)
+    for row, ids in enumerate(token_ids(tokenizer, texts, length)):
+        new = [each for each in likeliest(model, ids, m) if each not in ids and each not in stop]
+        fitting = new[: max(0, length - len(ids) - 1)]
+        expected = [*ids, *fitting, ID["[SEP]"]] if fitting else ids
+        assert found.sequences[row] == expected
+        assert (found.found[row], found.added[row]) == (len(new), len(fitting))
+        assert len(found.sequences[row]) <= length and found.found[row] <= m
+
+
+def test_a_long_document_gets_nothing(model, tokenizer, stop):
+    found = expand(model, tokenizer, ["word1 " * 10_000, "", "the"], 32, 20, stop)
+    assert [len(ids) for ids in found.sequences[:1]] == [32]
+    assert found.found[0] > 0 and found.added[0] == 0
+    assert (found.added[1:] == found.found[1:]).all() and (found.added[1:] > 0).all()
+
+
+def test_the_expansion_gets_weights(model, tokenizer, stop):
+    weighted = from_encoder(model, bias=9.0)
+    texts = ["word1 word2", ""]
+    found = expand(model, tokenizer, texts, 32, 20, stop)
+    before = encode(weighted, tokenizer, texts, 32, stop)
+    after = encode(weighted, tokenizer, found.sequences, 32, stop)
+    assert (np.diff(after.indptr) - np.diff(before.indptr)).tolist() == found.added.tolist()
+
+
+def test_no_documents(model, tokenizer, stop):
+    found = expand(model, tokenizer, [], 32, 5, stop)
+    assert found.sequences == [] and found.found.shape == found.added.shape == (0,)
+
+
+@pytest.mark.parametrize("m", [0, len(WORDS) + 1])
+def test_m_out_of_range(model, tokenizer, stop, m):
+    with pytest.raises(ValueError, match=f"m is {m}: give a number from 1 to {len(WORDS)}"):
+        expand(model, tokenizer, ["word1"], 32, m, stop)
