@@ -1,0 +1,155 @@
+"""Documents and queries as arrays: what a ranker made of them once, to score pairs again and again.
+
+Three kinds, each with its scoring function of `everycell.retrieval.term_scores`:
+
+==============  ============================================  ======================
+kind            documents                                     queries
+==============  ============================================  ======================
+likelihoods     log P of terms, dense (TILDE)                 counts of terms, CSR
+term_weights    weights of terms, CSR (TILDEv2, SPLADE)       weights of terms, CSR
+vectors         one dense vector each                         one dense vector each
+==============  ============================================  ======================
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
+
+Kind = Literal["likelihoods", "term_weights", "vectors"]
+Matrix = npt.NDArray[np.floating] | sparse.csr_array
+_SCORES = {
+    "likelihoods": likelihood_scores,
+    "term_weights": term_weight_scores,
+    "vectors": vector_scores,
+}
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Documents and queries of a collection as one ranker sees them.
+
+    Attributes
+    ----------
+    kind : {"likelihoods", "term_weights", "vectors"}
+    documents : numpy.ndarray or scipy.sparse.csr_array, shape (documents, columns)
+    queries : numpy.ndarray or scipy.sparse.csr_array, shape (queries, columns)
+    document_ids, query_ids : list of str
+        What the rows stand for; each id once.
+    """
+
+    kind: Kind
+    documents: Matrix
+    queries: Matrix
+    document_ids: Sequence[str]
+    query_ids: Sequence[str]
+
+    def score(self, pairs: pd.DataFrame) -> pd.DataFrame:
+        """Score query-document pairs.
+
+        Parameters
+        ----------
+        pairs : pandas.DataFrame
+            Columns `query`, `document`; n rows.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `query`, `document`, `score` (float64), rows as in `pairs`.
+
+        Raises
+        ------
+        ValueError
+            A query or document that was not encoded.
+
+        Examples
+        --------
+        >>> found = Encoded("vectors", np.eye(2), np.array([[1.0, 0.5]]), ["a", "b"], ["q"])
+        >>> found.score(pd.DataFrame({"query": "q", "document": ["b", "a"]})).values.tolist()
+        [['q', 'b', 0.5], ['q', 'a', 1.0]]
+        """
+        rows = [
+            _rows(pairs[column], ids, column)
+            for column, ids in (("query", self.query_ids), ("document", self.document_ids))
+        ]
+        scores = _SCORES[self.kind](self.documents, self.queries, *rows)
+        return pairs[["query", "document"]].reset_index(drop=True).assign(score=scores)
+
+
+def _rows(wanted: pd.Series, ids: Sequence[str], what: str) -> npt.NDArray[np.intp]:
+    rows = pd.Index(ids).get_indexer(wanted)
+    if (rows < 0).any():
+        missing = wanted.iloc[int(np.argmin(rows))]
+        raise ValueError(
+            f"The {what} {missing!r} was not encoded: encode the collection that it belongs to."
+        )
+    return rows
+
+
+def write_encoded(encoded: Encoded, path: Path) -> None:
+    """Write to a NumPy archive; the same bytes for the same content.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "encoded.npz"
+    >>> counts = sparse.csr_array(np.array([[0.0, 2.0]]))
+    >>> write_encoded(Encoded("term_weights", counts, counts, ["d"], ["q"]), path)
+    >>> read_encoded(path).score(pd.DataFrame({"query": ["q"], "document": ["d"]}))["score"].item()
+    4.0
+    """
+    arrays = {
+        "kind": np.array(encoded.kind),
+        "document_ids": np.array(list(encoded.document_ids), dtype=np.str_),
+        "query_ids": np.array(list(encoded.query_ids), dtype=np.str_),
+    }
+    for part in ("documents", "queries"):
+        matrix = getattr(encoded, part)
+        if sparse.issparse(matrix):
+            arrays |= {
+                f"{part}_{name}": getattr(matrix, name) for name in ("data", "indices", "indptr")
+            }
+            arrays[f"{part}_shape"] = np.array(matrix.shape)
+        else:
+            arrays[part] = matrix
+    with path.open("wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def read_encoded(path: Path) -> Encoded:
+    """Read what `write_encoded` wrote.
+
+    Raises
+    ------
+    ValueError
+        A file that is no such archive, or a broken one.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            kind = str(arrays["kind"])
+            parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}
+            ids = {part: arrays[part].tolist() for part in ("document_ids", "query_ids")}
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{path} holds no encoded collection ({error}): delete it and encode again."
+        ) from None
+    if kind not in get_args(Kind):
+        raise ValueError(f"{path} is of the kind {kind!r}: encode the collection again.")
+    return Encoded(kind, **parts, **ids)
+
+
+def _matrix(arrays: np.lib.npyio.NpzFile, part: str) -> Matrix:
+    if part in arrays:
+        return arrays[part]
+    content = tuple(arrays[f"{part}_{name}"] for name in ("data", "indices", "indptr"))
+    return sparse.csr_array(content, shape=tuple(arrays[f"{part}_shape"]))

@@ -1,0 +1,53 @@
+"""Encoded collections: written and read again, scored like plain arithmetic, broken files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
+
+PAIRS = pd.DataFrame({"query": ["r", "q", "q"], "document": ["a", "c", "a"]})
+RANDOM = np.random.default_rng(3)
+QUERIES = np.array([[1.0, 0, 2, 0], [0, 0, 1, 0]])
+DOCUMENTS = RANDOM.random((3, 4)) * (RANDOM.random((3, 4)) < 0.7)
+
+
+def encoded(kind):
+    documents = sparse.csr_array(DOCUMENTS) if kind == "term_weights" else DOCUMENTS
+    queries = QUERIES if kind == "vectors" else sparse.csr_array(QUERIES)
+    return Encoded(kind, documents, queries, ["a", "b", "c"], ["q", "r"])
+
+
+@pytest.mark.parametrize("kind", ["likelihoods", "term_weights", "vectors"])
+def test_scores_are_sums_of_products_before_and_after_a_file(kind, tmp_path):
+    write_encoded(encoded(kind), tmp_path / "x.npz")
+    expected = [DOCUMENTS[0] @ QUERIES[1], DOCUMENTS[2] @ QUERIES[0], DOCUMENTS[0] @ QUERIES[0]]
+    for found in (encoded(kind), read_encoded(tmp_path / "x.npz")):
+        run = found.score(PAIRS)
+        assert run[["query", "document"]].equals(PAIRS)
+        np.testing.assert_allclose(run["score"], expected, rtol=1e-6)
+
+
+def test_the_same_content_gives_the_same_bytes(tmp_path):
+    for name in ("x", "y"):
+        write_encoded(encoded("term_weights"), tmp_path / name)
+    assert (tmp_path / "x").read_bytes() == (tmp_path / "y").read_bytes()
+
+
+@pytest.mark.parametrize(("column", "name"), [("query", "s"), ("document", "z")])
+def test_what_was_not_encoded_is_named(column, name):
+    pairs = PAIRS.assign(**{column: [*PAIRS[column][:2], name]})
+    with pytest.raises(ValueError, match=f"The {column} '{name}' was not encoded"):
+        encoded("vectors").score(pairs)
+
+
+def test_a_cut_or_foreign_file_is_refused(tmp_path):
+    path = tmp_path / "x.npz"
+    write_encoded(encoded("vectors"), path)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(ValueError, match="holds no encoded collection"):
+        read_encoded(path)
+    np.savez(path, kind="vectors")
+    with pytest.raises(ValueError, match="holds no encoded collection"):
+        read_encoded(path)
