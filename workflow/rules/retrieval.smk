@@ -79,7 +79,10 @@ rule score_lexically:
         mem_mb=2000,
         runtime=20,
     params:
-        **lexical_rankers(),
+        bm25=SETTINGS.query_by_example.bm25.model_dump(),
+        jelinek_mercer=SETTINGS.query_by_example.jelinek_mercer,
+        dirichlet=SETTINGS.query_by_example.dirichlet,
+        hits=1000,
         code=code_of("lucene_score.py"),
     message:
         "BM25 and language models on {wildcards.collection} ({wildcards.tokens})"
@@ -119,8 +122,148 @@ rule tune_bm25:
     params:
         grid=SETTINGS.query_by_example.tuning,
         measure="nDCG",
+        tasks=tasks_of,
+        setting=setting_of,
         code=code_of("lucene_tune.py"),
     message:
         "Tuning BM25 on {wildcards.collection} ({wildcards.tokens})"
     script:
         "../scripts/lucene_tune.py"
+
+
+# Documents and queries as a ranker sees them: once, whatever is done with the scores.
+rule encode:
+    input:
+        documents="work/{collection}/documents.parquet",
+        queries="work/{collection}/queries.parquet",
+        model=model_files,
+    output:
+        vectors="work/{collection}/encoded/{kind}.{model}.npz",
+    log:
+        "logs/retrieval/{collection}/encode_{kind}.{model}.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/encode_{kind}.{model}.tsv"
+    wildcard_constraints:
+        kind="tilde|tildev2|splade|dense",
+    conda:
+        "../../envs/torch.yaml"
+    cache: True
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        length=SETTINGS.query_by_example.lengths.text,
+        code=code_of("encode.py"),
+    message:
+        "Encoding {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
+    script:
+        "../scripts/encode.py"
+
+
+# New terms that TILDE proposes for each document.
+rule expand:
+    input:
+        documents="work/{collection}/documents.parquet",
+        model="work/{collection}/models/tilde.{model}",
+    output:
+        documents="work/{collection}/expanded/{m}.{model}.parquet",
+    log:
+        "logs/retrieval/{collection}/expand_{m}.{model}.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/expand_{m}.{model}.tsv"
+    wildcard_constraints:
+        m=r"\d+",
+    conda:
+        "../../envs/torch.yaml"
+    cache: True
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        length=SETTINGS.query_by_example.lengths.expanded,
+        code=code_of("expand.py"),
+    message:
+        "Expanding {wildcards.collection} by {wildcards.m} terms ({wildcards.model})"
+    script:
+        "../scripts/expand.py"
+
+
+use rule encode as encode_expanded with:
+    input:
+        documents="work/{collection}/expanded/{m}.{model}.parquet",
+        queries="work/{collection}/queries.parquet",
+        model="work/{collection}/models/tildev2.{model}",
+    output:
+        vectors="work/{collection}/encoded/tildev2-expanded-{m}.{model}.npz",
+    log:
+        "logs/retrieval/{collection}/encode_tildev2-expanded-{m}.{model}.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/encode_tildev2-expanded-{m}.{model}.tsv"
+    wildcard_constraints:
+        m=r"\d+",
+    params:
+        length=SETTINGS.query_by_example.lengths.expanded,
+        code=code_of("encode.py"),
+    message:
+        "Encoding {wildcards.collection} with {wildcards.m} new terms ({wildcards.model})"
+
+
+# Scores of the candidates from what was encoded.
+rule rerank:
+    input:
+        vectors="work/{collection}/encoded/{system}.npz",
+        candidates="work/{collection}/candidates.parquet",
+    output:
+        run="work/{collection}/runs/{system}.run",
+    log:
+        "logs/retrieval/{collection}/rerank_{system}.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/rerank_{system}.tsv"
+    wildcard_constraints:
+        system=r"(tilde|tildev2|tildev2-expanded-\d+|splade|dense)\..+",
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        splits=["test", "validation"],
+        code=code_of("rerank.py"),
+    message:
+        "Re-ranking {wildcards.collection} ({wildcards.system})"
+    script:
+        "../scripts/rerank.py"
+
+
+# The same by a cross-encoder, for the test queries alone: it reads each pair.
+rule rerank_pairs:
+    input:
+        documents="work/{collection}/documents.parquet",
+        queries="work/{collection}/queries.parquet",
+        candidates="work/{collection}/candidates.parquet",
+        model="work/{collection}/models/{kind}.{model}",
+    output:
+        run="work/{collection}/runs/{kind}.{model}.run",
+    log:
+        "logs/retrieval/{collection}/rerank_{kind}.{model}.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/rerank_{kind}.{model}.tsv"
+    wildcard_constraints:
+        kind="cross-encoder|mtft",
+    conda:
+        "../../envs/torch.yaml"
+    cache: True
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        setting=setting_of,
+        pair_length={"total": SETTINGS.query_by_example.lengths.pair},
+        code=code_of("rerank_pairs.py"),
+    message:
+        "Re-ranking {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
+    script:
+        "../scripts/rerank_pairs.py"

@@ -110,6 +110,12 @@ class Job:
         write_atomically(data, plotted.to_csv(index=False, lineterminator="\n"))
         save_figure(figure, data.with_name(data.name.removesuffix(".csv")))
 
+    def folder_of(self, name: str) -> Path:
+        """Folder of a model: the input of this name, or that of its files."""
+        given = self.snakemake.input[name]
+        first = Path(given if isinstance(given, str) else given[0])
+        return first if first.is_dir() else first.parent
+
     def write_frame(self, frame: pd.DataFrame, output: str) -> None:
         """Write an intermediate frame as Parquet to the output of this name."""
         frame.to_parquet(self.snakemake.output[output], index=False)

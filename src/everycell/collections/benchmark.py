@@ -107,3 +107,81 @@ def linked_benchmark(
         )
     )
     return Benchmark(queries, pd.concat(lists, ignore_index=True))
+
+
+def listed_pairs(
+    candidates: pd.DataFrame, *, splits: Sequence[str], settings: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Query-document pairs that systems must score, each once however many lists hold it.
+
+    Parameters
+    ----------
+    candidates : pandas.DataFrame
+        As in `Benchmark`.
+    splits, settings : sequence of str
+        Only these; `settings` None: all.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `query`, `document`, as `everycell.retrieval` takes candidate lists; in the order in
+        which they first appear.
+
+    Examples
+    --------
+    >>> lists = pd.DataFrame({
+    ...     "setting": ["package", "mixed", "mixed"], "task": "cite", "split": "test",
+    ...     "query_id": "q", "document_id": ["d", "d", "e"], "relevance": 0})
+    >>> listed_pairs(lists, splits=["test"]).to_numpy().tolist()
+    [['q', 'd'], ['q', 'e']]
+    >>> len(listed_pairs(lists, splits=["test"], settings=["package"]))
+    1
+    """
+    chosen = candidates["split"].isin(splits)
+    if settings is not None:
+        chosen &= candidates["setting"].isin(settings)
+    pairs = candidates.loc[chosen, ["query_id", "document_id"]].drop_duplicates(ignore_index=True)
+    return pairs.set_axis(["query", "document"], axis="columns")
+
+
+def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str) -> pd.DataFrame:
+    """Candidate lists of one task as judgements (qrels), in which every candidate is judged.
+
+    Parameters
+    ----------
+    candidates : pandas.DataFrame
+        As in `Benchmark`.
+    setting, task, split : str
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `query`, `document`, `relevance`, as `everycell.retrieval.judge` takes them both
+        for candidates and judgements.
+
+    Raises
+    ------
+    ValueError
+        There is no such list.
+
+    Examples
+    --------
+    >>> lists = pd.DataFrame({
+    ...     "setting": "mixed", "task": "cite", "split": "test",
+    ...     "query_id": ["q", "q"], "document_id": ["d", "e"], "relevance": [1, 0]})
+    >>> judgements(lists, setting="mixed", task="cite", split="test").to_numpy().tolist()
+    [['q', 'd', 1], ['q', 'e', 0]]
+    """
+    chosen = (
+        (candidates["setting"] == setting)
+        & (candidates["task"] == task)
+        & (candidates["split"] == split)
+    )
+    if not chosen.any():
+        raise ValueError(
+            f"No candidate list has setting {setting!r}, task {task!r} and split {split!r}: there "
+            f"are {sorted(set(candidates['setting']))}, {sorted(set(candidates['task']))} and "
+            f"{sorted(set(candidates['split']))}; name some of these."
+        )
+    lists = candidates.loc[chosen, ["query_id", "document_id", "relevance"]]
+    return lists.set_axis(["query", "document", "relevance"], axis="columns").reset_index(drop=True)

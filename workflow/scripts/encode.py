@@ -1,0 +1,40 @@
+"""Documents and queries of a collection as one ranker sees them."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from job import Job
+
+from everycell.learning import tilde, tildev2
+from everycell.learning.models import dense_vectors, load_model, one_thread, splade_weights
+from everycell.retrieval.encoded import Encoded, write_encoded
+
+HEADS = {"dense": "encoder", "tilde": "masked-lm", "splade": "masked-lm"}
+
+with Job(snakemake) as job:
+    one_thread()
+    kind, length = snakemake.wildcards.kind, snakemake.params.length
+    documents = pd.read_parquet(snakemake.input.documents)
+    queries = pd.read_parquet(snakemake.input.queries).drop_duplicates("query_id")
+    texts, query_texts = list(documents.get("text", [])), list(queries["text"])
+    model, tokenizer = load_model(job.folder_of("model"), HEADS.get(kind, "tildev2"))
+    stop = tilde.stop_ids(tokenizer)
+    if kind == "tilde":
+        terms = tilde.query_terms(tokenizer, query_texts, None, stop)
+        columns = np.unique(terms.indices)
+        found = tilde.encode(model, tokenizer, texts, length, columns)
+        parts = ("likelihoods", found, terms[:, columns])
+    elif kind == "splade":
+        found = splade_weights(model, tokenizer, texts + query_texts, length)
+        parts = ("term_weights", found[: len(texts)], found[len(texts) :])
+    elif kind == "dense":
+        found = dense_vectors(model, tokenizer, texts + query_texts, length)
+        parts = ("vectors", found[: len(texts)], found[len(texts) :])
+    else:
+        # Expanded documents come as token ids.
+        given = texts if kind == "tildev2" else list(documents["tokens"])
+        found = tildev2.encode(model, tokenizer, given, length, stop)
+        parts = ("term_weights", found, tilde.query_terms(tokenizer, query_texts, None, stop))
+    ids = list(documents["document_id"]), list(queries["query_id"])
+    write_encoded(Encoded(*parts, *ids), Path(snakemake.output.vectors))
