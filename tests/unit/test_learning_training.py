@@ -15,7 +15,7 @@ import torch
 from datasets import Dataset
 from pydantic import ValidationError
 from safetensors.torch import load_file
-from transformers import BertConfig, BertModel
+from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from everycell.learning import training
 from everycell.learning.training import TrainingError, TrainingOptions, train
@@ -115,6 +115,32 @@ def test_killed_at_any_step(tmp_path, uninterrupted, calls):
     assert weights(tmp_path / "model") == weights(uninterrupted)
 
 
+def test_tied_weights_are_taken_up(tmp_path):
+    """A language-model head has the embeddings as its own weights, under a second name."""
+
+    def head_loss(model, batch):
+        return model(torch.tensor(batch["ids"])).logits.pow(2).mean()
+
+    def dying(model, batch):
+        calls.append(batch)
+        if len(calls) == 7:
+            raise Killed
+        return head_loss(model, batch)
+
+    calls: list[dict] = []
+    for function, name in ((head_loss, "whole"), (dying, "killed"), (head_loss, "killed")):
+        torch.manual_seed(0)
+        model = BertForMaskedLM(BertConfig(vocab_size=9, **SIZE))
+        if function is dying:
+            with pytest.raises(Killed):
+                train(model, ROWS, function, OPTIONS, tmp_path / name)
+        else:
+            train(model, ROWS, function, OPTIONS, tmp_path / name)
+    assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
+    loaded = BertForMaskedLM.from_pretrained(tmp_path / "killed")
+    assert loaded.cls.predictions.decoder.weight is loaded.bert.embeddings.word_embeddings.weight
+
+
 @pytest.mark.parametrize("name", ["model.safetensors", "optimiser.safetensors", "state.json"])
 @pytest.mark.parametrize("fault", ["cut", "gone", "changed"])
 def test_a_corrupt_checkpoint_is_left_out(tmp_path, uninterrupted, caplog, name, fault):
@@ -128,7 +154,7 @@ def test_a_corrupt_checkpoint_is_left_out(tmp_path, uninterrupted, caplog, name,
         path.write_bytes(content[:-9] + (b"" if fault == "cut" else b"x" * 9))
     with caplog.at_level(logging.INFO):
         train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
-    assert "step-00000012 is corrupt" in caplog.text
+    assert "step-00000012 cannot be taken up" in caplog.text
     assert "goes on after step 8 of 18" in caplog.text
     assert weights(tmp_path / "model") == weights(uninterrupted)
 
@@ -168,8 +194,10 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
 
 
 def test_a_finished_folder_is_returned_and_another_is_refused(tmp_path, uninterrupted):
+    left = uninterrupted.with_name("model.checkpoints")
+    left.mkdir()
     record = train(new_model(), ROWS, dies_after(0), OPTIONS, uninterrupted)
-    assert record.steps == 18
+    assert record.steps == 18 and not left.exists()
     other = OPTIONS.model_copy(update={"seed": 4})
     with pytest.raises(TrainingError, match="seed 3, now 4"):
         train(new_model(), ROWS, loss, other, uninterrupted)
@@ -218,7 +246,10 @@ def test_out_of_memory_halves_the_batch_and_keeps_the_step(tmp_path, caplog):
         model = BertModel(BertConfig(vocab_size=9, **SIZE, **quiet))
         records.append(train(model, ROWS, function, options, tmp_path / name))
     assert (records[0].batch_size, records[1].batch_size) == (8, 2)
-    assert "8" not in caplog.text and "2 rows go through the model at once" in caplog.text
+    assert [each.split(", ")[0] for each in caplog.messages] == [
+        "Memory ran out in step 1: from here on 4 rows go through the model at once",
+        "Memory ran out in step 1: from here on 2 rows go through the model at once",
+    ]
     assert records[1].losses == pytest.approx(records[0].losses, rel=1e-5)
 
 
@@ -285,6 +316,16 @@ def test_the_best_checkpoint_outlives_newer_ones_and_a_kill(tmp_path):
     assert [each.value for each in record.validations] == [0.2, 0.7, 0.7, 0.1, 0.1]
 
 
+def test_a_corrupt_best_checkpoint_is_not_relied_on(tmp_path, caplog):
+    with pytest.raises(Killed):
+        validated(tmp_path, dies_after(23), patience=None)
+    (tmp_path / "model.checkpoints" / "step-00000012" / "model.safetensors").write_bytes(b"")
+    record, seen, model = validated(tmp_path, patience=None)
+    assert "step-00000020 cannot be taken up (step-00000012/model.safetensors has" in caplog.text
+    assert "training starts anew" in caplog.text
+    assert (record.best_step, len(record.validations)) == (30, 5)
+
+
 def test_the_rows_of_an_epoch_are_each_seen_once_in_new_order(tmp_path):
     rows = Dataset.from_dict({"ids": [[1, 2]] * 10, "number": list(range(10))})
     seen = []
@@ -347,6 +388,11 @@ def test_progress_is_logged_with_the_time_left(tmp_path, caplog, monkeypatch):
     lines = [each for each in caplog.messages if "minutes left" in each]
     assert len(lines) == 18
     assert lines[-1].startswith("step 18 of 18, loss ") and lines[-1].endswith(" 0.0 minutes left")
+
+
+def test_others_may_read_the_model(uninterrupted):
+    modes = {path.name: path.stat().st_mode & 0o777 for path in uninterrupted.iterdir()}
+    assert modes["model.safetensors"] == modes["config.json"] == modes["training.json"]
 
 
 def test_bf16_is_left_out_on_a_cpu(tmp_path, caplog, uninterrupted):

@@ -69,7 +69,8 @@ class TrainingOptions(BaseModel):
     accumulation : int
         Batches whose gradients make one step; the last step of an epoch may have fewer rows.
     schedule : {"linear", "constant"}
-        What the rate does after the warm-up: falls to 0 at the last step, or stays.
+        What the rate does after the warm-up: falls in a straight line, which would reach 0 one step
+        after the last one, or stays.
     warmup_ratio : float
         Share of the steps, 0 to 1, in which the rate rises from 0.
     weight_decay : float
@@ -245,9 +246,12 @@ def train(
             for name, tensor in _tensors(model).items()
         ),
     }
-    if folder.is_dir() and any(folder.iterdir()):
-        return _finished(folder, inputs)
     checkpoints = folder.with_name(f"{folder.name}.checkpoints")
+    if folder.is_dir() and any(folder.iterdir()):
+        record = _finished(folder, inputs)
+        # A kill may have come between the last rename and this.
+        shutil.rmtree(checkpoints, ignore_errors=True)
+        return record
     run = _Run(model, examples, loss, options, inputs, checkpoints)
     run.resume()
     run.go(validate)
@@ -441,7 +445,7 @@ class _Run:
                 if record.best_step not in (None, step):
                     _read_state(self.checkpoints / _name(record.best_step))
             except (OSError, ValueError, KeyError, TypeError) as error:
-                LOG.warning("%s is corrupt (%s): it is left out.", folder, error)
+                LOG.warning("%s cannot be taken up (%s): it is left out.", folder, error)
                 continue
             _refuse_other(self.checkpoints, record.inputs, self.record.inputs)
             self.load_weights(folder)
@@ -501,6 +505,9 @@ def _write_model(
         tokenizer.save_pretrained(partial)
     text = json.dumps(record.model_dump(), indent=1, sort_keys=True)
     (partial / RECORD).write_text(text + "\n", encoding="utf-8")
+    # safetensors makes files that only their owner can read; results are to be shared.
+    for path in partial.iterdir():
+        path.chmod((partial / RECORD).stat().st_mode)
     os.replace(partial, folder)
 
 
@@ -560,7 +567,7 @@ def _read_state(folder: Path) -> dict[str, Any]:
     state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
     for name, expected in state["sha256"].items():
         if _file_sha256(folder / name) != expected:
-            raise ValueError(f"{name} has another sha256 than {_STATE} says")
+            raise ValueError(f"{folder.name}/{name} has another sha256 than {_STATE} says")
     return state
 
 
