@@ -11,6 +11,7 @@ attention on fair group representation in ranked lists" (WWW 2019 companion).
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -182,7 +183,8 @@ def checked_lists(
                 f"Query {query} (counted from 0) has a rank without a document above one with; a "
                 "list has no gaps, so move its documents up."
             )
-        array = np.where(mask.reshape(mask.shape + (1,) * (array.ndim - 2)), array, 0.0)
+        if not mask.all():
+            array = np.where(mask.reshape(mask.shape + (1,) * (array.ndim - 2)), array, 0.0)
     low = array.min(initial=0.0)
     if not (low >= 0 and array.max(initial=0.0) < np.inf):
         bad = array[~(np.isfinite(array) & (array >= 0))][0]
@@ -230,6 +232,74 @@ def checked_weights(weights: npt.ArrayLike | None, depth: int) -> Array:
     return array
 
 
+def total_of(array: Array) -> Array:
+    """Sum over the last axis, which is short: many times faster than `numpy.sum` there.
+
+    Parameters
+    ----------
+    array : array, shape (..., G)
+        One group or more.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+
+    Examples
+    --------
+    >>> total_of(np.array([[1.0, 2.0, 3.0]])).tolist()
+    [6.0]
+    """
+    return reduce(np.add, np.moveaxis(array, -1, 0))
+
+
+def shares_of(array: Array, otherwise: float) -> Array:
+    """Each group's share of the sum over the groups.
+
+    Parameters
+    ----------
+    array : array, shape (..., G)
+        0 or more.
+    otherwise
+        What every group has where the sum is 0.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., G)
+
+    Examples
+    --------
+    >>> shares_of(np.array([[3.0, 1.0], [0.0, 0.0]]), np.nan).tolist()
+    [[0.75, 0.25], [nan, nan]]
+    """
+    total = total_of(array)
+    some = total > 0
+    factor = 1 / np.where(some, total, 1)
+    shares = array * factor[..., None]
+    shares += np.where(some, 0.0, otherwise)[..., None]
+    return shares
+
+
+def distance_of(shares: Array, target: Array) -> Array:
+    """Sum over the groups of the absolute differences to a target.
+
+    Parameters
+    ----------
+    shares : array, shape (..., G)
+    target : array, shape (G,)
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        NaN where a share is.
+
+    Examples
+    --------
+    >>> distance_of(np.array([[0.75, 0.25]]), np.array([0.5, 0.5])).tolist()
+    [0.5]
+    """
+    return total_of(np.abs(shares - target))
+
+
 def alignments(counts: npt.ArrayLike, without_terms: WithoutTerms = "equal") -> Array:
     r"""Association of documents with groups, from their counts of group terms.
 
@@ -268,9 +338,8 @@ def alignments(counts: npt.ArrayLike, without_terms: WithoutTerms = "equal") -> 
     array = np.asarray(counts, dtype=float)
     if not (array >= 0).all():
         raise ValueError("The counts hold a value below 0 or an empty one; give 0 or more.")
-    total = array.sum(axis=-1, keepdims=True)
     neutral = 1 / array.shape[-1] if without_terms == "equal" else 0.0
-    return np.divide(array, total, out=np.full_like(array, neutral), where=total > 0)
+    return shares_of(array, neutral)
 
 
 def group_exposure(
@@ -383,14 +452,14 @@ def awrf(
         raise ValueError(f"The distance {distance!r} is unknown; choose 'L1' or 'JSD'.")
     exposure = group_exposure(alignment, weights=weights, listed=listed)
     shares = checked_target(target, exposure.shape[2])
-    total = exposure.sum(axis=2, keepdims=True)
-    defined = total > 0
+    achieved = shares_of(exposure, np.nan)
+    if definition == "distance" and distance == "L1":
+        return distance_of(achieved, shares)
     # The target stands in where there is no exposure: JSD takes nothing but distributions.
-    achieved = np.where(defined, exposure / np.where(defined, total, 1), shares)
+    defined = ~np.isnan(achieved)
+    achieved = np.where(defined, achieved, shares)
     if definition == "TREC":
         values = 1 - jensen_shannon(achieved, shares) * np.log(2)
-    elif distance == "JSD":
-        values = jensen_shannon(achieved, shares)
     else:
-        values = np.abs(achieved - shares).sum(axis=2)
+        values = jensen_shannon(achieved, shares)
     return np.where(defined[..., 0], values, np.nan)
