@@ -184,7 +184,7 @@ def train(
     ----------
     model : transformers.PreTrainedModel
         With its initial weights, on its device. Changed in place; ends with the kept weights, in
-        eval mode.
+        eval mode. Left as it is where `folder` was finished before: load that.
     examples : datasets.Dataset
         Rows that JSON can hold; one or more.
     loss : callable
@@ -544,8 +544,11 @@ def _refuse_other(
 def _flat(inputs: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     flat: dict[str, JsonValue] = {}
     for name, value in inputs.items():
-        flat |= value if isinstance(value, dict) else {name: value}
-    flat.pop("checkpoint_steps", None)
+        if isinstance(value, dict):
+            flat |= {f"{name}.{key}": part for key, part in value.items()}
+        else:
+            flat[name] = value
+    flat.pop("options.checkpoint_steps", None)
     return flat
 
 
