@@ -55,11 +55,16 @@ class TierCard(_Model):
     needs: str = Field(min_length=3, description="What a run of this tier takes, in words.")
     #: For a stand-in: the name under which the page shows it.
     name: str | None = None
+    #: For a stand-in: values of key columns that nothing of it stands for. A conclusion that
+    #: selects them among others is tested on the others.
+    lacks: dict[str, list[str]] = {}
 
     @model_validator(mode="after")
     def _named(self) -> TierCard:
         if self.state == "stand_in" and not self.name:
             raise ValueError("a stand_in needs a `name` that says what it is run on")
+        if self.state != "stand_in" and self.lacks:
+            raise ValueError("only a stand_in has `lacks`; others name cells in `not_run`")
         return self
 
 
@@ -618,6 +623,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
     if cells.empty:
         used = {
             "labels": card.labels,
+            "lacks": [tier.lacks for tier in card.tiers.values() if tier.lacks],
             "decimals": card.decimals,
             "tolerances": card.tolerances,
             "quoted": card.quoted,
@@ -652,6 +658,9 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             f"{artefact.id}: `labels` names the column {strange[0]!r}; the key columns are "
             f"{artefact.key_columns}."
         )
+    for tier in card.tiers.values():
+        for column, names in tier.lacks.items():
+            artefact.select({column: names})
     yield from _check_conclusions(artefact)
     if card.layout is not None:
         laid = [*card.layout.rows, *card.layout.columns]

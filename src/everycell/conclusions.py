@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -37,7 +37,11 @@ class Decision:
 
 
 def evaluate(
-    conclusion: Conclusion, table: pd.DataFrame, printed: pd.DataFrame | None = None
+    conclusion: Conclusion,
+    table: pd.DataFrame,
+    printed: pd.DataFrame | None = None,
+    *,
+    lacks: Mapping[str, Sequence[str]] | None = None,
 ) -> Decision:
     """Test a conclusion on a tidy table of cells.
 
@@ -51,6 +55,10 @@ def evaluate(
         Cells with the same key columns, all of which the table should have; one that it lacks
         is undecided. Without it, a table need only hold what a predicate names (a stand-in has
         other cells than the print).
+    lacks
+        Key column -> values that the table is declared not to have. A predicate that selects
+        some of them among others is tested on the others, and the detail says so; one that
+        selects nothing else is undecided.
 
     Returns
     -------
@@ -71,10 +79,14 @@ def evaluate(
     'fails'
     >>> evaluate(better, table[:1]).outcome
     'undecided'
+    >>> high = Conclusion(id="high", claim="All three are above 0.2.", source="p. 1",
+    ...     holds_if=[{"cells": {"system": ["a", "b", "c"]}, "op": ">", "value": 0.2}])
+    >>> evaluate(high, table, lacks={"system": ["c"]})
+    Decision(outcome='holds', detail='2 of 2 comparisons true, without system c')
     """
     keys, values = key_columns(table), _by_key(table)
     expected = [] if printed is None else list(printed[keys].itertuples(index=False, name=None))
-    results = [_evaluate(part, keys, values, expected) for part in conclusion.holds_if]
+    results = [_evaluate(part, keys, values, expected, lacks or {}) for part in conclusion.holds_if]
     for outcome in ("fails", "undecided"):
         for result in results:
             if result.outcome == outcome:
@@ -95,11 +107,15 @@ def _evaluate(
     keys: list[str],
     values: Mapping[tuple[str, ...], Any],
     expected: list[tuple[str, ...]],
+    lacks: Mapping[str, Sequence[str]],
 ) -> Decision:
-    wanted = {
-        column: [value] if isinstance(value, str) else value
-        for column, value in predicate.cells.items()
-    }
+    wanted, without = {}, ""
+    for column, value in predicate.cells.items():
+        named = [value] if isinstance(value, str) else value
+        rest = [name for name in named if name not in lacks.get(column, ())] or named
+        wanted[column] = rest
+        if len(rest) < len(named):
+            without += f", without {column} {', '.join(sorted(set(named) - set(rest)))}"
     absent = sorted(set(wanted) - set(keys))
     if absent:
         return Decision("undecided", f"the table has no column {absent[0]!r}")
@@ -119,7 +135,7 @@ def _evaluate(
         truth = _compare(predicate, dict(zip(keys, key, strict=True)), values, keys)
         (unknown if truth is None else true if truth else false).append(key)
     outcome = _quantify(predicate.quantifier, len(true), len(false), len(unknown))
-    detail = f"{len(true)} of {len(selected)} comparisons true"
+    detail = f"{len(true)} of {len(selected)} comparisons true{without}"
     if unknown:
         detail += f", {len(unknown)} undecided"
     if outcome == "fails":

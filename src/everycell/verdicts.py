@@ -142,7 +142,8 @@ def report(
     ------
     CardError
         The tier is none of the card's, the card has conclusions and no printed cells, the rebuilt
-        table does not fit the printed cells, or the card says of a rebuilt cell that it is not run.
+        table does not fit the printed cells, or the card says of a rebuilt cell that it is not run
+        or that the stand-in lacks it.
     """
     if tier not in artefact.card.tiers:
         raise CardError(
@@ -171,7 +172,7 @@ def report(
         "cells": cells,
         "verdicts": {verdict: counts[verdict] for verdict in VERDICTS},
         **_closeness(artefact, cells),
-        "conclusions": _conclusions(artefact, rebuilt, state),
+        "conclusions": _conclusions(artefact, rebuilt, state, declared.lacks),
         "errata": _errata(artefact),
         "files": sorted(files or []),
     }
@@ -290,7 +291,10 @@ def _closeness(artefact: Artefact, cells: list[dict[str, Any]]) -> dict[str, Any
 
 
 def _conclusions(
-    artefact: Artefact, rebuilt: pd.DataFrame | None, state: str
+    artefact: Artefact,
+    rebuilt: pd.DataFrame | None,
+    state: str,
+    lacks: Mapping[str, list[str]],
 ) -> list[dict[str, Any]]:
     if not artefact.card.conclusions:
         return []
@@ -302,6 +306,13 @@ def _conclusions(
     printed = artefact.unlabelled(artefact.cells)
     if rebuilt is not None:
         rebuilt = artefact.unlabelled(rebuilt)
+        for column, names in lacks.items():
+            there = sorted(set(names).intersection(rebuilt.get(column, ())))
+            if there:
+                raise CardError(
+                    f"{artefact.card_path}: `lacks` of {artefact.name} names {column} = "
+                    f"{there[0]!r}, which the stand-in has; drop it from `lacks`."
+                )
         if state == "rebuilt":
             # What the paper takes as given holds its printed value in the rebuilt table too.
             rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells())])
@@ -310,7 +321,8 @@ def _conclusions(
         on_printed = evaluate(conclusion, printed)
         on_rebuilt = None
         if rebuilt is not None:
-            on_rebuilt = evaluate(conclusion, rebuilt, printed if state == "rebuilt" else None)
+            whole = printed if state == "rebuilt" else None
+            on_rebuilt = evaluate(conclusion, rebuilt, whole, lacks=lacks)
         tested.append(
             {
                 "id": conclusion.id,

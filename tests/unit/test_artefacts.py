@@ -142,6 +142,16 @@ BETTER = (
 )
 
 
+def test_a_stand_in_lacks_only_what_is_printed(tmp_path):
+    for row, faults in (("b", []), ("c", ["toy/table_1: no cell has row = 'c'; found are"])):
+        state = f"{{state: stand_in, name: toys, needs: nothing, lacks: {{row: [{row}]}}}}"
+        card = CARD.replace("{state: rebuilt, needs: nothing}", state)
+        found = check(tmp_path, card)
+        assert [fault.startswith(said) for fault, said in zip(found, faults, strict=True)] == (
+            [True] * len(faults)
+        )
+
+
 def test_conclusions_leave_labels_out(tmp_path):
     assert check(tmp_path, CARD + BETTER, LABELLED) == []
 
@@ -309,6 +319,11 @@ UNREADABLE = {
         "state: rebuilt",
         "state: stand_in",
         "`artefacts.table_1.tiers.embedded` does not hold together: a stand_in needs a `name`",
+    ),
+    "a tier that lacks cells and is no stand-in": (
+        "needs: nothing",
+        "needs: nothing, lacks: {row: [a]}",
+        "only a stand_in has `lacks`; others name cells in `not_run`",
     ),
     "no words for what a tier needs": (
         "needs: nothing",

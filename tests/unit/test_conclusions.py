@@ -216,6 +216,32 @@ def test_the_detail_names_what_speaks_against_a_claim():
     assert evaluate(none, MANY).detail == "1 of 4 comparisons true; against it: d / AP"
 
 
+@pytest.mark.parametrize(
+    ("lacks", "cells", "found", "detail"),
+    [
+        (["c"], ["a", "b", "c"], "holds", "2 of 2 comparisons true, without system c"),
+        (["d", "c"], ["a", "c", "d"], "holds", "1 of 1 comparisons true, without system c, d"),
+        ([], ["a", "b", "c"], "undecided", "no cell has system = 'c'"),
+        (["d"], ["a", "b", "c"], "undecided", "no cell has system = 'c'"),
+        (["c", "d"], ["c", "d"], "undecided", "no cell has system = 'c'"),
+        (["c"], "c", "undecided", "no cell has system = 'c'"),
+        (["c"], ["a", "b"], "holds", "2 of 2 comparisons true"),
+    ],
+)
+def test_what_a_table_is_declared_to_lack_is_left_out_beside_others(lacks, cells, found, detail):
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1",
+                       holds_if=[above(0, system=cells)])  # fmt: skip
+    decision = evaluate(claim, table(a=1, b=2), lacks={"system": lacks})
+    assert (decision.outcome, decision.detail) == (found, detail)
+
+
+def test_a_comparison_with_what_a_table_lacks_stays_undecided():
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1",
+                       holds_if=[{"cells": {"system": ["a", "b"]}, "op": ">",
+                                  "other": {"system": "c"}}])  # fmt: skip
+    assert evaluate(claim, table(a=1, b=2), lacks={"system": ["c"]}).outcome == "undecided"
+
+
 @given(
     st.lists(st.one_of(st.integers(0, 4), st.just("-")), min_size=1, max_size=6),
     st.sampled_from(["all", "any", "none", "most"]),

@@ -389,6 +389,19 @@ def test_a_stand_in_that_only_its_labels_tell_apart(tmp_path):
         report(labelled(tmp_path, "stand_in"), "embedded", LABELLED.assign(row="b"))
 
 
+def test_a_stand_in_is_tested_without_the_rows_that_its_card_says_it_lacks(tmp_path):
+    claim = CLAIM | {"holds_if": [{"cells": {"row": ["a", "b"], "metric": "AP"}, "op": "<",
+                                   "other": {"row": "c"}}]}  # fmt: skip
+    tier = {"state": "stand_in", "needs": "nothing", "name": "toys", "lacks": {"row": ["a"]}}
+    artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
+    part = CELLS.assign(value=REBUILT)
+    [found] = report(artefact, "embedded", part[part["row"] != "a"])["conclusions"]
+    assert (found["on_printed"], found["on_rebuilt"]) == ("holds", "holds")
+    assert found["detail"] == "1 of 1 comparisons true, without row a"
+    with pytest.raises(CardError, match="`lacks` of table_1 names row = 'a', which the stand-in"):
+        report(artefact, "embedded", part)
+
+
 def test_a_verdict_needs_the_labels_of_the_print(tmp_path):
     artefact = labelled(tmp_path, "rebuilt")
     found = report(artefact, "embedded", LABELLED)
