@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
 from scipy import sparse
 from torch.nn import functional
 from transformers import BertConfig, BertModel, BertPreTrainedModel, PreTrainedTokenizerBase
@@ -27,7 +25,8 @@ from everycell.learning.training import Batch as Rows
 class TildeV2(BertPreTrainedModel):
     """BERT with a projection of each token's last hidden state to a weight of 0 or more.
 
-    The names of its parts are those of the published checkpoints, which load as they are.
+    The names of its parts are those of the published checkpoints, which load as they are, with
+    `everycell.learning.models.load_model` and the head "tildev2".
     """
 
     config_class = BertConfig
@@ -96,45 +95,6 @@ def from_encoder(encoder: BertPreTrainedModel, *, bias: float = 0.0, seed: int =
     )
     torch.nn.init.constant_(model.tok_proj.bias, bias)
     return model.to(encoder.device).eval()
-
-
-def load_tildev2(folder: Path) -> TildeV2:
-    """A trained TILDEv2 from a folder with its configuration and weights.
-
-    Parameters
-    ----------
-    folder : Path
-        With `config.json` and `model.safetensors`; no other form of weights is read.
-
-    Returns
-    -------
-    TildeV2
-        In eval mode, in float32, on the CPU.
-
-    Raises
-    ------
-    ValueError
-        The folder cannot be read as a model, or the weights lack a part.
-    """
-    try:
-        model, report = TildeV2.from_pretrained(
-            folder,
-            local_files_only=True,
-            use_safetensors=True,
-            dtype=torch.float32,
-            output_loading_info=True,
-        )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise ValueError(
-            f"{folder} cannot be read as a TILDEv2 model ({error}): it needs config.json and a "
-            "whole model.safetensors; train it again."
-        ) from error
-    if report["missing_keys"]:
-        raise ValueError(
-            f"{folder} has no weights for {', '.join(sorted(report['missing_keys']))}: it is no "
-            "TILDEv2 model; start from its encoder with from_encoder and train it."
-        )
-    return model.eval()
 
 
 def encode(
