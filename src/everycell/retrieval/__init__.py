@@ -1,6 +1,8 @@
 """Retrieval: runs, measures of rankings, interpolation of systems, significance."""
 
+from everycell.retrieval.comparison import ComparisonReport, comparison_report
 from everycell.retrieval.evaluation import JudgedLists, evaluate, judge, ranking_measures
+from everycell.retrieval.fusion import fuse
 from everycell.retrieval.interpolation import (
     ALPHAS,
     Sweep,
@@ -30,13 +32,16 @@ from everycell.retrieval.term_scores import likelihood_scores, term_weight_score
 
 __all__ = [
     "ALPHAS",
+    "ComparisonReport",
     "JudgedLists",
     "Sweep",
     "beaten_letters",
     "check_candidates",
     "check_qrels",
     "check_run",
+    "comparison_report",
     "evaluate",
+    "fuse",
     "id_order",
     "interpolate",
     "judge",

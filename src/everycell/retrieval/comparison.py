@@ -1,0 +1,222 @@
+"""Comparison of systems as ranx reports it: LaTeX, Markdown and JSON with superscripts.
+
+The report stands beside a chapter's table and is made by other code: ranx's measures and ranx's
+paired t-test. The table itself comes from
+:func:`~everycell.retrieval.system_tables.quality_table`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import string
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from tabulate import tabulate
+
+from everycell.retrieval.fusion import ranx_run, uncompiled_ranx
+from everycell.retrieval.runs import check_qrels, trec_order
+
+_NAMES = {"MAP": "map", "nDCG": "ndcg", "RR": "mrr", "P": "precision", "R": "recall"}
+# ranx's list of superscripts has a Persian digit where the 17th letter should stand.
+_MOST_SYSTEMS = 16
+
+
+@dataclass(frozen=True)
+class ComparisonReport:
+    """One comparison in three formats; made by :func:`comparison_report`.
+
+    Attributes
+    ----------
+    latex : str
+        A ``table*`` environment (packages booktabs and graphicx).
+    markdown : str
+        A table with pipes; superscripts are Unicode letters.
+    json : str
+        Means, p of each pair (not corrected), wins, ties and losses over topics, number of topics
+        and of comparisons, and the level that each p was held against.
+    """
+
+    latex: str
+    markdown: str
+    json: str
+
+
+def comparison_report(
+    runs: Mapping[str, pd.DataFrame],
+    qrels: pd.DataFrame,
+    measures: Sequence[str] = ("MAP", "nDCG"),
+    *,
+    comparisons: int | None = None,
+    level: float = 0.05,
+    digits: int = 4,
+) -> ComparisonReport:
+    """Compare named runs with ranx: means, and superscripts by a paired t-test.
+
+    Parameters
+    ----------
+    runs : mapping of str to pandas.DataFrame, 2 to 16 systems
+        Name -> run with the columns ``query``, ``document``, ``score``. Topics that the qrels do
+        not have are left out; each topic of the qrels is answered.
+    qrels : pandas.DataFrame
+        Columns ``query``, ``document``, ``relevance``.
+    measures : sequence of str
+        MAP, nDCG, RR, P or R, with a cut-off such as @10 or (the first three) without.
+    comparisons : int, optional
+        What `level` is divided by (Bonferroni), 1 or more; all pairs of systems if not given. 1 is
+        no correction.
+    level : float
+        A superscript stands where p is at most `level` / `comparisons` and the mean is higher.
+    digits : int
+        Decimals of the means in LaTeX and Markdown.
+
+    Returns
+    -------
+    ComparisonReport
+
+    Raises
+    ------
+    ValueError
+        For fewer than 2 or more than 16 systems, a name that LaTeX would not print as it stands,
+        an unknown measure, a topic that a run does not answer, a level that is not between 0 and
+        1, or what :func:`~everycell.retrieval.runs.check_run` and
+        :func:`~everycell.retrieval.runs.check_qrels` refuse.
+
+    Notes
+    -----
+    ranx gets the ranks of :func:`~everycell.retrieval.runs.trec_order` as scores: its own order of
+    ties is arbitrary. So its values are those of
+    :func:`~everycell.retrieval.evaluation.evaluate`, but for P@k where fewer than k documents are
+    ranked: ranx then divides by their number. Two systems without any difference get p = 1, as in
+    :func:`~everycell.retrieval.significance.paired_tests` (ranx: not a number).
+
+    ranx runs uncompiled (see :mod:`everycell.retrieval.fusion`): 9 s for 12 systems, 1,000 topics
+    and 30 documents.
+
+    Examples
+    --------
+    >>> topics = pd.DataFrame({"query": ["q", "q", "r", "r", "s", "s"], "document": list("ab") * 3})
+    >>> qrels = topics.assign(relevance=[1, 0, 1, 0, 1, 1])
+    >>> runs = {"BM25": topics.assign(score=[1.0, 2, 1, 2, 2, 1])}
+    >>> runs["TILDE"] = topics.assign(score=[2.0, 1, 2, 1, 2, 1])
+    >>> print(comparison_report(runs, qrels, ["MAP"], level=0.2, digits=2).markdown)
+    | #   | Model   | MAP   |
+    |:----|:--------|:------|
+    | a   | BM25    | 0.67  |
+    | b   | TILDE   | 1.00ᵃ |
+    """
+    _check_systems(runs)
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level!r}: give a number between 0 and 1, such as 0.05.")
+    number = math.comb(len(runs), 2) if comparisons is None else comparisons
+    if number < 1:
+        raise ValueError(f"comparisons is {comparisons!r}: give 1 or more.")
+    report = _compared(runs, check_qrels(qrels), measures, level / number, digits)
+    latex = report.to_latex()
+    notes = {
+        "topics": qrels["query"].nunique(),
+        "level": level,
+        "comparisons": number,
+        "level_of_one_comparison": level / number,
+    }
+    return ComparisonReport(
+        # What stands before is no LaTeX: packages to load, between lines of equals signs.
+        latex=latex[latex.index(r"\begin{table*}") :] + "\n",
+        markdown=_markdown(report),
+        json=json.dumps({**notes, "report": _numbers(report.to_dict())}, indent=2),
+    )
+
+
+def _check_systems(runs: Mapping[str, pd.DataFrame]) -> None:
+    if not 2 <= len(runs) <= _MOST_SYSTEMS:
+        raise ValueError(
+            f"There are {len(runs)} systems to compare: give from 2 to {_MOST_SYSTEMS}."
+        )
+    for name in runs:
+        if not name or set(name) & set(r"\{}$&#%^~"):
+            raise ValueError(
+                f"The system name {name!r} would not print in LaTeX: leave out \\ {{ }} $ & # % ^ "
+                "and ~."
+            )
+
+
+def _ranx_measure(measure: str) -> str:
+    name, at, cutoff = measure.partition("@")
+    number = cutoff.isascii() and cutoff.isdigit() and not cutoff.startswith("0")
+    if name not in _NAMES or (at and not number) or (not at and name in ("P", "R")):
+        raise ValueError(
+            f"The measure {measure!r} is unknown here: give MAP, nDCG or RR, with or without a "
+            "cut-off such as @10, or P@k or R@k."
+        )
+    return _NAMES[name] + at + cutoff
+
+
+def _compared(
+    runs: Mapping[str, pd.DataFrame],
+    qrels: pd.DataFrame,
+    measures: Sequence[str],
+    max_p: float,
+    digits: int,
+):
+    """Report of ranx on the runs, ranked as trec_eval does."""
+    names = [_ranx_measure(measure) for measure in measures]
+    ranked = [_ranked(run, qrels, name) for name, run in runs.items()]
+    with uncompiled_ranx() as ranx, warnings.catch_warnings():
+        # scipy, on systems without any difference.
+        warnings.filterwarnings("ignore", "Precision loss occurred", RuntimeWarning)
+        judged = ranx.Qrels.from_df(
+            qrels.astype({"query": object, "document": object, "relevance": np.int64}),
+            q_id_col="query",
+            doc_id_col="document",
+            score_col="relevance",
+        )
+        return ranx.compare(
+            judged,
+            [ranx_run(run, name) for name, run in zip(runs, ranked, strict=True)],
+            names,
+            stat_test="student",
+            max_p=max_p,
+            rounding_digits=digits,
+        )
+
+
+def _ranked(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Rows of the topics of the qrels, with scores that no two documents share."""
+    ordered = trec_order(run)
+    ordered = ordered[ordered["query"].isin(qrels["query"])]
+    unanswered = ~qrels["query"].isin(ordered["query"])
+    if unanswered.any():
+        raise ValueError(
+            f"The run {name!r} does not answer topic {qrels.loc[unanswered, 'query'].iloc[0]!r} "
+            "of the qrels: compare runs on topics that all of them answer."
+        )
+    place = ordered.groupby("query", sort=False).cumcount(ascending=False)
+    return ordered.assign(score=place + 1.0)
+
+
+def _markdown(report) -> str:
+    rows = [
+        [
+            letter,
+            model,
+            *(
+                report.format_score(report.results[model][measure])
+                + report.get_superscript_for_table(model, measure)
+                for measure in report.metrics
+            ),
+        ]
+        for letter, model in zip(string.ascii_lowercase, report.model_names, strict=False)
+    ]
+    headers = ["#", "Model", *map(report.get_metric_label, report.metrics)]
+    return tabulate(rows, headers, tablefmt="pipe", disable_numparse=True)
+
+
+def _numbers(value):
+    """The same tree with p = 1 where ranx has no number: systems without any difference."""
+    if isinstance(value, dict):
+        return {key: _numbers(inner) for key, inner in value.items()}
+    return 1.0 if isinstance(value, float) and math.isnan(value) else value
