@@ -1,0 +1,1 @@
+"""Neural models: loading, encoding, scoring and training. Importing its modules imports torch."""

@@ -1,0 +1,394 @@
+"""Loading models, what is refused and why, and the two systems that are used as they come."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
+from tokenizers import models as tokenizer_models
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    BertForSequenceClassification,
+    BertModel,
+    BertTokenizerFast,
+    GPT2Config,
+)
+
+from everycell.learning import models
+from everycell.learning.models import (
+    ModelError,
+    dense_vectors,
+    device,
+    load_model,
+    one_thread,
+    splade_weights,
+)
+from everycell.learning.tildev2 import from_encoder
+from everycell.sources import fetch_set
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(40))]
+CONFIG = BertConfig(
+    vocab_size=len(WORDS),
+    hidden_size=16,
+    num_hidden_layers=1,
+    num_attention_heads=2,
+    intermediate_size=16,
+    max_position_embeddings=24,
+    # Wide enough that some logits are above 0 and vectors differ.
+    initializer_range=0.5,
+)
+TEXTS = ["w1 w2 w3", "", "w4", "w1 w2 w3 w5 w6 w7 w8 w9 w10 w11", "unknown w12"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> BertTokenizerFast:
+    ids = {word: number for number, word in enumerate(WORDS)}
+    backend = Tokenizer(tokenizer_models.WordPiece(ids, unk_token="[UNK]"))
+    backend.normalizer = normalizers.BertNormalizer()
+    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    backend.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return BertTokenizerFast(tokenizer_object=backend)
+
+
+def make(kind: type, tokenizer: BertTokenizerFast, folder: Path) -> Path:
+    torch.manual_seed(0)
+    kind(CONFIG).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def masked_lm(tokenizer, tmp_path_factory) -> Path:
+    return make(BertForMaskedLM, tokenizer, tmp_path_factory.mktemp("masked_lm"))
+
+
+@pytest.fixture(scope="module")
+def encoder(tokenizer, tmp_path_factory) -> Path:
+    return make(BertModel, tokenizer, tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture
+def damaged(masked_lm, tmp_path) -> Path:
+    """Return a copy of a whole model, for a test to damage."""
+    return shutil.copytree(masked_lm, tmp_path / "model")
+
+
+# --- loading ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("head", "kind"), [("masked-lm", BertForMaskedLM), ("encoder", BertModel)])
+def test_a_model_is_ready_to_use(masked_lm, head, kind):
+    model, tokenizer = load_model(masked_lm, head)
+    assert type(model) is kind and not model.training
+    assert model.dtype == torch.float32 and model.device.type == "cpu"
+    assert tokenizer("w1 w2")["input_ids"] == [2, 6, 7, 3]
+
+
+def test_nothing_is_printed_and_the_loggers_are_left_as_they_were(masked_lm, capfd):
+    logging = models.transformers_logging
+    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    load_model(masked_lm, "classifier", seed=1)
+    assert capfd.readouterr() == ("", "")
+    assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
+
+
+def test_half_precision_is_read_as_float32(masked_lm, tokenizer, tmp_path):
+    model, _ = load_model(masked_lm, "masked-lm")
+    model.to(torch.bfloat16).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    assert load_model(tmp_path, "masked-lm")[0].dtype == torch.float32
+
+
+def test_a_model_in_several_files_is_read(masked_lm, tokenizer, tmp_path):
+    whole, _ = load_model(masked_lm, "masked-lm")
+    whole.save_pretrained(tmp_path, max_shard_size="4KB")
+    tokenizer.save_pretrained(tmp_path)
+    assert not (tmp_path / "model.safetensors").exists()
+    again, _ = load_model(tmp_path, "masked-lm")
+    assert torch.equal(
+        again.bert.embeddings.word_embeddings.weight, whole.get_input_embeddings().weight
+    )
+
+
+def test_a_new_score_head_is_drawn_with_its_seed_and_leaves_torch_s_as_it_was(encoder):
+    state = torch.random.get_rng_state()
+    first, again, other = (load_model(encoder, "classifier", seed=s)[0] for s in (1, 1, 2))
+    assert torch.equal(first.classifier.weight, again.classifier.weight)
+    assert not torch.equal(first.classifier.weight, other.classifier.weight)
+    assert first.classifier.weight.shape == (1, 16)
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_a_trained_score_head_needs_no_seed(encoder, tokenizer, tmp_path):
+    model, _ = load_model(encoder, "classifier", seed=3)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    trained, _ = load_model(tmp_path, "classifier")
+    assert isinstance(trained, BertForSequenceClassification)
+    assert torch.equal(trained.classifier.weight, model.classifier.weight)
+
+
+def test_a_tildev2_is_loaded_with_its_projection(encoder, tokenizer, tmp_path):
+    model = from_encoder(load_model(encoder, "encoder")[0], seed=4)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    loaded, _ = load_model(tmp_path, "tildev2")
+    assert torch.equal(loaded.tok_proj.weight, model.tok_proj.weight)
+
+
+def test_threads_and_device():
+    one_thread()
+    assert torch.get_num_threads() == 1
+    assert device().type == ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+
+def only_a_pickle(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def no_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def truncated(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def no_safetensors(folder: Path) -> None:
+    (folder / "model.safetensors").write_text("<!doctype html>")
+
+
+def no_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+
+
+def broken_config(folder: Path) -> None:
+    (folder / "config.json").write_text("{")
+
+
+def config_of_another_size(folder: Path) -> None:
+    text = (folder / "config.json").read_text()
+    (folder / "config.json").write_text(text.replace('"hidden_size": 16', '"hidden_size": 8'))
+
+
+def another_architecture(folder: Path) -> None:
+    GPT2Config().save_pretrained(folder)
+
+
+def no_tokenizer(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+
+
+def broken_tokenizer(folder: Path) -> None:
+    (folder / "tokenizer.json").write_text("{}")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (only_a_pickle, "only as pytorch_model.bin, which can run code"),
+        (no_weights, "has no model.safetensors"),
+        (truncated, "The weights of .* cannot be read"),
+        (no_safetensors, "The weights of .* cannot be read"),
+        (no_config, "has no config.json"),
+        (broken_config, "cannot be read as a model's configuration"),
+        (config_of_another_size, "The weights of .* cannot be read"),
+        (another_architecture, "architecture 'gpt2'; only 'bert'"),
+        (no_tokenizer, "neither tokenizer.json nor vocab.txt"),
+        (broken_tokenizer, "The tokenizer of .* cannot be read"),
+    ],
+)
+def test_a_damaged_model_is_refused(damaged, damage, message):
+    damage(damaged)
+    with pytest.raises(ModelError, match=message) as caught:
+        load_model(damaged, "masked-lm")
+    assert str(damaged) in str(caught.value)
+
+
+def test_a_pickle_is_not_read_beside_safetensors(damaged):
+    (damaged / "pytorch_model.bin").write_bytes(b"no pickle")
+    load_model(damaged, "masked-lm")
+
+
+def test_a_tokenizer_of_another_model_is_refused(damaged):
+    ids = {word: number for number, word in enumerate([*WORDS, "more"])}
+    BertTokenizerFast(vocab=ids).save_pretrained(damaged)
+    with pytest.raises(ModelError, match="has 46 entries, but the model only 45"):
+        load_model(damaged, "masked-lm")
+
+
+@pytest.mark.parametrize(
+    ("head", "seed", "message"),
+    [
+        ("masked-lm", None, "lack cls.predictions.bias, .* and more; take a model"),
+        ("masked-lm", 1, "cannot be used as masked-lm"),
+        ("tildev2", 1, "lack tok_proj.bias, tok_proj.weight; take a model"),
+        ("classifier", None, "lack classifier.bias, classifier.weight; .* give a seed"),
+        ("ranker", None, "no head 'ranker'; the heads are masked-lm, "),
+    ],
+)
+def test_a_model_without_the_head_is_refused(encoder, head, seed, message):
+    with pytest.raises(ModelError, match=message):
+        load_model(encoder, head, seed=seed)
+
+
+def test_a_seed_replaces_no_part_of_the_encoder(damaged):
+    # Weights of another model: none of BERT's names is in them.
+    save_file({"wte.weight": torch.zeros(2, 2)}, damaged / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match="lack bert.embeddings"):
+        load_model(damaged, "classifier", seed=1)
+
+
+# --- by hub name --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hub(masked_lm, tmp_path, monkeypatch) -> Path:
+    """Return the folder of a model in a local hub cache; no request can leave the process."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    kept = tmp_path / "models--org--toy"
+    (kept / "refs").mkdir(parents=True)
+    (kept / "refs/main").write_text("0" * 40)
+    return shutil.copytree(masked_lm, kept / "snapshots" / ("0" * 40))
+
+
+def test_a_hub_name_is_looked_for_in_the_local_cache(hub):
+    for revision in (None, "0" * 40):
+        assert isinstance(load_model("org/toy", "masked-lm", revision=revision)[0], BertForMaskedLM)
+    with pytest.raises(ModelError, match="org/other is not in the local cache .* not allowed"):
+        load_model("org/other", "masked-lm")
+    with pytest.raises(ModelError, match="'/no/such/folder' is no name of a hub model"):
+        load_model("/no/such/folder", "masked-lm")
+
+
+@pytest.mark.parametrize("unfinished", [True, False])
+def test_the_network_is_asked_only_for_what_the_cache_lacks(hub, monkeypatch, unfinished):
+    real, asked = models.snapshot_download, []
+
+    def download(name, *, local_files_only=False, **options):
+        if local_files_only:
+            return real(name, local_files_only=True, **options)
+        asked.append(options["allow_patterns"])
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr(models, "snapshot_download", download)
+    if unfinished:
+        (hub / "model.safetensors").unlink()
+        with pytest.raises(ModelError, match="could not be downloaded .*no route"):
+            load_model("org/toy", "masked-lm", network=True)
+        assert len(asked) == 1 and not any(".bin" in part for part in asked[0])
+    else:
+        load_model("org/toy", "masked-lm", network=True)
+        assert asked == []
+
+
+# --- SPLADE and the dense encoder ---------------------------------------------------------------
+
+
+def one_by_one(model, tokenizer, texts, read):
+    """Answer for each text alone, without padding, with all logits or states of transformers."""
+    with torch.no_grad():
+        return np.stack(
+            [
+                read(model(**tokenizer(t, truncation=True, max_length=12, return_tensors="pt")))
+                for t in texts
+            ]
+        )
+
+
+def splade_of(output):
+    return torch.log1p(torch.relu(output.logits[0])).amax(dim=0).numpy()
+
+
+def mean_of(output):
+    mean = output.last_hidden_state[0].mean(dim=0)
+    return (mean / mean.norm()).numpy()
+
+
+@pytest.fixture(scope="module")
+def splade(masked_lm):
+    return load_model(masked_lm, "masked-lm")
+
+
+@pytest.fixture(scope="module")
+def dense(encoder):
+    return load_model(encoder, "encoder")
+
+
+def test_splade_weights_are_those_of_each_text_alone(splade, monkeypatch):
+    monkeypatch.setattr(models, "_BLOCK", 7)  # no divisor of the vocabulary's 45
+    found = splade_weights(*splade, TEXTS, 12)
+    assert found.dtype == np.float32 and found.has_sorted_indices and (found.data > 0).all()
+    expected = one_by_one(*splade, TEXTS, splade_of)
+    assert 0 < found.nnz < expected.size
+    np.testing.assert_allclose(found.toarray(), expected, atol=1e-5)
+
+
+def test_dense_vectors_are_those_of_each_text_alone(dense):
+    found = dense_vectors(*dense, TEXTS, 12)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, one_by_one(*dense, TEXTS, mean_of), atol=1e-5)
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS[5:]), max_size=14).map(" ".join), max_size=6),
+    st.integers(3, 30),
+)
+def test_batches_change_no_answer(splade, dense, texts, batch_tokens):
+    for function, loaded in ((splade_weights, splade), (dense_vectors, dense)):
+        small = function(*loaded, texts, 12, batch_tokens=batch_tokens)
+        large = function(*loaded, texts, 12)
+        assert small.shape == large.shape and small.shape[0] == len(texts)
+        assert not len(texts) or abs(small - large).max() < 1e-5
+
+
+def test_what_is_beyond_the_length_is_cut_off(splade, dense):
+    long, cut = " ".join(["w1", "w2"] * 5000), "w1 w2 w1 w2"
+    for function, loaded in ((splade_weights, splade), (dense_vectors, dense)):
+        first, second = function(*loaded, [long, cut], 6)
+        assert abs(first - second).max() < 1e-5
+        with pytest.raises(ModelError, match="length of 25 tokens .* the model reads 24"):
+            function(*loaded, [long], 25)
+
+
+def test_a_text_without_a_weight_is_an_empty_row(splade):
+    model, tokenizer = load_model(Path(splade[0].name_or_path), "masked-lm")
+    torch.nn.init.constant_(model.cls.predictions.decoder.bias, -1000.0)
+    assert splade_weights(model, tokenizer, TEXTS, 12).nnz == 0
+
+
+def test_the_real_splade_finds_related_terms(tmp_path):
+    fetch_set("splade-tiny", tmp_path, network=False)
+    model, tokenizer = load_model(tmp_path / "splade-tiny", "masked-lm")
+    weights = splade_weights(model, tokenizer, ["how do search engines rank documents"], 32)[[0]]
+    best = weights.indices[np.argsort(-weights.data)[:6]]
+    terms = set(tokenizer.convert_ids_to_tokens(best.tolist()))
+    # "ranking" and "engine" do not stand in the text.
+    assert terms == {"rank", "search", "engines", "document", "engine", "ranking"}
+
+
+def test_the_real_dense_encoder_tells_related_texts_from_others(tmp_path):
+    fetch_set("minilm", tmp_path, network=False)
+    model, tokenizer = load_model(tmp_path / "minilm", "encoder")
+    texts = [
+        "how do search engines rank documents",
+        "ranking documents in a search engine",
+        "a recipe for soup",
+        # Its tokenizer file says 128 tokens; the length given here counts.
+        "soup " * 300,
+        "soup " * 200,
+    ]
+    first, related, other, *long = dense_vectors(model, tokenizer, texts, 256)
+    assert first @ related > 0.8 > 0.2 > first @ other
+    assert long[0] @ long[1] < 1 - 1e-6
