@@ -1,0 +1,466 @@
+"""NFaiRR, TExFAIR and their parts: plain implementations, invariants, edges and errors."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.metrics import (
+    MEASURES,
+    alignments,
+    awrf,
+    correlation,
+    count_terms,
+    fairness_by_query,
+    fairness_curves,
+    group_representation,
+    ideal_fairr,
+    largest_divergence,
+    neutrality,
+    nfairr,
+    ranked_counts,
+    rbdf,
+    ted,
+    term_exposure,
+    texfair,
+)
+from everycell.retrieval import read_run, trec_order, write_run
+
+SHE, HE, NONE = [1, 0], [0, 1], [0, 0]
+
+
+@st.composite
+def lists(draw, groups=None, most=6):
+    """Counts, lengths and the mask of one to three queries; lists may be short or empty."""
+    groups = groups or draw(st.integers(2, 4))
+    queries, ranks = draw(st.integers(1, 3)), draw(st.integers(1, most))
+    numbers = st.lists(
+        st.integers(0, 4), min_size=queries * ranks * groups, max_size=queries * ranks * groups
+    )
+    counts = np.array(draw(numbers)).reshape(queries, ranks, groups)
+    more = draw(st.lists(st.integers(0, 9), min_size=ranks, max_size=ranks))
+    ends = draw(st.lists(st.integers(0, ranks), min_size=queries, max_size=queries))
+    return counts, counts.sum(axis=2) + more, np.arange(ranks) < np.array(ends)[:, None]
+
+
+def targets(groups):
+    weights = st.lists(st.integers(1, 9), min_size=groups, max_size=groups)
+    return weights.map(lambda found: np.array(found) / sum(found))
+
+
+def plain_nfairr(documents, words, k, tau, background):
+    """Equations 4.1 to 4.3 word for word: texts, sets of terms, one query."""
+
+    def omega(text):
+        tokens = text.lower().split(" ")
+        magnitude = [sum(tokens.count(term) for term in terms) for terms in words.values()]
+        if sum(magnitude) <= tau:
+            return 1.0
+        return 1 - sum(abs(m / sum(magnitude) - 1 / len(words)) for m in magnitude)
+
+    def fairr(texts):
+        return sum(omega(text) / math.log(r + 1) for r, text in enumerate(texts[:k], 1))
+
+    return fairr(documents) / fairr(sorted(background, key=omega, reverse=True))
+
+
+def plain_texfair(documents, words, k, proportional):
+    """Equations 4.8 to 4.13 word for word, two groups with equal shares."""
+
+    def exposure(term):
+        return sum(
+            text.split(" ").count(term) / len(text.split(" ")) / math.log(r + 1)
+            for r, text in enumerate(documents[:k], 1)
+        )
+
+    by_group = [sum(exposure(term) for term in terms) for terms in words.values()]
+    ranks = range(1, len(documents[:k]) + 1)
+    representative = [
+        any(term in documents[r - 1].split(" ") for terms in words.values() for term in terms)
+        for r in ranks
+    ]
+    factor = sum(s / math.log(1 + r) for s, r in zip(representative, ranks, strict=True)) / sum(
+        1 / math.log(1 + r) for r in ranks
+    )
+    if not sum(by_group):
+        return 1.0 if proportional else math.nan
+    divergence = sum(abs(e / sum(by_group) - 0.5) for e in by_group)
+    return 1 - divergence * (factor if proportional else 1)
+
+
+WORDS = {"f": ["she", "her"], "m": ["he", "his"]}
+texts = st.lists(st.sampled_from(["she", "her", "he", "his", "x", "y", "z"]), min_size=1).map(
+    " ".join
+)
+
+
+@settings(max_examples=40)
+@given(documents=st.lists(texts, min_size=1, max_size=6), tau=st.integers(0, 3))
+def test_measures_are_the_equations_on_texts(tmp_path_factory, documents, tau):
+    path = tmp_path_factory.mktemp("counts") / "counts.parquet"
+    names = [f"d{place}" for place in range(len(documents))]
+    count_terms(zip(names, documents, strict=True), WORDS, path)
+    run = pd.DataFrame({"query": "q", "document": names, "score": -np.arange(len(names), 0.0, -1)})
+    ranked = ranked_counts(run, path)
+    documents = documents[::-1]
+    found = fairness_by_query(ranked, range(1, len(names) + 1), tau=tau, background=ranked)
+    for row in found.to_dict("records"):
+        try:
+            expected = plain_nfairr(documents, WORDS, row["k"], tau, documents)
+        except ZeroDivisionError:
+            expected = math.nan
+        assert row["NFaiRR"] == pytest.approx(expected, nan_ok=True)
+        for name, proportional in (("TExFAIR", True), ("TExFAIR without RBDF", False)):
+            expected = plain_texfair(documents, WORDS, row["k"], proportional)
+            assert row[name] == pytest.approx(expected, nan_ok=True, abs=1e-12)
+
+
+def test_the_figure_that_motivates_texfair():
+    """Figure 4.1: all documents are biased, but on the left they balance each other."""
+    counts = [[HE, SHE, SHE, HE], [HE, HE, HE, HE]]
+    lengths = np.full((2, 4), 12)
+    assert nfairr(counts, tau=0)[:, 3].tolist() == [0, 0]
+    # With the threshold of the authors' code one pronoun a document is none.
+    assert nfairr(counts)[:, 3].tolist() == [1, 1]
+    # By hand: p(f) = (1 / log2(3) + 1 / 2) / (1 + 1 / log2(3) + 1 / 2 + 1 / log2(5)).
+    female = 1 / math.log2(3) + 0.5
+    male = 1 + 1 / math.log2(5)
+    expected = 1 - abs(female - male) / (female + male)
+    assert texfair(counts, lengths)[:, 3] == pytest.approx([expected, 0])
+    assert round(expected, 3) == 0.883
+
+
+@settings(max_examples=40)
+@given(found=lists(), data=st.data())
+def test_ranges(found, data):
+    counts, lengths, listed = found
+    groups = counts.shape[2]
+    target = data.draw(targets(groups))
+    highest = largest_divergence(target, groups)
+    some = np.broadcast_to(listed[:, :1], listed.shape)
+    for proportional in (True, False):
+        values = texfair(counts, lengths, target, proportional=proportional, listed=listed)
+        with_value = values[~np.isnan(values)]
+        assert ((with_value >= 0) & (with_value <= highest + 1e-12)).all()
+        if proportional:
+            assert (np.isnan(values) == ~some).all()
+    fair = nfairr(counts, tau=0, target=target, listed=listed)
+    assert (np.isnan(fair) == ~some).all()
+    assert (fair[some] <= 1 + 1e-12).all()
+    assert (fair[some] >= 1 - highest - 1e-12).all()
+    factor = rbdf(counts, listed=listed)[some]
+    assert ((factor >= 0) & (factor <= 1 + 1e-12)).all()
+
+
+def test_the_largest_divergence_is_reached():
+    target = [0.2, 0.3, 0.5]
+    one_group = [[[3, 0, 0]]]
+    assert ted(one_group, [[7]], target)[0, 0] == pytest.approx(largest_divergence(target, 3))
+    assert texfair(one_group, [[7]], target)[0, 0] == 0
+
+
+@settings(max_examples=40)
+@given(found=lists(), data=st.data())
+def test_swapping_groups_with_their_targets_changes_nothing(found, data):
+    counts, lengths, listed = found
+    order = data.draw(st.permutations(range(counts.shape[2])))
+    target = data.draw(targets(counts.shape[2]))
+    before = fairness_curves(counts, lengths, target, listed=listed)
+    after = fairness_curves(counts[:, :, order], lengths, target[order], listed=listed)
+    for measure in MEASURES:
+        np.testing.assert_allclose(before[measure], after[measure], atol=1e-12)
+
+
+@settings(max_examples=40)
+@given(found=lists(), base=st.floats(1.1, 20))
+def test_the_base_of_the_logarithm_cancels(found, base):
+    counts, lengths, listed = found
+    ranks = counts.shape[1]
+    ours = {"listed": listed, "weights": np.log(base) / np.log(np.arange(2, ranks + 2))}
+    for function, arguments in (
+        (nfairr, (counts,)),
+        (texfair, (counts, lengths)),
+        (rbdf, (counts,)),
+        (awrf, (alignments(counts),)),
+    ):
+        found_now = function(*arguments, **ours)
+        np.testing.assert_allclose(found_now, function(*arguments, listed=listed), atol=1e-9)
+
+
+@settings(max_examples=40)
+@given(found=lists())
+def test_the_curves_are_the_measures(found):
+    counts, lengths, listed = found
+    curves = fairness_curves(counts, lengths, listed=listed)
+    same = np.testing.assert_array_equal
+    same(curves["NFaiRR"], nfairr(counts, listed=listed))
+    same(curves["TExFAIR"], texfair(counts, lengths, listed=listed))
+    same(
+        curves["TExFAIR without RBDF"],
+        texfair(counts, lengths, proportional=False, listed=listed),
+    )
+    same(curves["AWRF"], awrf(alignments(counts), listed=listed))
+
+
+def test_queries_beyond_a_block_are_not_forgotten():
+    counts = np.random.default_rng(0).integers(0, 3, (70, 5, 2))
+    lengths = counts.sum(axis=2) + 3
+    ideal = np.cumsum(np.linspace(1, 2, 70)[:, None] * np.ones(5), axis=1)
+    curves = fairness_curves(counts, lengths, ideal=ideal)
+    np.testing.assert_allclose(curves["TExFAIR"], texfair(counts, lengths))
+    np.testing.assert_allclose(curves["NFaiRR"], nfairr(counts, ideal=ideal))
+
+
+@settings(max_examples=40)
+@given(found=lists(groups=2), data=st.data())
+def test_a_value_at_k_does_not_see_what_stands_below(found, data):
+    counts, lengths, listed = found
+    k = data.draw(st.integers(1, counts.shape[1]))
+    whole = fairness_curves(counts, lengths, listed=listed)
+    cut = fairness_curves(counts[:, :k], lengths[:, :k], listed=listed[:, :k])
+    for measure in MEASURES:
+        np.testing.assert_array_equal(whole[measure][:, :k], cut[measure])
+
+
+@settings(max_examples=40)
+@given(found=lists(groups=2), times=st.integers(2, 5))
+def test_exposure_depends_on_the_share_of_terms_in_a_document_not_on_its_size(found, times):
+    counts, lengths, listed = found
+    before = texfair(counts, lengths, listed=listed)
+    np.testing.assert_allclose(
+        before, texfair(counts * times, lengths * times, listed=listed), atol=1e-12
+    )
+
+
+@settings(max_examples=40)
+@given(found=lists(groups=2), lean=st.integers(1, 5))
+def test_one_more_document_of_the_group_that_leads_is_never_fairer_without_rbdf(found, lean):
+    counts, lengths, _ = found
+    share = group_representation(term_exposure(counts, lengths))[:, -1]
+    for query in np.flatnonzero(~np.isnan(share[:, 0])):
+        ahead = int(share[query].argmax())
+        document = np.zeros((1, 1, 2), dtype=int)
+        document[0, 0, ahead] = lean
+        longer = np.concatenate([counts[query : query + 1], document], axis=1)
+        sizes = np.concatenate([lengths[query : query + 1], [[9]]], axis=1)
+        values = texfair(longer, sizes, proportional=False)[0]
+        assert values[-1] <= values[-2] + 1e-12
+
+
+@settings(max_examples=40)
+@given(found=lists(groups=2))
+def test_documents_without_group_terms_make_a_list_fairer_only_through_rbdf(found):
+    counts, lengths, _ = found
+    empty = np.zeros((len(counts), 1, 2), dtype=int)
+    longer = np.concatenate([counts, empty], axis=1)
+    sizes = np.concatenate([lengths, np.full((len(counts), 1), 5)], axis=1)
+    with_factor = texfair(longer, sizes)
+    assert (with_factor[:, -1] >= with_factor[:, -2] - 1e-12).all()
+    without = texfair(longer, sizes, proportional=False)
+    np.testing.assert_array_equal(without[:, -1], without[:, -2])
+    fair = nfairr(longer, tau=0)
+    assert (fair[:, -1] >= fair[:, -2] - 1e-12).all()
+
+
+def test_a_list_without_group_terms_is_fair_with_rbdf_and_undefined_without():
+    counts, lengths = [[NONE, NONE]], [[3, 0]]
+    assert texfair(counts, lengths).tolist() == [[1, 1]]
+    assert np.isnan(texfair(counts, lengths, proportional=False)).all()
+    assert texfair(counts, lengths, proportional=False, without_terms=0).tolist() == [[1, 1]]
+    assert nfairr(counts).tolist() == [[1, 1]]
+
+
+def test_a_document_of_length_0_exposes_nothing():
+    assert term_exposure([[NONE, SHE]], [[0, 1]]).round(3).tolist() == [[[0, 0], [0.631, 0]]]
+
+
+def test_a_short_list_keeps_its_texfair_but_loses_nfairr():
+    counts, lengths = [[SHE, HE, NONE]], [[2, 2, 0]]
+    listed = [[True, True, False]]
+    values = texfair(counts, lengths, listed=listed)[0]
+    assert values[2] == values[1]
+    # Two neutral documents over an ideal of three.
+    expected = (1 + 1 / math.log2(3)) / (1 + 1 / math.log2(3) + 0.5)
+    assert nfairr(counts, listed=listed)[0] == pytest.approx([1, 1, expected])
+
+
+def test_a_query_without_documents_has_no_value():
+    values = fairness_curves([[SHE]], [[2]], listed=[[False]])
+    assert all(np.isnan(values[measure]).all() for measure in MEASURES)
+
+
+def test_what_stands_at_ranks_without_a_document_is_not_read():
+    listed = [[True, False]]
+    with_rubbish = fairness_curves([[SHE, [9, np.nan]]], [[2, -4]], listed=listed)
+    clean = fairness_curves([[SHE, NONE]], [[2, 0]], listed=listed)
+    for measure in MEASURES:
+        np.testing.assert_array_equal(with_rubbish[measure], clean[measure])
+
+
+def test_neutrality_of_three_groups_falls_below_0():
+    # By hand: |1 - 1/3| + 2 |0 - 1/3| = 4/3.
+    assert neutrality([5, 0, 0]) == pytest.approx(-1 / 3)
+    assert neutrality([2, 0], target=[1, 0]) == 1
+
+
+def test_ideal_takes_the_most_neutral_documents_and_uses_a_small_set_up():
+    omega = [[0.0, 0.5, 1.0]]
+    expected = np.cumsum([1, 0.5 / math.log2(3), 0, 0])
+    assert ideal_fairr(omega, 4)[0] == pytest.approx(expected)
+    assert ideal_fairr(omega, 4, listed=[[True, True, False]])[0, 0] == 0.5
+
+
+def test_nfairr_has_no_value_where_even_the_ideal_is_unfair():
+    assert np.isnan(nfairr([[[2, 0]]], ideal=ideal_fairr([[0.0]], 1))).all()
+
+
+def counts_frame(**documents):
+    frame = pd.DataFrame.from_dict(documents, orient="index", columns=["length", "f", "m"])
+    return frame.rename_axis("document_id")
+
+
+def run_frame(*rows):
+    return pd.DataFrame(rows, columns=["query", "document", "score"])
+
+
+COUNTS = counts_frame(d1=[5, 1, 0], d2=[4, 0, 2], d10=[3, 0, 0])
+
+
+def test_the_background_may_be_a_collection_or_each_querys_own_set():
+    counts = counts_frame(biased=[2, 2, 0], half=[4, 3, 1], neutral=[1, 0, 0])
+    run = run_frame(("q", "biased", 2), ("q", "half", 1))
+    ranked = ranked_counts(run, counts)
+    by_hand = 0.5 / math.log2(3)
+    weight = 1 / math.log2(3)
+    for background, ideal in (
+        (None, 1 + weight),
+        (counts, 1 + 0.5 * weight),
+        (counts.iloc[:2], 0.5),
+        (ranked, 0.5),
+        (ranked_counts(run_frame(("other", "half", 1), ("q", "neutral", 1)), counts), 1),
+    ):
+        found = fairness_by_query(ranked, [2], background=background)
+        assert found["NFaiRR"].tolist() == pytest.approx([by_hand / ideal])
+
+
+def test_ranks_are_those_of_the_retrieval_modules():
+    run = run_frame(
+        ("q2", "d9", 1.0), ("q1", "d2", 1.0), ("q1", "d10", 1.0 + 1e-9), ("q1", "é", 1.0),
+        ("q1", "D1", 3.0), ("q2", "d1", 2.0),
+    )  # fmt: skip
+    names = sorted(run["document"].unique())
+    counts = pd.DataFrame({"length": range(10, 10 + len(names)), "f": 0, "m": 0}, index=names)
+    ranked = ranked_counts(run, counts)
+    expected = trec_order(run).groupby("query", sort=False)["document"].agg(list)
+    assert list(ranked.queries) == list(expected.index) == ["q2", "q1"]
+    found = [
+        [names[int(length) - 10] for length in row[there]]
+        for row, there in zip(ranked.lengths, ranked.listed, strict=True)
+    ]
+    assert found == expected.tolist()
+
+
+def test_five_lines_from_a_trec_run_and_a_counts_file(tmp_path):
+    count_terms([("d1", "she runs"), ("d2", "he and his dog")], WORDS, tmp_path / "counts")
+    write_run(run_frame(("7", "d1", 2.0), ("7", "d2", 1.0)), tmp_path / "bm25.run", tag="bm25")
+
+    run = read_run(tmp_path / "bm25.run")
+    ranked = ranked_counts(run, tmp_path / "counts", depth=10)
+    values = fairness_by_query(ranked, cutoffs=[1, 2, 10])
+    means = values.groupby("k")[["NFaiRR", "TExFAIR"]].mean()
+
+    # By hand: both documents expose half of their tokens; the second one weighs 0.631.
+    assert means.loc[2, "TExFAIR"] == pytest.approx(2 / (1 + math.log2(3)))
+    assert means["NFaiRR"].round(3).tolist() == [1, 0.613, 0.22]
+
+
+def test_unknown_documents_are_an_error_or_neutral():
+    run = run_frame(("q", "d1", 2), ("q", "new", 1))
+    with pytest.raises(ValueError, match=r"Document 'new' of the run has no counts \(1 of 2"):
+        ranked_counts(run, COUNTS)
+    ranked = ranked_counts(run, COUNTS, unknown="neutral")
+    assert ranked.counts[0].tolist() == [SHE, NONE]
+    assert ranked.listed.all()
+
+
+def test_depth_cuts_and_pads():
+    run = run_frame(("q", "d1", 3), ("q", "d2", 2), ("p", "d1", 1))
+    assert ranked_counts(run, COUNTS, depth=1).counts.tolist() == [[SHE], [SHE]]
+    assert ranked_counts(run, COUNTS, depth=3).listed.tolist() == [
+        [True, True, False],
+        [True, False, False],
+    ]
+
+
+RUN = run_frame(("q", "d1", 1.0))
+
+
+@pytest.mark.parametrize(
+    ("run", "options", "says"),
+    [
+        (RUN.drop(columns="score"), {}, "no column 'score'"),
+        (RUN.iloc[:0], {}, "no rows"),
+        (RUN.assign(score=np.inf), {}, "Row 0 of the run .* has the score inf"),
+        (pd.concat([RUN, RUN]), {}, "Row 1 of the run has the document 'd1' .* second time"),
+        (RUN, {"depth": 0}, "depth is 0"),
+        (RUN, {"unknown": "skip"}, "choose 'error' or 'neutral'"),
+    ],
+)
+def test_runs_that_are_refused(run, options, says):
+    with pytest.raises(ValueError, match=says):
+        ranked_counts(run, COUNTS, **options)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"counts": [[SHE, [3, 3]]]}, "rank 2 of query 0 .* has 6 group terms and the length 5"),
+        ({"counts": [[SHE, [-1, 0]]]}, "counts hold -1"),
+        ({"counts": [[SHE, [np.nan, 0]]]}, "counts hold nan"),
+        ({"counts": [SHE, HE]}, "queries x ranks x groups"),
+        ({"counts": [[[1], [1]]]}, "takes two or more"),
+        ({"lengths": [[5]]}, "lengths have the shape"),
+        ({"target": [0.5, 0.6]}, "sum to 1.1"),
+        ({"target": [1.5, -0.5]}, "0 or more"),
+        ({"target": [0.2, 0.3, 0.5]}, r"shape \(3,\)"),
+        ({"weights": [0, 1]}, "begin with 0"),
+        ({"weights": [1]}, r"one for each of the 2 ranks"),
+        ({"listed": [[False, True]]}, "a list has no gaps"),
+        ({"listed": [[True]]}, "mask of listed ranks has the shape"),
+    ],
+)
+def test_arrays_that_are_refused(change, says):
+    arguments = {"counts": [[SHE, HE]], "lengths": [[5, 5]]} | change
+    with pytest.raises(ValueError, match=says):
+        texfair(**arguments)
+
+
+def test_other_values_that_are_refused():
+    ranked = ranked_counts(RUN, COUNTS)
+    with pytest.raises(ValueError, match="cut-off 2 is not there; the lists have ranks 1 to 1"):
+        fairness_by_query(ranked, [2])
+    with pytest.raises(ValueError, match=r"background has the groups \['m'\]"):
+        fairness_by_query(ranked, [1], background=COUNTS[["length", "m"]])
+    other = ranked_counts(RUN.assign(query="p"), COUNTS)
+    with pytest.raises(ValueError, match="Query 'q' has no background documents"):
+        fairness_by_query(ranked, [1], background=other)
+    with pytest.raises(ValueError, match="tau is -1"):
+        neutrality([1, 0], tau=-1)
+    with pytest.raises(ValueError, match=r"ideal has the shape \(1, 2\)"):
+        nfairr([[SHE]], ideal=[[1, 2]])
+    with pytest.raises(ValueError, match="largest value 2"):
+        ideal_fairr([[2.0]], 1)
+
+
+def test_correlation_is_numpys_and_leaves_queries_without_a_value_out():
+    first, second = np.random.default_rng(1).random((2, 30))
+    found = correlation(np.append(first, np.nan), np.append(second, 0.5))
+    assert found.r == pytest.approx(np.corrcoef(first, second)[0, 1])
+    assert found.queries == 30
+    assert 0 < found.p < 1
+    assert math.isnan(correlation([1, 1, 1], [1, 2, 3]).r)
+    with pytest.raises(ValueError, match="one value of each measure a query"):
+        correlation([1, 2], [1, 2, 3])
