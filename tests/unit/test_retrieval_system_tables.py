@@ -1,0 +1,285 @@
+"""Frames of the chapter's tables, worked out by hand, by scipy and by pytrec_eval."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from scipy import stats
+
+from everycell.retrieval import (
+    ORACLE_ROWS,
+    Pairing,
+    Sweep,
+    as_printed,
+    curves,
+    evaluate,
+    interpolate,
+    interpolation_table,
+    judge,
+    noise_levels,
+    noise_oracle,
+    oracle,
+    oracle_summary,
+    oracle_table,
+    pairing,
+    quality_table,
+    tuned_values,
+    z_scores,
+)
+
+SYSTEMS = {"BM25": 0.0, "TILDE": 0.06, "TILDEv2": 0.035}
+QREL = ["query", "document", "relevance"]
+
+
+def per_topic(seed, n=40):
+    """MAP and nDCG of three systems on n topics, the better ones by a known shift."""
+    rng = np.random.default_rng(seed)
+    base = rng.random((n, 2)) / 2
+    topics = pd.Index([f"q{i}" for i in range(n)], name="query")
+    return {
+        name: pd.DataFrame(
+            base + shift + rng.normal(0, 0.05, (n, 2)), columns=["MAP", "nDCG"], index=topics
+        )
+        for name, shift in SYSTEMS.items()
+    }
+
+
+def judged(seed, n=24, width=8):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "query": np.repeat([f"q{i}" for i in range(n)], width),
+            "document": [f"d{j}" for j in range(width)] * n,
+            "relevance": np.tile(np.arange(width) < 2, n).astype(int),
+        }
+    )
+    lists = judge(frame, frame)
+    scores = [rng.integers(5, size=lists.listed.shape) / 2 + lists.relevance for _ in range(2)]
+    return frame, lists, *scores
+
+
+def one_topic_sweeps():
+    """Two validation and three test topics at three weights; MAP and nDCG disagree."""
+    alphas = (0.0, 0.5, 1.0)
+    validation = Sweep(
+        alphas,
+        pd.Index(["v", "w"], name="query"),
+        {
+            "MAP": np.array([[0.2, 0.2], [0.5, 0.4], [0.3, 0.3]]),
+            "nDCG": np.array([[0.2, 0.2], [0.4, 0.4], [0.5, 0.9]]),
+        },
+    )
+    test = Sweep(
+        alphas,
+        pd.Index(["q", "r", "s"], name="query"),
+        {
+            "MAP": np.array([[0.5, 0.2, 0.1], [0.5, 0.6, 0.2], [0.4, 0.3, 0.9]]),
+            "nDCG": np.array([[0.1, 0.3, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.95]]),
+        },
+    )
+    return Pairing(validation, test)
+
+
+@pytest.mark.parametrize(("choice", "number"), [("all_pairs", 3), ("others", 2), (66, 66)])
+def test_letters_are_those_of_scipy_s_paired_tests_times_the_comparisons(choice, number):
+    values = {"cite": per_topic(0), "co-cite": per_topic(1, n=12)}
+    table = quality_table(values, comparisons=choice)
+    letters = dict(zip(SYSTEMS, "abc", strict=True))
+    assert set(table["comparisons"]) == {number}
+    assert set(table["marker"]) > {""}
+    for row in table.itertuples():
+        own = values[row.task][row.system][row.metric]
+        assert row.value == pytest.approx(own.mean()) and row.n == len(own)
+        expected = ""
+        for other, letter in letters.items():
+            theirs = values[row.task][other][row.metric]
+            if other != row.system and own.mean() > theirs.mean():
+                p = stats.ttest_rel(own, theirs).pvalue
+                expected += letter if p * number < 0.05 else ""
+        assert row.marker == expected
+
+
+def test_rows_stand_system_by_system_in_their_order():
+    table = quality_table({"cite": per_topic(0), "co-cite": per_topic(1)})
+    assert list(table["row"]) == list("aaaabbbbcccc")
+    assert table[["task", "metric"]].head(4).values.tolist() == [
+        ["cite", "MAP"],
+        ["cite", "nDCG"],
+        ["co-cite", "MAP"],
+        ["co-cite", "nDCG"],
+    ]
+    letters = {"BM25": "h", "TILDE": "x", "TILDEv2": "i"}
+    named = quality_table({"cite": per_topic(0)}, comparisons=1, letters=letters)
+    assert list(named["row"].unique()) == ["h", "x", "i"]
+    assert "hi" in set(named["marker"])
+
+
+def test_one_system_is_compared_with_none():
+    table = quality_table({"cite": {"BM25": per_topic(0)["BM25"]}})
+    assert list(table["marker"]) == ["", ""] and set(table["comparisons"]) == {0}
+
+
+def test_quality_is_that_of_pytrec_eval():
+    frame, lists, first, _ = judged(0)
+    run = lists.run(first)
+    table = quality_table({"cite": {"BM25": evaluate(run, frame)}}).set_index("metric")["value"]
+    found = pytrec_eval.RelevanceEvaluator(
+        {
+            q: dict(zip(g["document"], g["relevance"], strict=True))
+            for q, g in frame.groupby("query")
+        },
+        {"map", "ndcg"},
+    ).evaluate(
+        {q: dict(zip(g["document"], g["score"], strict=True)) for q, g in run.groupby("query")}
+    )
+    assert table["MAP"] == pytest.approx(np.mean([v["map"] for v in found.values()]))
+    assert table["nDCG"] == pytest.approx(np.mean([v["ndcg"] for v in found.values()]))
+
+
+@pytest.mark.parametrize("over", ["query", "run"])
+def test_a_pairing_scales_and_measures_each_split_by_itself(over):
+    frame, lists, first, second = judged(1)
+    chosen = np.arange(len(first)) % 3 == 0
+    both = pairing(lists, first, second, chosen, over=over)
+    for rows, found in ((chosen, both.test), (~chosen, both.validation)):
+        part = lists.topics(rows)
+        scaled = [z_scores(scores[rows], part.listed, over=over) for scores in (first, second)]
+        run = part.run(interpolate(*scaled, [0.3])[0])
+        expected = evaluate(run, frame[frame["query"].isin(part.queries)])
+        np.testing.assert_allclose(found.at(0.3), expected.loc[part.queries], atol=1e-12)
+
+
+def test_each_measure_has_its_own_weight_or_all_have_that_of_one():
+    both = {"cite": one_topic_sweeps()}
+    values, alphas = tuned_values(both)
+    assert alphas["alpha"].tolist() == [0.5, 1.0]
+    assert values["cite"].values.tolist() == [[0.5, 0.7], [0.6, 0.8], [0.2, 0.95]]
+    values, alphas = tuned_values(both, "MAP")
+    assert alphas["alpha"].tolist() == [0.5, 0.5]
+    assert values["cite"]["nDCG"].tolist() == [0.4, 0.5, 0.6]
+
+
+def test_test_topics_do_not_move_the_weight():
+    both = one_topic_sweeps()
+    worse = Sweep(
+        both.test.alphas, both.test.queries, {m: 1 - v for m, v in both.test.values.items()}
+    )
+    _, alphas = tuned_values({"cite": both})
+    _, same = tuned_values({"cite": Pairing(both.validation, worse)})
+    pd.testing.assert_frame_equal(alphas, same)
+
+
+def test_the_interpolation_table_holds_singles_and_combinations():
+    both = one_topic_sweeps()
+    singles = {"cite": {"BM25": both.test.at(1.0), "TILDE": both.test.at(0.0)}}
+    table = interpolation_table(singles, {"BM25+TILDE": {"cite": both}}, tune_for="MAP")
+    assert list(table["system"].unique()) == ["BM25", "TILDE", "BM25+TILDE"]
+    assert list(table["row"].unique()) == ["a", "b", "c"]
+    assert set(table["comparisons"]) == {3}
+    combined = table[table["system"] == "BM25+TILDE"]
+    assert combined["alpha"].tolist() == [0.5, 0.5]
+    assert combined["value"].tolist() == pytest.approx([1.3 / 3, 0.5])
+    assert table[table["system"] != "BM25+TILDE"]["alpha"].isna().all()
+    assert list(singles["cite"]) == ["BM25", "TILDE"]
+
+
+def test_noise_levels_are_the_mean_and_spread_over_seeds():
+    _, lists, first, _ = judged(2)
+    levels = noise_levels(lists, first, seeds=range(4))
+    control = noise_oracle(lists, first, seeds=range(4))
+    for metric in ("MAP", "nDCG"):
+        values = control.loc[metric, "value"]
+        assert levels.loc[metric, "noise_value"] == pytest.approx(values.mean())
+        assert levels.loc[metric, "noise_sd"] == pytest.approx(values.std(ddof=1))
+
+
+def test_the_oracle_table_has_the_rows_of_the_print():
+    frame, lists, first, second = judged(3)
+    found = pairing(lists, first, second, np.arange(len(first)) > 3).test
+    test = lists.topics(np.arange(len(first)) > 3)
+    singles = {"cite": {"BM25": found.at(1.0), "TILDE": found.at(0.0)}}
+    noise = {"cite": noise_levels(test, first[4:], seeds=range(3))}
+    table = oracle_table({"BM25+oracle TILDE": {"cite": found}}, singles, noise)
+    assert list(table["row"].unique()) == list(ORACLE_ROWS)
+    for metric in ("MAP", "nDCG"):
+        chosen = oracle(found, metric)
+        cells = table[table["metric"] == metric].set_index("row")
+        summary = oracle_summary(chosen)
+        assert cells["value"].tolist() == pytest.approx([summary[n] for n in ORACLE_ROWS.values()])
+        quality = cells.loc["ranking quality"]
+        expected = "".join(
+            letter
+            for letter, frame in zip("ab", singles["cite"].values(), strict=True)
+            if stats.ttest_rel(chosen["value"], frame[metric]).pvalue * 2 < 0.05
+        )
+        assert (quality["marker"], quality["comparisons"], quality["n"]) == (expected, 2, 20)
+        assert expected
+        assert quality["noise_value"] == noise["cite"].loc[metric, "noise_value"]
+        assert set(cells["marker"].iloc[1:]) == {""}
+        assert cells["noise_value"].iloc[1:].isna().all()
+
+
+def test_oracle_rows_stand_combination_by_combination():
+    both = one_topic_sweeps()
+    singles = {"cite": {"BM25": both.test.at(1.0)}, "co-cite": {"BM25": both.test.at(1.0)}}
+    noise = dict.fromkeys(singles, pd.DataFrame({"noise_value": 0.5}, index=["MAP", "nDCG"]))
+    table = oracle_table(
+        dict.fromkeys(["z", "y"], dict.fromkeys(singles, both.test)), singles, noise
+    )
+    assert list(table["combination"]) == ["z"] * 20 + ["y"] * 20
+    assert list(table["row"][:20]) == list(np.repeat(list(ORACLE_ROWS), 4))
+    assert table["task"].head(4).tolist() == ["cite", "cite", "co-cite", "co-cite"]
+
+
+def test_curves_by_hand():
+    both = one_topic_sweeps()
+    noise = {"cite": pd.DataFrame({"noise_value": [0.65, 0.85]}, index=["MAP", "nDCG"])}
+    table = curves({"BM25+TILDE": {"cite": both.test}}, noise)
+    means = table[table["metric"] == "MAP"]
+    assert means["alpha"].tolist() == [0.0, 0.5, 1.0]
+    assert means["value"].tolist() == pytest.approx([0.8 / 3, 1.3 / 3, 1.6 / 3])
+    assert means["oracle"].tolist() == pytest.approx([2.0 / 3] * 3)
+    assert set(means["noise"]) == {0.65} and len(table) == 6
+
+
+def test_only_values_of_map_are_printed_in_percent():
+    rows = ["ranking quality", "ranking quality", "alpha_average"]
+    table = pd.DataFrame({"row": rows, "metric": ["MAP", "nDCG", "MAP"], "value": 0.5})
+    printed = as_printed(table)
+    assert printed["value"].tolist() == [50.0, 0.5, 0.5]
+    assert printed["unit"].tolist() == ["percent", "", ""]
+    assert table["value"].tolist() == [0.5] * 3
+
+
+def test_what_does_not_fit_together_is_refused():
+    values, both = per_topic(0), one_topic_sweeps()
+    with pytest.raises(ValueError, match="There are no values"):
+        quality_table({"cite": {}})
+    with pytest.raises(ValueError, match=r"Task 'co-cite' has the systems \['BM25'\]"):
+        quality_table({"cite": values, "co-cite": {"BM25": values["BM25"]}})
+    with pytest.raises(ValueError, match="topics or measures of 'TILDE' are not those of 'BM25'"):
+        quality_table({"cite": {"BM25": values["BM25"], "TILDE": values["TILDE"][::-1]}})
+    with pytest.raises(ValueError, match="system 'TILDE' has no letter"):
+        quality_table({"cite": values}, letters={"BM25": "a"})
+    noise = {"cite": pd.DataFrame({"noise_value": 0.5}, index=["MAP", "nDCG"])}
+    with pytest.raises(ValueError, match="singles has no task 'cite'"):
+        oracle_table({"x": {"cite": both.test}}, {}, noise)
+    with pytest.raises(ValueError, match="noise has no task 'cite'"):
+        curves({"x": {"cite": both.test}}, {})
+    with pytest.raises(ValueError, match="topics of 'BM25' are not those of the oracle"):
+        oracle_table({"x": {"cite": both.test}}, {"cite": values}, noise)
+
+
+@pytest.mark.parametrize(
+    ("in_test", "message"),
+    [
+        ([True] * 24, "24 of 24 topics are test topics"),
+        ([False] * 24, "0 of 24 topics are test topics"),
+        ([True, False], "a truth value for each of the 24 topics"),
+        ([0, 1] * 12, "a truth value for each of the 24 topics"),
+    ],
+)
+def test_a_pairing_needs_both_splits(in_test, message):
+    _, lists, first, second = judged(4)
+    with pytest.raises(ValueError, match=message):
+        pairing(lists, first, second, in_test)
