@@ -1,11 +1,13 @@
 """Lucene against plain Python: scores with Lucene's one-byte lengths, order, counts, bad input."""
 
+import os
 import re
 import subprocess
 import sys
 import textwrap
 from collections import Counter
 from math import log
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -434,6 +436,14 @@ def test_a_missing_or_broken_pyserini(monkeypatch, tmp_path):
     monkeypatch.setattr(lucene, "Path", lambda *parts: tmp_path)
     with pytest.raises(LuceneError, match="pyserini has no jar in"):
         lucene._jar()
+
+
+def test_a_java_that_does_not_start(monkeypatch):
+    home = os.environ.get("JAVA_HOME")
+    monkeypatch.setitem(sys.modules, "jnius", SimpleNamespace())
+    with pytest.raises(LuceneError, match="Java did not start .* with `make setup-lucene`"):
+        lucene.start_java()
+    assert os.environ.get("JAVA_HOME") == home
 
 
 def test_an_older_java(monkeypatch):

@@ -233,7 +233,8 @@ def start_java(heap_mb: int = 1024) -> int:
     Parameters
     ----------
     heap_mb : int
-        Most memory that Java objects may take, in MB, 32 or more.
+        Most memory that Java objects may take, in MB, 32 or more. With more than the machine can
+        give, Java says so and ends the process.
 
     Returns
     -------
@@ -271,8 +272,7 @@ def start_java(heap_mb: int = 1024) -> int:
     # pyjnius has no class of its own for a JVM that does not start.
     except Exception as error:
         raise LuceneError(
-            f"Java did not start with a heap of {heap_mb} MB ({error}): ask for a smaller heap, or "
-            "install Java again with `make setup-lucene`."
+            f"Java did not start ({error}): install it again with `make setup-lucene`."
         ) from error
     finally:
         if home is None:
@@ -291,8 +291,8 @@ def build_index(documents: Iterable[tuple[str, Terms]], folder: Path | str) -> S
     """Index tokenised documents.
 
     The index is written beside `folder` and takes its name only when it is whole; an older index
-    of that name is then removed. It is one segment with term frequencies and no positions. One
-    thread writes it: with two the calls into Java wait for each other (see bench/lucene_search.py).
+    of that name is then removed. It is one segment with term frequencies and no positions, written
+    by one thread, since pyjnius mixes up the objects of several.
 
     Parameters
     ----------
