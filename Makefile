@@ -33,7 +33,8 @@ VENV_IS := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help reproduce test setup setup-test setup-lucene setup-torch lint bench clean-results locks
+.PHONY: help reproduce test setup setup-test setup-bench setup-lucene setup-torch lint bench \
+  clean-results locks
 ifneq ($(VENV_IS),whole)
 .PHONY: $(STAMPS)/venv
 endif
@@ -53,20 +54,22 @@ reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a s
 test: setup-test lint ## run the linters and the whole test suite
 	$(IN_VENV) python -m pytest -n $(WORKERS) -rs $(PYTEST_ARGS)
 
-setup: $(STAMPS)/project ## make .venv from the base lock
+setup: setup-lucene setup-torch ## make .venv with all that a run needs (3 GB)
+
+setup-lucene: $(STAMPS)/project $(STAMPS)/lucene ## of these, only the library and Lucene with a JDK
+
+setup-torch: $(STAMPS)/project $(STAMPS)/torch $(STAMPS)/torch-cpu ## only the library, torch, weights
 
 setup-test: setup $(STAMPS)/test ## add what only the tests need
 
-setup-lucene: setup $(STAMPS)/lucene ## add Lucene search and a JDK (0.5 GB)
-
-setup-torch: setup $(STAMPS)/torch $(STAMPS)/torch-cpu ## add neural models on the CPU (2 GB)
+setup-bench: setup-test $(STAMPS)/bench ## add what only the benchmarks need
 
 lint: setup-test ## check style: ruff and snakefmt
 	$(IN_VENV) ruff check .
 	$(IN_VENV) ruff format --check .
 	$(IN_VENV) snakefmt --check Snakefile workflow
 
-bench: setup-test ## measure the speed ratios (minutes; not part of the tests)
+bench: setup-bench ## measure the speed ratios (minutes; not part of the tests)
 	@set -e; for script in bench/*.py; do echo "$$script"; $(IN_VENV) python "$$script"; done
 
 # Each group keeps to the versions of the ones before it. Versions stay as they are while the .in
@@ -103,7 +106,7 @@ endif
 	@rm .venv/unfinished && mkdir -p $(STAMPS) && touch $@
 
 # Complete locks need no resolution, hence --no-deps.
-$(addprefix $(STAMPS)/,base test lucene torch): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
+$(addprefix $(STAMPS)/,base test lucene torch bench): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
 	@touch .venv/unfinished
 	$(UV_INSTALL) --no-deps --require-hashes -r $<
 	@rm .venv/unfinished && touch $@

@@ -35,7 +35,7 @@ def set_up(checkout: Path) -> Path:
     subprocess.run(command, check=True)
     stamps = checkout / ".venv" / "stamps"
     stamps.mkdir()
-    for name in ("venv", "base", "project", "test"):
+    for name in ("venv", "base", "project", "lucene", "torch", "torch-cpu", "test"):
         (stamps / name).touch()
     return checkout
 
@@ -52,13 +52,28 @@ def test_two_cores_and_the_default_target_otherwise(set_up):
 
 def test_without_a_goal_the_targets_are_listed(checkout):
     shown = make(checkout).stdout
-    for target in ("reproduce", "test", "setup", "setup-test", "lint", "bench", "clean-results"):
+    for target in ("reproduce", "test", "setup", "setup-test", "setup-bench", "lint", "bench"):
         assert f"  make {target} " in shown
     assert not (checkout / ".venv").exists()
 
 
 def test_a_second_set_up_has_nothing_to_do(set_up):
     assert "Nothing to be done" in make(set_up, "setup").stdout
+
+
+@pytest.mark.parametrize("goal", ["reproduce", "test"])
+def test_runs_and_tests_have_lucene_and_torch(set_up, goal):
+    for name in ("lucene", "torch", "torch-cpu"):
+        (set_up / ".venv" / "stamps" / name).unlink()
+    planned = make(set_up, "-n", goal).stdout
+    for name in ("lucene", "torch", "torch-cpu"):
+        assert f"-r envs/{name}.lock" in planned
+    assert "-r envs/base.lock" not in planned
+
+
+def test_only_benchmarks_have_their_own_packages(set_up):
+    assert "-r envs/bench.lock" in make(set_up, "-n", "bench").stdout
+    assert "-r envs/bench.lock" not in make(set_up, "-n", "test").stdout
 
 
 def test_tests_run_all_linters_first(set_up):
@@ -129,6 +144,7 @@ def test_a_failed_installation_leaves_no_stamp(checkout):
 
 
 def test_a_local_folder_of_wheels_is_handed_on(set_up, monkeypatch):
+    (set_up / ".venv" / "stamps" / "torch-cpu").unlink()
     monkeypatch.setenv("PIP_FIND_LINKS", "/some/wheels")
     planned = make(set_up, "-n", "setup-torch").stdout
     assert '--find-links "/some/wheels"' in planned and "--torch-backend" not in planned
