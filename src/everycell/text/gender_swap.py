@@ -1,0 +1,299 @@
+r"""Counterfactual data substitution: the gendered words of a text replaced by their counterparts.
+
+Words are replaced by a list of pairs (``gender_pairs.yaml``, or the caller's own), given names by
+a name of the other gender. Capitals stay as they are ("She", "SHE"), and so does everything around
+a word: in "the man's" only "man" is one. Pronouns that are one word in one gender and two in the
+other are told apart without a tagger, by what follows them:
+
+==========  ================  ===============
+word        before a noun     standing alone
+==========  ================  ===============
+her         his               him
+his         her               hers
+him         her               her
+hers        his               his
+==========  ================  ===============
+
+A pronoun stands alone if the text or clause ends after it (any sign but an opening quotation mark
+or bracket), if the next word is one that begins no noun after "her" or "his" (an article,
+preposition, conjunction, pronoun, auxiliary, or one of some adverbs and verbs: `ALONE_BEFORE`), or
+if it follows a form of let, make or give. So "see her run" is taken for a noun and becomes "see his
+run", and "told him stories" comes back as "told his stories" when it is swapped twice; "made her
+dinner" becomes "made him dinner", whoever's it was.
+
+Measured on GrepBiasIR, whose texts have a male and a female wording: where both have the same
+number of words and one says "her", the rule gives the other's word in 41 of 44 places (36 without
+the forms of make and give, which were added on seeing these texts); two of the other three are
+slips of that collection. Whole texts become their counterpart in 396 of 464 cases; most others use
+"girl" for "guy".
+
+Source: abolghasemi2026, section 4.5 (iii), after Maudslay et al., "It's all in the name" (EMNLP
+2019). The thesis used part-of-speech tags for "her" and names neither tagger nor pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+import pandas as pd
+import yaml
+
+#: Words after which no noun phrase has begun, so that a pronoun before them stands alone.
+ALONE_BEFORE = frozenset(
+    """
+    a an the this that these those some any another each every all both either neither
+    i you he she it we they me us them my your our their his her him
+    who whom whose what which when where why how whether
+    and or but nor so yet if because although though while until unless than as since after before
+    to of in on at by for from with without about into onto over under through during between
+    among against around across along toward towards upon off up down out away back near behind
+    beyond like per via
+    is are was were be been being am has have had do does did will would can could may might must
+    shall should
+    not never always often again too also now then here there just even only ever still already soon
+    today tomorrow yesterday tonight once instead together anymore anyway forever alone well right
+    go get become know feel come think say find keep give take see understand make want stay realize
+    seem look achieve choose avoid
+    """.split()
+)
+
+_WORD = re.compile(r"[^\W\d_]+")
+#: What may stand between a pronoun and the noun that it belongs to.
+_BEFORE_A_NOUN = re.compile(r"\s+[\"'“‘(\[]?(?P<next>[^\W_]+)")
+_GOVERNOR = re.compile(
+    r"\b(?:let|lets|letting|make|makes|made|making|give|gives|gave|given|giving)\s+$", re.IGNORECASE
+)
+#: Characters before a pronoun in which a governor is looked for.
+_REACH = 12
+_PRONOUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {"her": ("his", "him"), "his": ("her", "hers"), "him": ("her", "her"), "hers": ("his", "his")}
+)
+_PAIRS = Path(__file__).with_name("gender_pairs.yaml")
+
+
+@dataclass(frozen=True)
+class GenderPairs:
+    """Words and names with their counterparts.
+
+    Attributes
+    ----------
+    words : mapping of str to str
+        Lower case; each counterpart's counterpart is the word itself. Matched in any case.
+    names : mapping of str to str
+        Given names with a capital, likewise; matched as they are written and in capitals, since
+        many are words too.
+    """
+
+    words: Mapping[str, str]
+    names: Mapping[str, str]
+
+
+def make_pairs(
+    words: Iterable[tuple[str, str]], names: Iterable[tuple[str, str]] = ()
+) -> GenderPairs:
+    """Make a two-way list of pairs.
+
+    Parameters
+    ----------
+    words
+        Pairs of words, in any case; him, his, her and hers are not to be given (see the head of
+        the module).
+    names
+        Pairs of given names.
+
+    Returns
+    -------
+    GenderPairs
+
+    Raises
+    ------
+    ValueError
+        A word that is no run of letters (a phrase, say), has two pairs, or is one of the four
+        pronouns.
+
+    Examples
+    --------
+    >>> make_pairs([("he", "she")], [("John", "Mary")]).names["Mary"]
+    'John'
+    """
+    taken: set[str] = set()
+
+    def both_ways(pairs: Iterable[tuple[str, str]], kind: str) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        for first, second in pairs:
+            for word in (first, second):
+                if not _WORD.fullmatch(word):
+                    raise ValueError(
+                        f"The {kind} {word!r} is no run of letters; a pair has two single words, "
+                        "so remove it."
+                    )
+                if word.lower() in _PRONOUNS:
+                    raise ValueError(
+                        f"The {kind} {word!r} is replaced by a rule of its own; remove its pair."
+                    )
+                if word.lower() in taken:
+                    raise ValueError(
+                        f"The {kind} {word!r} stands in two pairs; it has one counterpart, so "
+                        "remove one."
+                    )
+                taken.add(word.lower())
+            found |= {first: second, second: first}
+        return MappingProxyType(found)
+
+    lower = [(first.lower(), second.lower()) for first, second in words]
+    return GenderPairs(both_ways(lower, "word"), both_ways(names, "name"))
+
+
+@cache
+def default_pairs() -> GenderPairs:
+    """Return the project's own pairs, ``gender_pairs.yaml``; its head states their source.
+
+    Returns
+    -------
+    GenderPairs
+
+    Examples
+    --------
+    >>> default_pairs().words["daughter"]
+    'son'
+    """
+    lists = yaml.safe_load(_PAIRS.read_text(encoding="utf-8"))
+    return make_pairs(map(tuple, lists["nouns"]), map(tuple, lists["names"]))
+
+
+def _in_case_of(word: str, model: str) -> str:
+    if len(model) > 1 and model.isupper():
+        return word.upper()
+    return word.capitalize() if model[0].isupper() else word
+
+
+def _stands_alone(text: str, pronoun: re.Match[str]) -> bool:
+    """Whether a pronoun belongs to no noun after it."""
+    following = _BEFORE_A_NOUN.match(text, pronoun.end())
+    if following is None or following["next"].lower() in ALONE_BEFORE:
+        return True
+    before = text[max(pronoun.start() - _REACH, 0) : pronoun.start()]
+    return _GOVERNOR.search(before) is not None
+
+
+def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
+    """Replace every gendered word of a text by its counterpart.
+
+    Parameters
+    ----------
+    text
+        Any text; words are runs of letters, of any script.
+    pairs
+        `default_pairs` if left out.
+
+    Returns
+    -------
+    str
+        The text with each word of the pairs, and him, his, her and hers, replaced. Words in
+        capitals stay so, words with a capital keep one, others (also "hE") come in lower case.
+        Swapping twice gives the text back if its cases are of these three kinds and the rule for
+        pronouns judged "him" and "hers" by what follows as they are meant.
+
+    Examples
+    --------
+    >>> swap_gender("She told HIM that Mary's brother lost his keys; he'd help her find hers.")
+    "He told HER that James's sister lost her keys; she'd help him find his."
+    >>> swap_gender("Her husband saw her at the men's room.")
+    "His wife saw him at the women's room."
+    """
+    known = pairs or default_pairs()
+
+    def replace(match: re.Match[str]) -> str:
+        word = match[0]
+        lower = word.lower()
+        if lower in _PRONOUNS:
+            before_noun, alone = _PRONOUNS[lower]
+            chosen = alone if _stands_alone(text, match) else before_noun
+            return _in_case_of(chosen, word)
+        if lower in known.words:
+            return _in_case_of(known.words[lower], word)
+        name = word if word in known.names else word.capitalize()
+        if name in known.names and (name == word or word.isupper()):
+            return known.names[name].upper() if word != name else known.names[name]
+        return word
+
+    return _WORD.sub(replace, text)
+
+
+def without_counterpart(
+    words: Mapping[str, Collection[str]], pairs: GenderPairs | None = None
+) -> dict[str, tuple[str, ...]]:
+    """Group terms that a swap leaves as they are.
+
+    Parameters
+    ----------
+    words
+        Group -> terms (see `everycell.metrics.read_words`), in any case.
+    pairs
+        `default_pairs` if left out.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Group -> its terms without a counterpart, in their order.
+
+    Examples
+    --------
+    >>> without_counterpart({"f": ["her", "mum", "mary"], "m": ["man", "bloke"]})
+    {'f': ('mum',), 'm': ('bloke',)}
+    """
+    known = pairs or default_pairs()
+    paired = {*known.words, *_PRONOUNS, *(name.lower() for name in known.names)}
+    return {
+        group: tuple(term for term in terms if term.lower() not in paired)
+        for group, terms in words.items()
+    }
+
+
+def swap_coverage(
+    texts: Iterable[str],
+    words: Mapping[str, Collection[str]],
+    pairs: GenderPairs | None = None,
+) -> pd.DataFrame:
+    """Count the group terms of texts, and how many of them a swap replaces.
+
+    Parameters
+    ----------
+    texts
+        Read once, one by one.
+    words
+        Group -> terms, in any case.
+    pairs
+        `default_pairs` if left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a group term that occurs: ``group``, ``term``, ``occurrences``, ``replaced`` (a
+        name in lower case is not); most frequent first, then by group and term.
+
+    Examples
+    --------
+    >>> swap_coverage(["Mum and mary saw Mary"], {"f": ["mum", "mary"]}).values.tolist()
+    [['f', 'mary', 2, 1], ['f', 'mum', 1, 0]]
+    """
+    known = pairs or default_pairs()
+    group_of = {term.lower(): group for group, terms in words.items() for term in terms}
+    found: Counter[str] = Counter()
+    replaced: Counter[str] = Counter()
+    for text in texts:
+        for word in _WORD.findall(text):
+            if (term := word.lower()) in group_of:
+                found[term] += 1
+                replaced[term] += swap_gender(word, known) != word
+    rows = [(group_of[term], term, number, replaced[term]) for term, number in found.items()]
+    frame = pd.DataFrame(rows, columns=["group", "term", "occurrences", "replaced"])
+    return frame.sort_values(
+        ["occurrences", "group", "term"], ascending=[False, True, True], ignore_index=True
+    )
