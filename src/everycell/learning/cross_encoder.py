@@ -167,7 +167,7 @@ def score_pairs(
     pairs: Sequence[tuple[Hashable, Hashable]],
     length: PairLength,
     *,
-    batch_tokens: int = 8192,
+    batch_tokens: int = 2048,
 ) -> npt.NDArray[np.float32]:
     """Scores of a cross-encoder for given pairs of query and document.
 
@@ -187,7 +187,7 @@ def score_pairs(
     length : PairLength
         How the texts are cut.
     batch_tokens : int
-        Most tokens in a batch, padding included.
+        Most tokens in a batch, padding included; see `map_batches`.
 
     Returns
     -------
