@@ -31,6 +31,7 @@ from everycell.metrics.group_fairness import (
     without_duplicates,
 )
 from everycell.metrics.rank_overlap import PERSISTENCE, crbo, rbo
+from everycell.metrics.ranked_group_fairness import Gfr, gfr, stopping
 from everycell.metrics.term_counts import (
     blank_tokens,
     check_counts,
@@ -62,6 +63,7 @@ __all__ = [
     "AttributeSet",
     "Correlation",
     "DIVERGENCES",
+    "Gfr",
     "Gfrc",
     "MEASURES",
     "PERSISTENCE",
@@ -82,6 +84,7 @@ __all__ = [
     "fairness_by_query",
     "fairness_cells",
     "fairness_curves",
+    "gfr",
     "gfrc",
     "group_exposure",
     "group_fairness",
@@ -103,6 +106,7 @@ __all__ = [
     "relevance",
     "relevance_cells",
     "rnod",
+    "stopping",
     "ted",
     "term_exposure",
     "texfair",

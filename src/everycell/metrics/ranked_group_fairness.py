@@ -1,0 +1,206 @@
+"""Group fairness and relevance (GFR) of ranked lists, the measure that GFRC grew out of.
+
+A user goes down the list and stops at a document with a probability that grows with its gain (as
+for expected reciprocal rank, ERR). Who stops at rank k has had the utility of k and has seen the
+documents down to k, whose groups are compared with a target. GFR is what the users have on
+average: relevance and one group fairness for each attribute set, weighted.
+
+Source: sakai2023, Eq. 1, after Sakai et al., "A versatile framework for evaluating ranked lists in
+terms of group fairness and relevance" (2022); where they leave a choice, what the program of the
+NTCIR-17 FairWeb-1 task does (NTCIREVAL, GFRcompute).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.metrics.exposure import Array, checked_lists
+from everycell.metrics.group_fairness import AttributeSet, distribution_similarity
+
+Utility = Literal["ERR", "iRBU"]
+
+#: Persistence of iRBU in NTCIREVAL.
+IRBU_PERSISTENCE = 0.99
+
+
+def stopping(gains: npt.ArrayLike, max_gain: float, listed: npt.ArrayLike | None = None) -> Array:
+    r"""Share of the users who stop at each rank (the ERR-based decay).
+
+    .. math:: Decay(k) = \frac{g_k}{g_{max} + 1} \prod_{j < k} \left(1 - \frac{g_j}{g_{max} + 1}
+              \right)
+
+    Parameters
+    ----------
+    gains : array, shape (Q, R)
+        Gain of the document at each rank, from 0 to `max_gain`; 0 for documents that are not
+        relevant or not judged.
+    max_gain
+        Gain of the highest relevance level of the collection, above 0, whether the list has
+        such a document or not. FairWeb-1 has the gains 1 and 3 for its levels L1 and L2.
+    listed : array of bool, shape (Q, R), optional
+        Ranks that hold a document; all, if left out.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, R)
+        In [0, 1); sums to less than 1 over a list, since some users find nothing. 0 at ranks
+        without a document.
+
+    Raises
+    ------
+    ValueError
+        A gain outside its range, `max_gain` of 0 or less, wrong shapes.
+
+    Notes
+    -----
+    The "+ 1" is NTCIREVAL's: without it nobody would go beyond the first document of the
+    highest level.
+
+    Examples
+    --------
+    >>> stopping([[3, 0, 1]], 3).tolist()
+    [[0.75, 0.0, 0.0625]]
+    """
+    if not 0 < max_gain < np.inf:
+        raise ValueError(f"The highest gain is {max_gain}; give a number above 0.")
+    array, _ = checked_lists(gains, listed, "gains")
+    if array.ndim != 2:
+        raise ValueError(f"The gains have the shape {array.shape}; give queries x ranks.")
+    if array.max(initial=0.0) > max_gain:
+        raise ValueError(
+            f"A gain is {array.max():g} and the highest gain {max_gain:g}; gains are from 0 to "
+            "the highest, so correct one of them."
+        )
+    stop = array / (max_gain + 1)
+    going_on = np.cumprod(1 - stop, axis=1)
+    return stop * np.concatenate([np.ones((len(stop), 1)), going_on[:, :-1]], axis=1)
+
+
+@dataclass(frozen=True)
+class Gfr:
+    """Scores of ranked lists at every cut-off, arrays of the shape (Q, R).
+
+    Attributes
+    ----------
+    utility
+        Relevance: ERR or iRBU.
+    by_attribute_set
+        Group fairness (GF) of each attribute set.
+    combined
+        GFR: the weighted mean of all of them.
+    """
+
+    utility: Array
+    by_attribute_set: Mapping[str, Array]
+    combined: Array
+
+
+def gfr(
+    gains: npt.ArrayLike,
+    memberships: Mapping[str, npt.ArrayLike],
+    attribute_sets: Mapping[str, AttributeSet],
+    *,
+    max_gain: float,
+    utility: Utility = "ERR",
+    weights: Sequence[float] | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Gfr:
+    r"""Group fairness and relevance of ranked lists, all queries and cut-offs at once.
+
+    .. math:: GFR(L) = \sum_{k=1}^{|L|} Decay(L, k) \left( w_0\, Utility(L, k)
+              + \sum_m w_m\, DistrSim_m(L, k) \right)
+
+    Parameters
+    ----------
+    gains, max_gain, listed
+        As for `stopping`.
+    memberships
+        Attribute set -> array of shape (Q, R, C): share of the document at each rank in each of
+        the C groups, summing to 1. NTCIREVAL gives a document without a known membership equal
+        shares, and so should the caller.
+    attribute_sets
+        Attribute set -> target and divergence; one or more. FairWeb-1 takes JSD for groups
+        without an order, and NMD or RNOD for groups in an order.
+    utility
+        "ERR": 1 / k, the reciprocal of the rank at which the user stops. "iRBU": 0.99 ** k.
+    weights
+        w of the utility, then of each attribute set, in their order: 0 or more, not all 0; they
+        are divided by their sum. Equal weights if left out, as in FairWeb-1.
+
+    Returns
+    -------
+    Gfr
+        The utility is in [0, 1), and so are GF and GFR as far as the similarities are in
+        [0, 1] (see `rnod`). Never falling along the cut-offs; from the end of a short list on,
+        and for a query without documents, as it is (0). A list without a relevant document has
+        0, whatever its groups.
+
+    Raises
+    ------
+    ValueError
+        No attribute set, one without memberships, memberships that are no distributions or of
+        another shape, an unknown utility, weights of another number, or as for `stopping`.
+
+    Notes
+    -----
+    The achieved distribution at k is the mean membership of all documents down to k, relevant or
+    not; `gfrc` takes the relevant ones. Source: sakai2023, Eq. 1; NTCIREVAL.
+
+    Examples
+    --------
+    >>> groups = {"GENDER": [[[1, 0], [0, 1]]]}
+    >>> scores = gfr([[0, 1]], groups, {"GENDER": AttributeSet((0.5, 0.5), "JSD")}, max_gain=1)
+    >>> scores.utility.tolist(), scores.by_attribute_set["GENDER"].tolist()
+    ([[0.0, 0.25]], [[0.0, 0.5]])
+    >>> scores.combined.tolist()
+    [[0.0, 0.375]]
+    """
+    if utility not in ("ERR", "iRBU"):
+        raise ValueError(f"The utility {utility!r} is unknown; choose 'ERR' or 'iRBU'.")
+    if not attribute_sets:
+        raise ValueError("There is no attribute set; give at least one with its target.")
+    decay = stopping(gains, max_gain, listed)
+    ranks = np.arange(1, decay.shape[1] + 1)
+    parts = [
+        np.cumsum(decay * (1 / ranks if utility == "ERR" else IRBU_PERSISTENCE**ranks), axis=1)
+    ]
+    for name, groups in attribute_sets.items():
+        if name not in memberships:
+            raise ValueError(
+                f"The attribute set {name!r} has no memberships; found are {sorted(memberships)}."
+            )
+        shares = np.asarray(memberships[name], dtype=float)
+        expected = (*decay.shape, len(groups.target))
+        if shares.shape != expected:
+            raise ValueError(
+                f"The memberships of {name!r} have the shape {shares.shape}; give {expected}, one "
+                "share for each query, rank and group of the target."
+            )
+        if listed is not None:
+            # Nobody stops there; equal shares only keep the rows distributions.
+            there = np.asarray(listed, dtype=bool)[:, :, None]
+            shares = np.where(there, shares, 1 / len(groups.target))
+        sums = shares.sum(axis=2)
+        if not (shares >= 0).all() or not np.allclose(sums, 1, rtol=0, atol=1e-5):
+            query, rank = np.argwhere(~((shares >= 0).all(axis=2) & (np.abs(sums - 1) <= 1e-5)))[0]
+            raise ValueError(
+                f"The membership of {name!r} at rank {rank + 1} of query {query} (counted from 0) "
+                f"is {shares[query, rank].tolist()}; shares are 0 or more and sum to 1, so "
+                "correct it."
+            )
+        achieved = np.cumsum(shares, axis=1) / ranks[:, None]
+        similar = distribution_similarity(achieved, groups.target, groups.divergence)
+        parts.append(np.cumsum(decay * similar, axis=1))
+    balance = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
+    if balance.shape != (len(parts),) or not (balance >= 0).all() or not balance.sum() > 0:
+        raise ValueError(
+            f"The weights are {weights}; give {len(parts)} numbers of 0 or more, not all 0: one "
+            "for the utility, then one for each attribute set."
+        )
+    combined = np.tensordot(balance / balance.sum(), np.stack(parts), axes=1)
+    return Gfr(parts[0], dict(zip(attribute_sets, parts[1:], strict=True)), combined)
