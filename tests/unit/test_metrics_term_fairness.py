@@ -451,6 +451,13 @@ def test_other_values_that_are_refused():
         neutrality([1, 0], tau=-1)
     with pytest.raises(ValueError, match=r"ideal has the shape \(1, 2\)"):
         nfairr([[SHE]], ideal=[[1, 2]])
+    many = np.ones((40, 1, 2))
+    with pytest.raises(ValueError, match=r"ideal has the shape \(41, 1\)"):
+        fairness_curves(many, many.sum(axis=2), ideal=np.ones((41, 1)))
+    with pytest.raises(ValueError, match="rank 1 of query 39 .* 2 group terms and the length 1"):
+        fairness_curves(many, [[2]] * 39 + [[1]])
+    with pytest.raises(ValueError, match="lengths have the shape"):
+        fairness_curves(many, [[2]])
     with pytest.raises(ValueError, match="largest value 2"):
         ideal_fairr([[2.0]], 1)
 

@@ -212,14 +212,19 @@ def nfairr(
     array, mask = _checked_counts(counts, listed)
     bias = checked_weights(weights, mask.shape[1])
     omega = np.where(mask, neutrality(array, tau=tau, target=target), 0.0)
-    best = np.cumsum(bias)[None] if ideal is None else np.asarray(ideal, dtype=float)
+    best = np.cumsum(bias)[None] if ideal is None else _checked_ideal(ideal, mask)
+    known = mask[:, :1] & (best > 0)
+    return np.where(known, np.cumsum(omega * bias, axis=1) / np.where(best > 0, best, 1), np.nan)
+
+
+def _checked_ideal(ideal: npt.ArrayLike, mask: Mask) -> Array:
+    best = np.asarray(ideal, dtype=float)
     if best.shape not in (mask.shape, (1, mask.shape[1])):
         raise ValueError(
             f"The ideal has the shape {best.shape} and the lists {mask.shape}; give one value for "
             "each query (or one row for all) and rank."
         )
-    known = mask[:, :1] & (best > 0)
-    return np.where(known, np.cumsum(omega * bias, axis=1) / np.where(best > 0, best, 1), np.nan)
+    return best
 
 
 def term_exposure(
@@ -269,7 +274,13 @@ def term_exposure(
     if array.ndim != 3:
         raise ValueError(f"The counts have the shape {array.shape}; give queries x ranks x groups.")
     tokens, _ = checked_lists(lengths, listed, "lengths")
-    if tokens.shape != mask.shape:
+    _check_lengths(array, tokens)
+    factor = checked_weights(weights, mask.shape[1]) / np.where(tokens > 0, tokens, 1)
+    return np.cumsum(array * factor[:, :, None], axis=1)
+
+
+def _check_lengths(array: Array, tokens: Array) -> None:
+    if tokens.shape != array.shape[:2]:
         raise ValueError(
             f"The lengths have the shape {tokens.shape} and the counts {array.shape}; give one "
             "length for each query and rank."
@@ -282,8 +293,6 @@ def term_exposure(
             f"{array[query, rank].sum():g} group terms and the length {tokens[query, rank]:g}; a "
             "document is at least as long as its group terms are many, so count it again."
         )
-    factor = checked_weights(weights, mask.shape[1]) / np.where(tokens > 0, tokens, 1)
-    return np.cumsum(array * factor[:, :, None], axis=1)
 
 
 def group_representation(exposure: npt.ArrayLike) -> Array:
@@ -702,7 +711,7 @@ def fairness_curves(
     Raises
     ------
     ValueError
-        As for `nfairr` and `texfair`. A query is counted from the first of its block in messages.
+        As for `nfairr` and `texfair`.
 
     Examples
     --------
@@ -713,7 +722,9 @@ def fairness_curves(
     """
     array, mask = _checked_counts(counts, listed)
     tokens, _ = checked_lists(lengths, listed, "lengths")
-    best = None if ideal is None else np.asarray(ideal, dtype=float)
+    # Here, so that a message counts queries from the first of all, not of its block.
+    _check_lengths(array, tokens)
+    best = None if ideal is None else _checked_ideal(ideal, mask)
     highest = largest_divergence(target, array.shape[2])
     values = {name: np.empty(mask.shape) for name in MEASURES}
     # The intermediate arrays of a block stay in the processor's cache, and each group's numbers
