@@ -156,9 +156,7 @@ def cross_encoders(args, folder):
 
     lists = cite.query("split == 'test'")
     used = sorted({*lists["query_id"], *lists["document_id"]})
-    ids = dict(
-        zip(used, tokenise(tokenizer, [text[key] for key in used], args.length), strict=True)
-    )
+    ids = dict(zip(used, tokenise(tokenizer, [text[key] for key in used]), strict=True))
     pairs = [
         join(tokenizer, ids[query], ids[document], length)
         for query, document in zip(lists["query_id"], lists["document_id"], strict=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 import pytest
 import torch
@@ -23,6 +25,15 @@ from everycell.learning.cross_encoder import (
 
 WORDS = [f"w{number}" for number in range(12)]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    """Tiny models are tens of times slower on several threads of a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +73,7 @@ def plain_score(model, tokenizer, query, document, **options):
 @given(query=TEXTS, document=TEXTS, total=st.integers(5, 40))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_longest_first_cuts_as_the_tokenizer_does(tokenizer, query, document, total):
-    query_ids, document_ids = tokenise(tokenizer, [query, document], total)
+    query_ids, document_ids = tokenise(tokenizer, [query, document])
     pair = join(tokenizer, query_ids, document_ids, PairLength(total, "longest_first"))
     plain = tokenizer([query], [document], truncation="longest_first", max_length=total)
     assert [[*pair.first, *pair.second]] == plain["input_ids"]
@@ -85,13 +96,13 @@ def test_query_first_keeps_the_query_the_same_for_every_document(query, document
     ],
 )
 def test_two_long_texts_by_hand(tokenizer, cut, expected):
-    query, document = tokenise(tokenizer, ["w1 w2 w1 w1", "w3 w4 w5 w6 w7"], 8)
+    query, document = tokenise(tokenizer, ["w1 w2 w1 w1", "w3 w4 w5 w6 w7"])
     pair = join(tokenizer, query, document, PairLength(8, cut))
     assert tokenizer.decode([*pair.first, *pair.second]) == expected
 
 
 def test_a_long_query_before_a_short_document_is_where_the_options_differ(tokenizer):
-    query, document = tokenise(tokenizer, ["w1 w2 w3 w4 w5 w6", "w7"], 9)
+    query, document = tokenise(tokenizer, ["w1 w2 w3 w4 w5 w6", "w7"])
     read = {
         cut: len(join(tokenizer, query, document, PairLength(9, cut)).first) - 2
         for cut in ("query_first", "longest_first")
@@ -153,6 +164,31 @@ def test_scores_differ_where_texts_do(model, tokenizer):
     pairs = [("q", "a"), ("q", "b"), ("q", "c")]
     scores = score_pairs(model, tokenizer, {"q": "w5"}, documents, pairs, PairLength(40))
     assert len(set(scores.round(4))) == 3
+
+
+def test_which_text_is_longer_counts_beyond_the_length(model, tokenizer):
+    """The odd token is the longer text's, even if both are longer than a pair."""
+    texts = {"q": " ".join(WORDS) + " w1 w2", "d": " ".join(WORDS) + " w1"}
+    length = PairLength(12, "longest_first")
+    scores = score_pairs(model, tokenizer, texts, texts, [("q", "d"), ("d", "q")], length)
+    plain = [
+        plain_score(model, tokenizer, texts[q], texts[d], truncation=True, max_length=12)
+        for q, d in ("qd", "dq")
+    ]
+    np.testing.assert_allclose(scores, plain, atol=1e-5)
+    assert abs(plain[0] - plain[1]) > 1e-3
+
+
+def test_a_text_far_longer_than_the_model_reads_is_cut_in_silence(
+    model, tokenizer, caplog, monkeypatch
+):
+    monkeypatch.setattr(tokenizer, "model_max_length", 40)
+    monkeypatch.setattr(logging.getLogger("transformers"), "propagate", True)
+    documents = {"long": "w3 " * 10_000, "short": "w3 " * 36}
+    pairs = [("q", "long"), ("q", "short")]
+    scores = score_pairs(model, tokenizer, {"q": "w1"}, documents, pairs, PairLength(40))
+    assert scores[0] == pytest.approx(scores[1], abs=1e-6)
+    assert not caplog.records
 
 
 def test_a_text_is_tokenised_once(model, tokenizer):

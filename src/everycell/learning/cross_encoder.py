@@ -101,9 +101,9 @@ class PairLength:
 
 
 def tokenise(
-    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], most: int
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]
 ) -> list[npt.NDArray[np.int32]]:
-    """Token ids of texts, without special tokens, in one call of the tokenizer.
+    """Token ids of texts, uncut and without special tokens, in one call of the tokenizer.
 
     Parameters
     ----------
@@ -111,8 +111,6 @@ def tokenise(
         A fast one.
     texts : sequence of str
         Any; may be empty.
-    most : int
-        Tokens to keep of each text, 1 or more.
 
     Returns
     -------
@@ -124,10 +122,10 @@ def tokenise(
     encoded = tokenizer(
         list(texts),
         add_special_tokens=False,
-        truncation=True,
-        max_length=most,
         return_attention_mask=False,
         return_token_type_ids=False,
+        # No word on texts longer than the model reads: which of two is cut depends on both.
+        verbose=False,
     )
     return [np.array(ids, dtype=np.int32) for ids in encoded["input_ids"]]
 
@@ -220,8 +218,8 @@ def score_pairs(
     ((3,), True)
     """
     _check(model, length)
-    query_ids = _tokenised(tokenizer, queries, [query for query, _ in pairs], "query", length)
-    document_ids = _tokenised(tokenizer, documents, [each for _, each in pairs], "document", length)
+    query_ids = _tokenised(tokenizer, queries, [query for query, _ in pairs], "query")
+    document_ids = _tokenised(tokenizer, documents, [each for _, each in pairs], "document")
     joined = [join(tokenizer, query_ids[one], document_ids[other], length) for one, other in pairs]
     mode = model.training
     model.eval()
@@ -258,7 +256,6 @@ def _tokenised(
     texts: Mapping[Hashable, str],
     wanted: Sequence[Hashable],
     kind: str,
-    length: PairLength,
 ) -> dict[Hashable, npt.NDArray[np.int32]]:
     """Token ids of each text that is wanted."""
     unique = list(dict.fromkeys(wanted))
@@ -268,7 +265,7 @@ def _tokenised(
                 f"The pairs name the {kind} {key!r}, which has no text: add its text or leave its "
                 "pairs out."
             )
-    ids = tokenise(tokenizer, [texts[key] for key in unique], length.total)
+    ids = tokenise(tokenizer, [texts[key] for key in unique])
     return dict(zip(unique, ids, strict=True))
 
 
@@ -379,13 +376,13 @@ def training_loss(
             raise ValueError(
                 f"The rows have {sorted(numbers)} negatives: give each row as many, one or more."
             )
-        queries = tokenise(tokenizer, rows["query"], length.total)
+        queries = tokenise(tokenizer, rows["query"])
         texts = [
             text
             for positive, negatives in zip(rows["positive"], rows["negatives"], strict=True)
             for text in (positive, *negatives)
         ]
-        documents = tokenise(tokenizer, texts, length.total)
+        documents = tokenise(tokenizer, texts)
         size = 1 + numbers.pop()
         pairs = [
             join(tokenizer, queries[place // size], document, length)
