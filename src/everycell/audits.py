@@ -225,7 +225,7 @@ def check_abolghasemi2026_oracle_bound(cells: Cells) -> Finding:
     tuned, faults = cells("table_2_3"), []
     oracle = _pick(cells("table_2_4"), row="ranking quality")
     for cell in oracle.itertuples():
-        model = cell.combination.replace("oracle ", "").removesuffix(" (SciBERT)")
+        model = cell.combination.replace("oracle ", "")
         one = _number(tuned, model=model, task=cell.task, metric=cell.metric)
         if float(cell.value) < one:
             faults.append(f"{model} {cell.task} {cell.metric}: {cell.value} below {one:g}")

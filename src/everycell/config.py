@@ -150,7 +150,10 @@ class Lengths(_Model):
 
     training: int = Field(128, ge=8, le=512, description="A text in training.")
     text: int = Field(256, ge=8, le=512, description="A query or document that is scored.")
-    expanded: int = Field(320, ge=8, le=512, description="A document with its expansion.")
+    query: int | None = Field(
+        None, ge=8, description="A query of which only terms are counted; null: all of it."
+    )
+    expanded: int = Field(384, ge=8, le=512, description="A document with its expansion.")
     pair: int = Field(256, ge=16, le=512, description="Query and document of a cross-encoder.")
 
 

@@ -1,10 +1,13 @@
 # Functions that the rules share.
 import os
+from importlib.metadata import version
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
 from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
+from everycell.collections.pydocs import PACKAGES
+from everycell.collections.smart import FILES
 from everycell.config import ConfigError, parse_config, read_config
 from everycell.receipts import code_sha256, imported_files
 from everycell.text.tokenise import VOCABULARIES
@@ -42,7 +45,7 @@ def face_of(tier, name):
 
     The title of a stand-in says that it is one, so that no copy of the table can hide it.
 
-    `name` may hold wildcards. As a parameter, so that a change of them shows the table anew, and
+    `tier` and `name` may hold wildcards. As a parameter, so that a change of them shows the table anew, and
     a change of the rest of the card (conclusions, errata) does not.
     """
 
@@ -50,9 +53,10 @@ def face_of(tier, name):
         paper, artefact = name.format(**wildcards).split("/")
         card = PAPERS[paper].artefacts[artefact].card
         look = card.model_dump(include={"title", "layout", "decimals", "beside"})
-        if card.tiers[tier].state == "stand_in":
+        declared = card.tiers[tier.format(**wildcards)]
+        if declared.state == "stand_in":
             look["title"] = (
-                f"STAND-IN, not the paper's data ({card.tiers[tier].name}): {card.title}"
+                f"STAND-IN, not the paper's data ({declared.name}): {card.title}"
             )
         return look
 
@@ -73,7 +77,7 @@ def vocabulary_of(wildcards):
     if name not in VOCABULARIES:
         return []
     if wildcards.collection == "pydocs":
-        return resource("splade-tiny/vocab.txt")
+        return resource("minilm/vocab.txt")
     return resource(VOCABULARIES[name])
 
 
@@ -90,6 +94,120 @@ def first_terms_of(wildcards):
         if wildcards.tokens.endswith("-cut")
         else None
     )
+
+
+#: Tasks of each query-by-example collection, and where the negatives of its main lists come from.
+COLLECTIONS = {
+    "pydocs": {"tasks": ["cite", "co-cite", "coupling"], "setting": "package"},
+    "cacm": {"tasks": ["cite", "co-cite", "coupling"], "setting": "mixed"},
+    "scidocs": {
+        "tasks": ["co-view", "co-read", "co-cite", "cite"],
+        "setting": "published",
+    },
+}
+
+
+def tasks_of(wildcards):
+    """Tasks of the wildcard's collection."""
+    return COLLECTIONS[wildcards.collection]["tasks"]
+
+
+def setting_of(wildcards):
+    """Main candidate lists of the wildcard's collection."""
+    return COLLECTIONS[wildcards.collection]["setting"]
+
+
+def files_of_encoder(encoder):
+    """Weights, configuration and tokenizer of a pre-trained encoder, from the registry."""
+    parts = (
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    )
+    return [resource(f"{encoder}/{part}") for part in parts]
+
+
+def encoder_files(wildcards):
+    """Files of the wildcard's encoder."""
+    return files_of_encoder(wildcards.encoder)
+
+
+def smart_files(collection):
+    """Documents, topics and judgements of a classic collection."""
+    return {part: resource(key) for part, key in FILES[collection].items()}
+
+
+def ad_hoc_files(wildcards):
+    """Files of the wildcard's collection."""
+    return smart_files(wildcards.collection)
+
+
+def package_versions(packages):
+    """Versions whose documentation becomes a collection: another one makes it anew."""
+    return {name: version(PACKAGES[name]) for name in packages}
+
+
+def training_tasks_of(wildcards):
+    """Tasks that a model is trained on: one by name, or all."""
+    return None if wildcards.trained_on == "all" else [wildcards.trained_on]
+
+
+def training_options_of(wildcards):
+    """How a kind of model is trained, in the words of `everycell.learning.training`."""
+    names = {"cross-encoder": "cross_encoder", "mtft": "multi_task"}
+    kind = wildcards.kind
+    chosen = getattr(SETTINGS.query_by_example.models, names.get(kind, kind))
+    return {
+        "epochs": chosen.epochs,
+        "batch_size": chosen.batch,
+        "learning_rate": chosen.learning_rate,
+        "optimiser": "adam" if kind == "tilde" else "adamw",
+        "warmup_ratio": 0.1,
+        "checkpoint_steps": 100,
+    }
+
+
+def model_files(wildcards):
+    """What encodes for a ranker: a model that is trained here, or one as it comes."""
+    encoder, _, trained_on = wildcards.model.partition(".")
+    if trained_on == "zero-shot":
+        return files_of_encoder(encoder)
+    return f"work/{wildcards.collection}/models/{wildcards.kind}.{wildcards.model}"
+
+
+def runs_of(table):
+    """Runs that a table of chapter 2 of abolghasemi2026 compares, in the wildcard's tier."""
+
+    def runs(wildcards):
+        return [
+            f"work/{COLLECTION[wildcards.tier]}/runs/{system[3]}.run"
+            for system in table[wildcards.tier]
+        ]
+
+    return runs
+
+
+def candidates_of(wildcards):
+    """Candidate lists of the wildcard's tier."""
+    return f"work/{COLLECTION[wildcards.tier]}/candidates.parquet"
+
+
+def ad_hoc_runs(wildcards):
+    """Judgements and runs of the classic collections of a tier."""
+    return [
+        f"work/{collection}/{file}"
+        for collection in AD_HOC[wildcards.tier]
+        for file in [
+            "qrels.parquet",
+            *(f"runs/{system[3]}.run" for system in TOKENISED[wildcards.tier]),
+        ]
+    ]
+
+
+def of_tier(table):
+    """An entry of a table by tier, as a parameter."""
+    return lambda wildcards: table[wildcards.tier]
 
 
 def shown(path, tier, name):

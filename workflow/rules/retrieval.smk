@@ -42,11 +42,9 @@ rule index:
         index=directory("work/{collection}/index/{tokens}"),
     log:
         "logs/retrieval/{collection}/index_{tokens}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/index_{tokens}.tsv"
+    cache: True
     conda:
         "../../envs/lucene.yaml"
-    cache: True
     threads: 1
     resources:
         mem_mb=2000,
@@ -141,19 +139,18 @@ rule encode:
         vectors="work/{collection}/encoded/{kind}.{model}.npz",
     log:
         "logs/retrieval/{collection}/encode_{kind}.{model}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/encode_{kind}.{model}.tsv"
     wildcard_constraints:
         kind="tilde|tildev2|splade|dense",
+    cache: True
     conda:
         "../../envs/torch.yaml"
-    cache: True
     threads: 1
     resources:
         mem_mb=3000,
         runtime=60,
     params:
         length=SETTINGS.query_by_example.lengths.text,
+        query_length=SETTINGS.query_by_example.lengths.query,
         code=code_of("encode.py"),
     message:
         "Encoding {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
@@ -170,13 +167,11 @@ rule expand:
         documents="work/{collection}/expanded/{m}.{model}.parquet",
     log:
         "logs/retrieval/{collection}/expand_{m}.{model}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/expand_{m}.{model}.tsv"
     wildcard_constraints:
         m=r"\d+",
+    cache: True
     conda:
         "../../envs/torch.yaml"
-    cache: True
     threads: 1
     resources:
         mem_mb=3000,
@@ -199,12 +194,11 @@ use rule encode as encode_expanded with:
         vectors="work/{collection}/encoded/tildev2-expanded-{m}.{model}.npz",
     log:
         "logs/retrieval/{collection}/encode_tildev2-expanded-{m}.{model}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/encode_tildev2-expanded-{m}.{model}.tsv"
     wildcard_constraints:
         m=r"\d+",
     params:
         length=SETTINGS.query_by_example.lengths.expanded,
+        query_length=SETTINGS.query_by_example.lengths.query,
         code=code_of("encode.py"),
     message:
         "Encoding {wildcards.collection} with {wildcards.m} new terms ({wildcards.model})"
@@ -248,13 +242,11 @@ rule rerank_pairs:
         run="work/{collection}/runs/{kind}.{model}.run",
     log:
         "logs/retrieval/{collection}/rerank_{kind}.{model}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/rerank_{kind}.{model}.tsv"
     wildcard_constraints:
         kind="cross-encoder|mtft",
+    cache: True
     conda:
         "../../envs/torch.yaml"
-    cache: True
     threads: 1
     resources:
         mem_mb=3000,

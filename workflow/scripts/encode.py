@@ -7,7 +7,13 @@ import pandas as pd
 from job import Job
 
 from everycell.learning import tilde, tildev2
-from everycell.learning.models import dense_vectors, load_model, one_thread, splade_weights
+from everycell.learning.models import (
+    dense_vectors,
+    device,
+    load_model,
+    one_thread,
+    splade_weights,
+)
 from everycell.retrieval.encoded import Encoded, write_encoded
 
 HEADS = {"dense": "encoder", "tilde": "masked-lm", "splade": "masked-lm"}
@@ -16,12 +22,14 @@ with Job(snakemake) as job:
     one_thread()
     kind, length = snakemake.wildcards.kind, snakemake.params.length
     documents = pd.read_parquet(snakemake.input.documents)
-    queries = pd.read_parquet(snakemake.input.queries).drop_duplicates("query_id")
+    queries = pd.read_parquet(snakemake.input.queries).query("split != 'train'")
+    queries = queries.drop_duplicates("query_id")
     texts, query_texts = list(documents.get("text", [])), list(queries["text"])
     model, tokenizer = load_model(job.folder_of("model"), HEADS.get(kind, "tildev2"))
+    model.to(device())
     stop = tilde.stop_ids(tokenizer)
+    terms = tilde.query_terms(tokenizer, query_texts, snakemake.params.query_length, stop)
     if kind == "tilde":
-        terms = tilde.query_terms(tokenizer, query_texts, None, stop)
         columns = np.unique(terms.indices)
         found = tilde.encode(model, tokenizer, texts, length, columns)
         parts = ("likelihoods", found, terms[:, columns])
@@ -35,6 +43,10 @@ with Job(snakemake) as job:
         # Expanded documents come as token ids.
         given = texts if kind == "tildev2" else list(documents["tokens"])
         found = tildev2.encode(model, tokenizer, given, length, stop)
-        parts = ("term_weights", found, tilde.query_terms(tokenizer, query_texts, None, stop))
+        parts = (
+            "term_weights",
+            found,
+            tilde.query_terms(tokenizer, query_texts, snakemake.params.query_length, stop),
+        )
     ids = list(documents["document_id"]), list(queries["query_id"])
     write_encoded(Encoded(*parts, *ids), Path(snakemake.output.vectors))

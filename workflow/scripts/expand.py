@@ -5,12 +5,13 @@ from job import Job
 
 from everycell.learning import tilde
 from everycell.learning.expansion import expand
-from everycell.learning.models import load_model, one_thread
+from everycell.learning.models import device, load_model, one_thread
 
 with Job(snakemake) as job:
     one_thread()
     documents = pd.read_parquet(snakemake.input.documents)
     model, tokenizer = load_model(job.folder_of("model"), "masked-lm")
+    model.to(device())
     found = expand(
         model,
         tokenizer,

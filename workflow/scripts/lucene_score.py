@@ -11,7 +11,12 @@ from everycell.retrieval.lucene import BM25, Dirichlet, Index, JelinekMercer
 
 with Job(snakemake) as job:
     settings = snakemake.params
-    queries = pd.read_parquet(snakemake.input.queries).set_index("query_id")["terms"].str.split()
+    queries = (
+        pd.read_parquet(snakemake.input.queries)
+        .set_index("query_id")["terms"]
+        .str.split()
+        .to_dict()
+    )
     rankers = {
         "bm25": BM25(**settings.bm25),
         "lm": JelinekMercer(settings.jelinek_mercer),

@@ -12,7 +12,12 @@ from everycell.retrieval.lucene import BM25, Index
 
 with Job(snakemake) as job:
     settings = snakemake.params
-    queries = pd.read_parquet(snakemake.input.queries).set_index("query_id")["terms"].str.split()
+    queries = (
+        pd.read_parquet(snakemake.input.queries)
+        .set_index("query_id")["terms"]
+        .str.split()
+        .to_dict()
+    )
     candidates = pd.read_parquet(snakemake.input.candidates)
     validation = {"setting": settings.setting, "split": "validation"}
     lists = {task: judgements(candidates, task=task, **validation) for task in settings.tasks}

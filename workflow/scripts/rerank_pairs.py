@@ -7,7 +7,7 @@ from job import Job
 
 from everycell.collections.benchmark import listed_pairs
 from everycell.learning.cross_encoder import PairLength, score_pairs
-from everycell.learning.models import load_model, one_thread
+from everycell.learning.models import device, load_model, one_thread
 from everycell.retrieval import write_run
 
 with Job(snakemake) as job:
@@ -23,13 +23,12 @@ with Job(snakemake) as job:
         frame = pd.read_parquet(snakemake.input[part]).drop_duplicates(key)
         texts[part] = dict(zip(frame[key], frame["text"], strict=True))
     scores = score_pairs(
-        model,
+        model.to(device()),
         tokenizer,
         texts["queries"],
         texts["documents"],
         list(pairs.itertuples(index=False, name=None)),
         PairLength(**snakemake.params.pair_length),
     )
-    write_run(
-        pairs.assign(score=scores), Path(snakemake.output.run), tag=Path(snakemake.output.run).stem
-    )
+    out = Path(snakemake.output.run)
+    write_run(pairs.assign(score=scores), out, tag=out.stem)

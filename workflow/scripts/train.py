@@ -7,7 +7,7 @@ from job import Job
 
 from everycell.learning import cross_encoder, tilde, tildev2
 from everycell.learning.examples import ranking_examples
-from everycell.learning.models import load_model, one_thread
+from everycell.learning.models import device, load_model, one_thread
 from everycell.learning.training import TrainingOptions, train
 
 HEADS = {"tilde": "masked-lm", "tildev2": "encoder"}
@@ -44,11 +44,16 @@ with Job(snakemake) as job:
         tasks=settings.tasks,
     )
     train(
-        model,
+        model.to(device()),
         examples,
         loss,
         TrainingOptions(seed=job.seed, **settings.options),
         Path(snakemake.output.model),
         tokenizer=tokenizer,
-        settings={"length": length, "kind": kind},
+        settings={
+            "kind": kind,
+            "length": length,
+            "pair_length": settings.pair_length,
+            "scale": settings.scale,
+        },
     )

@@ -1,0 +1,49 @@
+"""Figure 2.3: quality at each weight, the oracle's level, and that of random scores."""
+
+import pandas as pd
+from job import Job
+from ranking_runs import RankingRuns
+
+from everycell.render.figures import interpolation_curves
+from everycell.retrieval import as_printed, curves
+
+SERIES = {
+    "curve": "non-oracle (blue)",
+    "oracle": "oracle (orange)",
+    "noise oracle": "noise oracle (ours)",
+}
+BEST_OF_EACH = "per query best of {0,0.1,...,1}"
+CELL = ["combination", "task", "metric"]
+
+with Job(snakemake) as job:
+    settings = snakemake.params
+    found = RankingRuns.of_job(snakemake)
+    first = next(iter(found.runs))
+    sweeps = {
+        other: {task: both.test for task, both in by_task.items()}
+        for other, by_task in found.pairings(settings.scaling).items()
+    }
+    noise = found.noise(settings.scaling, settings.noise_seeds)
+    points = as_printed(curves(sweeps, noise), ("value", "oracle", "noise"))
+    points = points.assign(series="curve", x=points["alpha"].map("{:.1f}".format))
+    best = points.loc[points.groupby(CELL, sort=False)["value"].idxmax()]
+    levels = points.drop_duplicates(CELL).assign(x=BEST_OF_EACH, alpha=None)
+    marks = pd.concat(
+        [
+            points,
+            levels.assign(series="oracle", value=levels["oracle"]),
+            levels.assign(series="noise oracle", value=levels["noise"]),
+        ],
+        ignore_index=True,
+    )
+    plotted = pd.concat([marks, best.assign(x="argmax", value=best["alpha"])], ignore_index=True)
+    details = {model: detail for _, model, detail, _ in settings.systems}
+    plotted = plotted.assign(
+        combination=first + "+" + plotted["combination"],
+        detail=plotted["combination"].map(details),
+        series=plotted["series"].map(SERIES),
+        x_name="alpha",
+    )
+    columns = ["combination", "detail", "task", "series", "metric", "x_name", "x", "value"]
+    figure = interpolation_curves(marks.assign(first=first, second=marks["combination"]))
+    job.write_figure(plotted[columns], figure)

@@ -1,0 +1,33 @@
+"""Table 2.3: BM25 with TILDE and with TILDEv2 under one weight, tuned on validation topics."""
+
+import pandas as pd
+from job import Job
+from ranking_runs import DECIMALS, KEYS, RankingRuns
+
+from everycell.retrieval import as_printed, interpolation_table
+
+
+def table(found: RankingRuns, details: dict[str, str], scaling: str, level: float) -> pd.DataFrame:
+    """Single systems and the combinations of the first one with each other one."""
+    first, *others = found.runs
+    combinations = {
+        f"{first}+{other}": by_task for other, by_task in found.pairings(scaling).items()
+    }
+    details = details | {
+        f"{first}+{other}": f"{details[first]} + {details[other]}" for other in others
+    }
+    singles = {task: found.values(task) for task in found.tasks}
+    quality = as_printed(interpolation_table(singles, combinations, level=level))
+    return quality.assign(model=quality["system"], detail=quality["system"].map(details))
+
+
+with Job(snakemake) as job:
+    settings = snakemake.params
+    details = {model: detail for _, model, detail, _ in settings.systems}
+    choices = (details, settings.scaling, settings.alpha)
+    main = table(RankingRuns.of_job(snakemake), *choices)
+    job.write_table(main[[*KEYS, "value", "marker"]])
+    weights = main.dropna(subset="alpha").drop(columns="value").rename(columns={"alpha": "value"})
+    job.write_beside(weights[[*KEYS, "value"]], "weights", {"MAP": 1, "nDCG": 1})
+    other = table(RankingRuns.of_job(snakemake, settings.other_setting), *choices)
+    job.write_beside(other[[*KEYS, "value", "marker"]], "other_negatives", DECIMALS)

@@ -1,0 +1,53 @@
+"""Table 2.4: the best weight of each topic, beside the same choice with random scores."""
+
+import pandas as pd
+from job import Job
+from ranking_runs import MEASURES, RankingRuns, mean_with_interval
+
+from everycell.render.figures import oracle_gains
+from everycell.retrieval import as_printed, oracle, oracle_table, tuned_values
+
+with Job(snakemake) as job:
+    settings = snakemake.params
+    found = RankingRuns.of_job(snakemake)
+    first = next(iter(found.runs))
+    singles = {task: found.values(task) for task in found.tasks}
+    pairings = found.pairings(settings.scaling)
+    noise = found.noise(settings.scaling, settings.noise_seeds)
+
+    combinations = {
+        f"{first}+oracle {other}": {task: both.test for task, both in by_task.items()}
+        for other, by_task in pairings.items()
+    }
+    details = {f"{first}+oracle {model}": detail for _, model, detail, _ in settings.systems}
+    table = as_printed(
+        oracle_table(combinations, singles, noise, level=settings.alpha), ("value", "noise_value")
+    )
+    # The control, once: it is the same for every combination of the first system.
+    quality = table[table["row"] == "ranking quality"].drop_duplicates(["task", "metric"])
+    control = quality.assign(
+        combination=f"{first}+oracle noise", value=quality["noise_value"], marker=""
+    )
+    shown = pd.concat([table, control], ignore_index=True)
+    shown["detail"] = shown["combination"].map(details).fillna("random scores")
+    job.write_table(shown[["row", "combination", "detail", "task", "metric", "value", "marker"]])
+
+    marks = []
+    for other, by_task in pairings.items():
+        tuned, _ = tuned_values(by_task)
+        for task, both in by_task.items():
+            for metric in MEASURES:
+                cell = {"combination": f"{first} + {other}", "task": task, "metric": metric}
+                alone = singles[task][first][metric]
+                gains = {
+                    "tuned": tuned[task][metric] - alone,
+                    "oracle": oracle(both.test, metric)["value"] - alone,
+                }
+                for series, gain in gains.items():
+                    marks.append(cell | {"series": series} | mean_with_interval(gain, job.seed))
+                # Its interval is over the random systems: two standard deviations.
+                gain, spread = noise[task].loc[metric, ["noise_gain", "noise_sd"]]
+                ends = {"low": gain - 2 * spread, "high": gain + 2 * spread}
+                marks.append(cell | {"series": "noise oracle", "value": gain} | ends)
+    plotted = pd.DataFrame(marks)
+    job.write_figure(plotted, oracle_gains(plotted), "gains")

@@ -1,0 +1,39 @@
+"""Tables 2.1 and 2.2: quality of systems on all tasks, with letters of the rows that they beat."""
+
+from pathlib import Path
+
+import pandas as pd
+from job import Job
+from ranking_runs import KEYS, MEASURES, RankingRuns, short_and_long
+
+from everycell.render.figures import short_against_long
+from everycell.retrieval import as_printed, comparison_report, evaluate, quality_table, read_run
+
+with Job(snakemake) as job:
+    settings = snakemake.params
+    rows = {row: (model, detail) for row, model, detail, _ in settings.systems}
+    values = {}
+    for collection, lists in settings.lists.items():
+        folder = Path("work") / collection
+        runs = {row: folder / "runs" / f"{run}.run" for row, *_, run in settings.systems}
+        if lists:
+            found = RankingRuns(snakemake.input.candidates, runs, **lists)
+            values |= {task: found.values(task) for task in lists["tasks"]}
+        else:
+            qrels = pd.read_parquet(folder / "qrels.parquet")
+            values[collection] = {
+                row: evaluate(read_run(run), qrels, MEASURES) for row, run in runs.items()
+            }
+    table = quality_table(values, level=settings.alpha, letters={row: row for row in rows})
+    table = as_printed(table)
+    table["model"], table["detail"] = zip(*table["row"].map(rows), strict=True)
+    job.write_table(table[[*KEYS, "value", "marker"]])
+    if "comparison_md" in snakemake.output.keys():
+        runs, qrels = found.pooled()
+        report = comparison_report(runs, qrels, MEASURES, level=settings.alpha)
+        Path(snakemake.output.comparison_md).write_text(report.markdown, encoding="utf-8")
+        Path(snakemake.output.comparison_tex).write_text(report.latex, encoding="utf-8")
+    if "lengths_csv" in snakemake.output.keys():
+        found.runs = {name: found.runs[row] for row, name in settings.length_rows.items()}
+        marks = short_and_long(found, settings.query_kinds, job.seed)
+        job.write_figure(marks, short_against_long(marks), "lengths")

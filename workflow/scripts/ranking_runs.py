@@ -1,0 +1,136 @@
+"""Runs of several systems on the candidate lists of one collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from everycell.collections.benchmark import judgements
+from everycell.retrieval import (
+    JudgedLists,
+    Pairing,
+    evaluate,
+    judge,
+    noise_levels,
+    pairing,
+    read_run,
+)
+
+MEASURES = ("MAP", "nDCG")
+DECIMALS = {"MAP": 2, "nDCG": 4}
+KEYS = ["row", "model", "detail", "task", "metric"]
+
+
+class RankingRuns:
+    """Lists of one setting and the runs that rank them; `runs` is name -> file."""
+
+    def __init__(
+        self, candidates: str, runs: Mapping[str, Path], *, setting: str, tasks: list[str]
+    ) -> None:
+        self.candidates = pd.read_parquet(candidates)
+        self.setting, self.tasks = setting, tasks
+        self.runs = {name: read_run(path) for name, path in runs.items()}
+
+    def lists(self, task: str, splits: Iterable[str] = ("test",)) -> JudgedLists:
+        """Lists of a task, the splits in their order."""
+        qrels = pd.concat(
+            judgements(self.candidates, setting=self.setting, task=task, split=split)
+            for split in splits
+        )
+        return judge(qrels, qrels)
+
+    def values(self, task: str) -> dict[str, pd.DataFrame]:
+        """Values of each test topic for each system."""
+        qrels = judgements(self.candidates, setting=self.setting, task=task, split="test")
+        lists = judge(qrels, qrels)
+        return {
+            name: evaluate(lists.run(lists.scores(run, outside="drop")), qrels, MEASURES)
+            for name, run in self.runs.items()
+        }
+
+    def pooled(self) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+        """Runs and judgements of the test topics of all tasks, as of one."""
+        qrels, runs = [], {name: [] for name in self.runs}
+        for task in self.tasks:
+            judged = judgements(self.candidates, setting=self.setting, task=task, split="test")
+            lists = judge(judged, judged)
+            qrels.append(judged.assign(query=f"{task}:" + judged["query"]))
+            for name, run in self.runs.items():
+                ranked = lists.run(lists.scores(run, outside="drop"))
+                runs[name].append(ranked.assign(query=f"{task}:" + ranked["query"]))
+        whole = {name: pd.concat(parts, ignore_index=True) for name, parts in runs.items()}
+        return whole, pd.concat(qrels, ignore_index=True)
+
+    @classmethod
+    def of_job(cls, snakemake: Any, setting: str | None = None) -> RankingRuns:
+        """Runs of a job's systems by their models, in the main setting or another one."""
+        ((collection, lists),) = (
+            (name, found) for name, found in snakemake.params.lists.items() if found
+        )
+        runs = {
+            model: Path(f"work/{collection}/runs/{run}.run")
+            for _, model, _, run in snakemake.params.systems
+        }
+        chosen = {"setting": setting or lists["setting"], "tasks": lists["tasks"]}
+        return cls(snakemake.input.candidates, runs, **chosen)
+
+    def noise(self, scaling: str, seeds: int) -> dict[str, pd.DataFrame]:
+        """Noise oracle of the first system, by task."""
+        run = next(iter(self.runs.values()))
+        levels = {}
+        for task in self.tasks:
+            lists = self.lists(task)
+            scores = lists.scores(run, outside="drop")
+            levels[task] = noise_levels(lists, scores, MEASURES, over=scaling, seeds=range(seeds))
+        return levels
+
+    def pairings(self, scaling: str) -> dict[str, dict[str, Pairing]]:
+        """The first system with each other one, by its name and by task."""
+        first, *others = self.runs
+        return {
+            other: {task: self.pairing(task, first, other, scaling) for task in self.tasks}
+            for other in others
+        }
+
+    def pairing(self, task: str, first: str, second: str, scaling: str) -> Pairing:
+        """Both splits of a task under every weight of two systems."""
+        lists = self.lists(task, ("validation", "test"))
+        in_test = np.asarray(lists.queries.isin(self.lists(task).queries))
+        scores = [lists.scores(self.runs[name], outside="drop") for name in (first, second)]
+        return pairing(lists, *scores, in_test, MEASURES, over=scaling)
+
+
+def mean_with_interval(values: pd.Series, seed: int) -> dict[str, float]:
+    """Mean over topics and its 95 % percentile bootstrap interval (2,000 samples)."""
+    found = stats.bootstrap(
+        (values.to_numpy(),), np.mean, n_resamples=2000, method="percentile", rng=seed
+    ).confidence_interval
+    return {"value": values.mean(), "low": found.low, "high": found.high}
+
+
+def short_and_long(found: RankingRuns, kinds: Mapping[str, str], seed: int) -> pd.DataFrame:
+    """nDCG of each system on two kinds of queries, and its gain over the first system.
+
+    `kinds` is task -> kind of its queries; topics of all tasks of a kind count alike. Columns are
+    those of `everycell.render.figures.short_against_long`.
+    """
+    values: dict[str, list[dict[str, pd.DataFrame]]] = {}
+    for task, kind in kinds.items():
+        values.setdefault(kind, []).append(found.values(task))
+    first, rows = next(iter(found.runs)), []
+    for kind, by_task in values.items():
+        pooled = {name: pd.concat([each[name] for each in by_task])["nDCG"] for name in found.runs}
+        for name, ndcg in pooled.items():
+            cell = {"system": name, "queries": kind}
+            measures = {
+                "nDCG": ndcg,
+                f"nDCG minus that of {first}": ndcg - pooled[first].to_numpy(),
+            }
+            for measure, each in measures.items():
+                rows.append(cell | {"measure": measure} | mean_with_interval(each, seed))
+    return pd.DataFrame(rows)
