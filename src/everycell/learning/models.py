@@ -242,7 +242,7 @@ def dense_vectors(
     texts: Sequence[str],
     length: int,
     *,
-    batch_tokens: int = 8192,
+    batch_tokens: int = 2048,
 ) -> npt.NDArray[np.float32]:
     """A vector of length 1 for each text: the mean of its tokens' last hidden states.
 

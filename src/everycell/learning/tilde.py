@@ -208,7 +208,7 @@ def encode(
     length: int,
     columns: Ids,
     *,
-    batch_tokens: int = 8192,
+    batch_tokens: int = 2048,
 ) -> npt.NDArray[np.float32]:
     """log10 P of vocabulary entries given each document.
 

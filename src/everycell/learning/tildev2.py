@@ -104,7 +104,7 @@ def encode(
     length: int,
     stop: Ids,
     *,
-    batch_tokens: int = 8192,
+    batch_tokens: int = 2048,
 ) -> sparse.csr_array:
     """Weights of documents' vocabulary entries, the max of equation 2.2.
 

@@ -34,6 +34,8 @@ from transformers import (
     set_seed,
 )
 
+from everycell.learning.batching import out_of_memory
+
 if TYPE_CHECKING:
     from datasets import Dataset
 
@@ -476,21 +478,6 @@ class _Run:
             state.setdefault(int(number), {})[key] = tensor
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": state, "param_groups": groups})
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that memory ran out, on a GPU or in torch's CPU allocator.
-
-    Examples
-    --------
-    >>> out_of_memory(MemoryError()), out_of_memory(RuntimeError("shapes do not match"))
-    (True, False)
-    """
-    message = str(error).lower()
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
-        isinstance(error, RuntimeError)
-        and ("out of memory" in message or "can't allocate memory" in message)
-    )
 
 
 def _write_model(
