@@ -1,0 +1,377 @@
+"""Passages and rewritten turns of TREC CAsT 2020 and 2022, as a collection to search.
+
+CAsT-answerability has, for each of 371 turns, five passages that the assessors of CAsT mostly found
+relevant and five that they did not. Together they are a small collection of real passages with
+graded judgements. It has no training part of its own: `topic_folds` and `in_fold` make one that
+holds whole conversations back.
+
+Source: the files of Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR
+2024); `FILES` has their registry keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from everycell.collections.benchmark import Benchmark
+from everycell.collections.smart import CollectionError
+from everycell.collections.user_studies import read_table
+
+#: Registry keys.
+FILES: Mapping[str, str] = {
+    "answerable": "cast-answerability/snippets_sentence_answerability.csv",
+    "unanswerable": "cast-answerability/unanswerable_passages.csv",
+}
+#: Relevance from which CAsT takes a passage as relevant where a measure knows no levels.
+RELEVANT_FROM = 2
+#: judged: the passages judged for the turn. topic: those judged for any turn of its conversation.
+SETTINGS = ("judged", "topic")
+TASK = "cast"
+
+_COLUMNS = ("turn_id", "query", "passage_id", "passage", "relevance_score")
+_TURN = r"(?P<topic>[1-9]\d*)_(?P<turn>[1-9]\d*(?:-[1-9]\d*)?)"
+
+
+@dataclass(frozen=True)
+class CastCounts:
+    """Size of the collection.
+
+    Attributes
+    ----------
+    rows
+        Rows of the two files.
+    passages
+        Different passage ids.
+    documents
+        Different texts.
+    judgements
+        Pairs of turn and document.
+    turns, topics
+        Queries, and the conversations that they are of.
+    """
+
+    rows: int
+    passages: int
+    documents: int
+    judgements: int
+    turns: int
+    topics: int
+
+
+#: What the pinned files hold.
+COUNTS = CastCounts(rows=3710, passages=3523, documents=3518, judgements=3708, turns=371, topics=42)
+
+
+@dataclass(frozen=True)
+class CastPassages:
+    """The collection; ids are text.
+
+    Attributes
+    ----------
+    documents : pandas.DataFrame
+        Columns `document_id`, `text`, sorted by id. A passage that several ids have is there once.
+    queries : pandas.DataFrame
+        Columns `query_id` ("81_4", "135_2-11"), `topic` (the conversation, "81"), `turn` ("4",
+        "2-11"), `text` (the turn, rewritten by hand to be understood alone), in the order of the
+        files. Two turns of a conversation may have the same text.
+    qrels : pandas.DataFrame
+        Columns `query_id`, `document_id`, `relevance` (0 to 4), each pair once.
+    merged : pandas.DataFrame
+        Columns `passage_id`, `document_id`: ids that are no documents, since their text is that
+        of the document.
+    counts : CastCounts
+        Size, also before anything was merged.
+    """
+
+    documents: pd.DataFrame
+    queries: pd.DataFrame
+    qrels: pd.DataFrame
+    merged: pd.DataFrame
+    counts: CastCounts
+
+
+def read_cast_passages(
+    answerable: Path, unanswerable: Path, *, counts: CastCounts | None = COUNTS
+) -> CastPassages:
+    """Read the two files, merge what is there twice, and check it.
+
+    Parameters
+    ----------
+    answerable, unanswerable : Path
+        The files of `FILES`.
+    counts : CastCounts, optional
+        Size that the collection must have; None: any.
+
+    Returns
+    -------
+    CastPassages
+        A passage id has the text of the first row that it stands in (five have a second one,
+        which differs in how signs are written). Passages with the same text, blanks apart, are
+        one document, under the smallest of their ids. A pair judged twice counts once.
+
+    Raises
+    ------
+    RatingsError
+        A file that is no CSV, is empty or lacks a column.
+    CollectionError
+        A turn or relevance that the format does not have, an empty text, a turn with two texts,
+        a pair with two levels of relevance, or other counts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> head = "turn_id,query,passage_id,passage,relevance_score"
+    >>> _ = (folder / "a.csv").write_text(
+    ...     ",".join("Input." + name for name in head.split(",")) + chr(10) + "8_1,why?,p2,yes,4"
+    ... )
+    >>> _ = (folder / "u.csv").write_text(head + chr(10) + "8_1,why?,p3,no,0")
+    >>> read_cast_passages(folder / "a.csv", folder / "u.csv", counts=None).qrels.values.tolist()
+    [['8_1', 'p2', 4], ['8_1', 'p3', 0]]
+    """
+    rows = pd.concat([_rows(answerable, "Input."), _rows(unanswerable, "")], ignore_index=True)
+    passages = rows.drop_duplicates("passage_id").sort_values("passage_id")
+    document_of = passages.groupby("text")["passage_id"].transform("first")
+    kept = passages["passage_id"] == document_of
+    documents = passages[kept].rename(columns={"passage_id": "document_id"})
+    merged = passages.assign(document_id=document_of)[~kept]
+    rows["document_id"] = rows["passage_id"].map(
+        pd.Series(document_of.to_numpy(), index=passages["passage_id"])
+    )
+    pairs = rows[["query_id", "document_id", "relevance"]].drop_duplicates()
+    _once(pairs, ["query_id", "document_id"], "relevance")
+    queries = rows[["query_id", "topic", "turn", "query"]].drop_duplicates()
+    _once(queries, ["query_id"], "query")
+    found = CastCounts(
+        rows=len(rows),
+        passages=len(passages),
+        documents=len(documents),
+        judgements=len(pairs),
+        turns=len(queries),
+        topics=queries["topic"].nunique(),
+    )
+    if counts is not None and found != counts:
+        raise CollectionError(
+            f"{answerable} and {unanswerable} hold {found}, and the released files {counts}; "
+            "fetch them again (delete them first)."
+        )
+    return CastPassages(
+        documents[["document_id", "text"]].reset_index(drop=True),
+        queries.rename(columns={"query": "text"}).reset_index(drop=True),
+        pairs.reset_index(drop=True),
+        merged[["passage_id", "document_id"]].reset_index(drop=True),
+        found,
+    )
+
+
+def _rows(path: Path, prefix: str) -> pd.DataFrame:
+    """Rows of a file: query_id, topic, turn, query, passage_id, text, relevance."""
+    raw = read_table(path, [prefix + column for column in _COLUMNS])
+    rows = raw[[prefix + column for column in _COLUMNS]].set_axis(_COLUMNS, axis="columns")
+    turns = rows["turn_id"].str.extract(f"^{_TURN}$")
+    text, query = (rows[column].str.split().str.join(" ") for column in ("passage", "query"))
+    checks = (
+        ("turn_id", turns["topic"].isna(), "such as 81_4 or 135_2-11"),
+        ("relevance_score", ~rows["relevance_score"].str.fullmatch("[0-4]"), "0 to 4"),
+        ("passage_id", rows["passage_id"] == "", "an id"),
+        ("passage", text == "", "a text"),
+        ("query", query == "", "a text"),
+    )
+    for column, bad, allowed in checks:
+        if bad.any():
+            row = int(bad.argmax())
+            raise CollectionError(
+                f"{path}, row {row + 1}: {prefix}{column} is {rows[column][row]!r}; allowed is "
+                f"{allowed}, so fetch the file again (delete it first)."
+            )
+    return pd.DataFrame(
+        {
+            "query_id": rows["turn_id"],
+            "topic": turns["topic"],
+            "turn": turns["turn"],
+            "query": query,
+            "passage_id": rows["passage_id"],
+            "text": text,
+            "relevance": rows["relevance_score"].astype("int64"),
+        }
+    )
+
+
+def _once(rows: pd.DataFrame, keys: list[str], value: str) -> None:
+    """Refuse a key with two values."""
+    twice = rows.duplicated(keys)
+    if twice.any():
+        key = rows.loc[twice.idxmax(), keys]
+        values = rows.loc[(rows[keys] == key).all(axis="columns"), value].tolist()
+        raise CollectionError(
+            f"{' and '.join(map(repr, key))} of CAsT-answerability have the {value} values "
+            f"{values}; allowed is one, so fetch the files again (delete them first)."
+        )
+
+
+def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> pd.DataFrame:
+    """Deal the conversations into folds of about as many turns.
+
+    Conversations with a judged document in common stay together, so that neither turns of a
+    conversation nor a judged document are in two folds.
+
+    Parameters
+    ----------
+    collection : CastPassages
+    folds : int
+        2 or more.
+    seed : int
+        0 or more: which conversations of the same size come first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `query_id`, `topic`, `fold` (0 to folds - 1), in the order of the queries. Largest
+        conversations first, each goes to the fold with the fewest turns so far.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two folds, or more than there are conversations to deal.
+
+    Examples
+    --------
+    >>> queries = pd.DataFrame({"query_id": ["1_1", "1_2", "2_1"], "topic": ["1", "1", "2"]})
+    >>> qrels = pd.DataFrame({"query_id": ["1_1", "1_2", "2_1"], "document_id": ["a", "b", "c"]})
+    >>> collection = CastPassages(None, queries, qrels, None, None)
+    >>> topic_folds(collection, folds=2)["fold"].tolist()
+    [0, 0, 1]
+    """
+    topics = sorted(set(collection.queries["topic"]))
+    topic_of = collection.queries.set_index("query_id")["topic"]
+    topic = pd.Categorical(collection.qrels["query_id"].map(topic_of), topics).codes
+    documents, _ = pd.factorize(collection.qrels["document_id"])
+    shape = (len(topics), int(documents.max(initial=-1)) + 1)
+    judged = coo_array((np.ones(len(topic)), (topic, documents)), shape).tocsr()
+    blocks, block_of = connected_components(judged @ judged.T, directed=False)
+    if not 2 <= folds <= blocks:
+        raise ValueError(
+            f"folds is {folds}; the {blocks} groups of conversations that share no document "
+            f"allow 2 to {blocks}, so give one of these."
+        )
+    block_of_query = block_of[pd.Categorical(collection.queries["topic"], topics).codes]
+    sizes = np.bincount(block_of_query, minlength=blocks)
+    order = np.random.default_rng(seed).permutation(blocks)
+    fold_of = np.empty(blocks, dtype=np.int64)
+    turns = np.zeros(folds, dtype=np.int64)
+    for block in order[np.argsort(-sizes[order], kind="stable")]:
+        fold_of[block] = turns.argmin()
+        turns[fold_of[block]] += sizes[block]
+    return collection.queries[["query_id", "topic"]].assign(fold=fold_of[block_of_query])
+
+
+def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FROM) -> Benchmark:
+    """Candidate lists of every turn, for systems that are not trained here.
+
+    Parameters
+    ----------
+    collection : CastPassages
+    relevant_from : int
+        Smallest level that counts as relevant, 1 to 4. CAsT takes 2, so that 9 of the 371 turns
+        have no relevant passage; with 1 all have one.
+
+    Returns
+    -------
+    Benchmark
+        Task "cast", all queries for test. Setting "judged": the 9 or 10 passages judged for the
+        turn. Setting "topic": those judged for any turn of its conversation (47 to 159), where
+        one that was not judged for the turn itself has relevance 0. `collection.qrels` has the
+        levels.
+
+    Raises
+    ------
+    ValueError
+        Another level.
+
+    Examples
+    --------
+    >>> queries = pd.DataFrame(
+    ...     {"query_id": ["1_1", "1_2"], "topic": "1", "turn": ["1", "2"], "text": ["a", "b"]}
+    ... )
+    >>> qrels = pd.DataFrame(
+    ...     {"query_id": ["1_1", "1_2"], "document_id": ["d", "e"], "relevance": [4, 1]}
+    ... )
+    >>> lists = cast_benchmark(CastPassages(None, queries, qrels, None, None)).candidates
+    >>> lists[["setting", "query_id", "document_id", "relevance"]].to_numpy().tolist()
+    [['judged', '1_1', 'd', 1], ['judged', '1_2', 'e', 0], ['topic', '1_1', 'd', 1],
+     ['topic', '1_1', 'e', 0], ['topic', '1_2', 'd', 0], ['topic', '1_2', 'e', 0]]
+    """
+    if relevant_from not in range(1, 5):
+        raise ValueError(f"relevant_from is {relevant_from}; levels of relevance are 1 to 4.")
+    queries = collection.queries.assign(task=TASK, split="test", origin_id="")
+    judged = collection.qrels.sort_values(["query_id", "document_id"])
+    judged = judged.assign(relevance=(judged["relevance"] >= relevant_from).astype("int64"))
+    topics = queries[["query_id", "topic"]]
+    pool = judged.merge(topics)[["topic", "document_id"]].drop_duplicates()
+    wide = topics.merge(pool).merge(judged, "left").fillna({"relevance": 0})
+    wide = wide.astype({"relevance": "int64"}).sort_values(["query_id", "document_id"])
+    lists = [
+        frame.assign(setting=setting, task=TASK, split="test")
+        for setting, frame in zip(SETTINGS, (judged, wide), strict=True)
+    ]
+    columns = ["setting", "task", "split", "query_id", "document_id", "relevance"]
+    return Benchmark(
+        queries[["task", "query_id", "split", "origin_id", "text"]],
+        pd.concat(lists, ignore_index=True)[columns],
+    )
+
+
+def in_fold(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Benchmark:
+    """Split a benchmark for the model that ranks one fold's queries.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+        From `cast_benchmark`.
+    folds : pandas.DataFrame
+        Columns `query_id`, `fold`, from `topic_folds`, three folds or more.
+    fold : int
+        The fold to rank.
+
+    Returns
+    -------
+    Benchmark
+        The same rows; queries of the fold are for test, those of the next one (after the last
+        comes the first) for validation, all others for training.
+
+    Raises
+    ------
+    ValueError
+        Fewer than three folds, no such fold, or a query that is in none.
+
+    Examples
+    --------
+    >>> queries = pd.DataFrame({"query_id": ["a", "b", "c"], "split": "test"})
+    >>> folds = pd.DataFrame({"query_id": ["a", "b", "c"], "fold": [0, 1, 2]})
+    >>> in_fold(Benchmark(queries, queries), folds, 2).queries["split"].tolist()
+    ['validation', 'train', 'test']
+    """
+    number = folds["fold"].max() + 1
+    if number < 3 or fold not in range(number):
+        raise ValueError(
+            f"fold is {fold} of {number}; training, validation and test take 3 folds or more, and "
+            "the fold is 0 to the last one."
+        )
+    unknown = set(benchmark.queries["query_id"]) - set(folds["query_id"])
+    if unknown:
+        raise ValueError(f"The query {min(unknown)!r} is in no fold; deal all queries into folds.")
+    places = folds["fold"].map({fold: "test", (fold + 1) % number: "validation"}).fillna("train")
+    split_of = pd.Series(places.to_numpy(), index=folds["query_id"])
+    return Benchmark(
+        *(
+            frame.assign(split=frame["query_id"].map(split_of))
+            for frame in (benchmark.queries, benchmark.candidates)
+        )
+    )

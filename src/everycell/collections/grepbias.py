@@ -1,0 +1,351 @@
+"""GrepBiasIR: queries with a relevant and another document, each in a male and a female wording.
+
+Since the wordings of a document differ in gender alone (most have a neutral one too), they are
+what counterfactual rewriting tries to make: `one_wording` gives the collections that a measure of
+counterfactual rank overlap compares.
+
+Source: Krieg et al., "Grep-BiasIR: a dataset for investigating gender representation bias in
+information retrieval results" (CHIIR 2023); `QUERIES` and `DOCUMENTS` are the registry keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.benchmark import Benchmark
+from everycell.collections.smart import CollectionError
+from everycell.collections.user_studies import read_table
+
+#: Registry keys: the queries, and the documents of each category of queries.
+QUERIES = "gender-bias-ir/grepbiasir/queries.csv"
+DOCUMENTS = tuple(
+    f"gender-bias-ir/grepbiasir/queries-documents_{category}.csv"
+    for category in (
+        "Appearance",
+        "Career",
+        "Child_Care",
+        "Cognitive_Capabilities",
+        "Domestic_Work",
+        "Physical_Capabilities",
+        "Sex_and_Relationship",
+    )
+)
+#: Wordings that a text can have alone.
+WORDINGS = ("male", "female", "neutral")
+TASK = "grepbias"
+SETTING = "all"
+
+# "botrh" stands once, where "both" is meant.
+_WORDING: Mapping[str, str] = {
+    "M": "male",
+    "F": "female",
+    "N": "neutral",
+    "both": "both",
+    "botrh": "both",
+}
+# "Towards female" stands 12 times beside "Towards Female".
+_STEREOTYPE: Mapping[str, str] = {
+    "towards female": "female",
+    "towards male": "male",
+    "no annotation agreement": "none",
+}
+_COLUMNS = (
+    "q_id",
+    "d_id",
+    "relevant",
+    "query",
+    "doc_title",
+    "document",
+    "content_gender",
+    "exp_stereotype",
+)
+
+
+@dataclass(frozen=True)
+class GrepBiasCounts:
+    """Size of the collection.
+
+    Attributes
+    ----------
+    queries
+        All have documents.
+    documents
+        Texts, each in one wording.
+    items
+        Documents whatever the wording: three texts each.
+    worded_items
+        Items that have each of `WORDINGS`.
+    """
+
+    queries: int
+    documents: int
+    items: int
+    worded_items: int
+
+
+#: What the pinned files hold. The paper has 118 queries; one of them has no documents there.
+COUNTS = GrepBiasCounts(queries=117, documents=702, items=234, worded_items=232)
+
+
+@dataclass(frozen=True)
+class GrepBias:
+    """The collection; ids are text.
+
+    Attributes
+    ----------
+    documents : pandas.DataFrame
+        Columns `document_id`, `item_id` (the same for the three texts of a document: the id of
+        the one that stands first), `wording` ("male", "female", "neutral" or "both"), `title`,
+        `body`, `text` (title, blank, body), in the order of the files.
+    queries : pandas.DataFrame
+        Columns `query_id`, `category`, `stereotype` (the gender that the query was expected to
+        be tied to, "male" or "female", or "none" where the annotators did not agree), `text`. No
+        query names a gender.
+    qrels : pandas.DataFrame
+        Columns `query_id`, `document_id`, `relevance`: 1 for three texts of each query, 0 for
+        three others, which were written for it too.
+    wordings : pandas.DataFrame
+        Columns `item_id`, `query_id`, `relevance`, `male`, `female`, `neutral` (document ids):
+        the items that have all three. The texts of the others are "both" or not all there.
+    """
+
+    documents: pd.DataFrame
+    queries: pd.DataFrame
+    qrels: pd.DataFrame
+    wordings: pd.DataFrame
+
+    @property
+    def counts(self) -> GrepBiasCounts:
+        """Size of the collection."""
+        items = self.documents["item_id"].nunique()
+        return GrepBiasCounts(len(self.queries), len(self.documents), items, len(self.wordings))
+
+
+def read_grepbias(
+    queries: Path, documents: Iterable[Path], *, counts: GrepBiasCounts | None = COUNTS
+) -> GrepBias:
+    """Read the files and check them.
+
+    Parameters
+    ----------
+    queries : Path
+        The file `QUERIES`.
+    documents : iterable of Path
+        The files `DOCUMENTS`.
+    counts : GrepBiasCounts, optional
+        Size that the collection must have; None: any.
+
+    Returns
+    -------
+    GrepBias
+        Runs of blanks and line ends are one blank.
+
+    Raises
+    ------
+    RatingsError
+        A file that is no CSV, is empty or lacks a column.
+    CollectionError
+        A value that the format does not have, an id that stands twice, a query that is unknown or
+        reads otherwise in the queries' file or has two stereotypes, an item without three texts
+        or with two of one wording, or other counts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "q.csv").write_text("q_id,category,query" + chr(10) + "0,Career,best boss")
+    >>> rows = [
+    ...     f"0,{number},1,best boss,Boss,{text},{wording},Towards Male"
+    ...     for number, (text, wording) in enumerate([("He", "M"), ("She", "F"), ("They", "N")])
+    ... ]
+    >>> _ = (folder / "d.csv").write_text(chr(10).join([",".join(_COLUMNS), *rows]))
+    >>> found = read_grepbias(folder / "q.csv", [folder / "d.csv"], counts=None)
+    >>> found.wordings.to_dict("records")
+    [{'item_id': '0', 'query_id': '0', 'relevance': 1, 'male': '0', 'female': '1', 'neutral': '2'}]
+    """
+    topics = _queries(queries)
+    rows = pd.concat([_documents(path, topics) for path in documents], ignore_index=True)
+    items = rows.groupby(["query_id", "relevance"])["document_id"]
+    rows["item_id"] = items.transform("first")
+    single = rows[rows["wording"].isin(WORDINGS)]
+    stereotypes = rows[["query_id", "stereotype"]].drop_duplicates()
+    _refuse(rows, rows.duplicated("document_id"), "its id is that of a document before it")
+    _refuse(
+        rows,
+        items.transform("size") != len(WORDINGS),
+        f"its query has not {len(WORDINGS)} texts of relevance {{relevance}}",
+    )
+    _refuse(
+        single,
+        single.duplicated(["item_id", "wording"]),
+        "its query has two texts of relevance {relevance} with the wording {wording}",
+    )
+    _refuse(
+        rows.loc[stereotypes.index],
+        stereotypes.duplicated("query_id"),
+        "its query has another exp_stereotype before it",
+    )
+    ids = ["item_id", "query_id", "relevance"]
+    table = single.pivot(index=ids, columns="wording", values="document_id").reindex(
+        columns=WORDINGS
+    )
+    worded = rows[ids].drop_duplicates().merge(table.dropna().reset_index(), on=ids)
+    found = GrepBias(
+        rows[["document_id", "item_id", "wording", "title", "body", "text"]],
+        topics.merge(stereotypes)[["query_id", "category", "stereotype", "text"]],
+        rows[["query_id", "document_id", "relevance"]],
+        worded,
+    )
+    if counts is not None and found.counts != counts:
+        raise CollectionError(
+            f"{queries} and the files beside it hold {found.counts}, and the released files "
+            f"{counts}; fetch them again (delete them first)."
+        )
+    return found
+
+
+def _refuse(rows: pd.DataFrame, bad: pd.Series, fault: str) -> None:
+    if bad.any():
+        row = rows[bad].iloc[0]
+        raise CollectionError(
+            f"Document {row['document_id']!r} of query {row['query_id']!r} of GrepBiasIR cannot be "
+            f"used, since {fault.format(**row)}; fetch the files again (delete them first)."
+        )
+
+
+def _queries(path: Path) -> pd.DataFrame:
+    """Queries: query_id, category, text."""
+    raw = read_table(path, ["q_id", "category", "query"])
+    _check(path, raw, "q_id", raw["q_id"].str.fullmatch(r"\d+"), "a number")
+    _check(path, raw, "q_id", ~raw["q_id"].duplicated(), "an id that no row before has")
+    _check(path, raw, "query", raw["query"].str.strip() != "", "a text")
+    columns = {"q_id": "query_id", "category": "category", "query": "text"}
+    return raw[list(columns)].rename(columns=columns).assign(text=_one_blank(raw["query"]))
+
+
+def _documents(path: Path, queries: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a file of documents: ids, relevance, wording, stereotype, title, body, text."""
+    raw = read_table(path, list(_COLUMNS))
+    stereotype = raw["exp_stereotype"].str.strip().str.lower().map(_STEREOTYPE)
+    title, body = _one_blank(raw["doc_title"]), _one_blank(raw["document"])
+    known = raw["q_id"].map(queries.set_index("query_id")["text"])
+    _check(path, raw, "q_id", known.notna(), "the id of a query")
+    _check(path, raw, "query", known == _one_blank(raw["query"]), "the text of the query's file")
+    _check(path, raw, "d_id", raw["d_id"].str.fullmatch(r"\d+"), "a number")
+    _check(path, raw, "relevant", raw["relevant"].isin(["0", "1"]), "0 or 1")
+    allowed = ", ".join(_WORDING)
+    _check(path, raw, "content_gender", raw["content_gender"].isin(list(_WORDING)), allowed)
+    _check(path, raw, "exp_stereotype", stereotype.notna(), ", ".join(_STEREOTYPE))
+    _check(path, raw, "document", body != "", "a text")
+    return pd.DataFrame(
+        {
+            "document_id": raw["d_id"],
+            "query_id": raw["q_id"],
+            "relevance": raw["relevant"].astype("int64"),
+            "wording": raw["content_gender"].map(_WORDING),
+            "stereotype": stereotype,
+            "title": title,
+            "body": body,
+            "text": (title + " " + body).str.strip(),
+        }
+    )
+
+
+def _one_blank(texts: pd.Series) -> pd.Series:
+    return texts.str.split().str.join(" ")
+
+
+def _check(path: Path, raw: pd.DataFrame, column: str, good: pd.Series, allowed: str) -> None:
+    if not good.all():
+        row = int((~good).argmax())
+        raise CollectionError(
+            f"{path}, row {row + 1}: {column} is {raw[column][row]!r}; allowed is {allowed}, so "
+            "fetch the file again (delete it first)."
+        )
+
+
+def all_wordings(collection: GrepBias) -> tuple[pd.DataFrame, Benchmark]:
+    """Search of all texts at once, to see which wordings a system ranks first.
+
+    Parameters
+    ----------
+    collection : GrepBias
+
+    Returns
+    -------
+    documents : pandas.DataFrame
+        Columns `document_id`, `text`: every wording is a document of its own.
+    benchmark : Benchmark
+        Task "grepbias", setting "all", all queries for test: every document is a candidate of
+        every query. What was not written for a query as relevant has relevance 0.
+
+    Examples
+    --------
+    >>> documents = pd.DataFrame({"document_id": ["0", "1"], "text": ["He", "She"]})
+    >>> queries = pd.DataFrame({"query_id": ["7", "8"], "text": ["boss", "nurse"]})
+    >>> qrels = pd.DataFrame({"query_id": ["7", "7"], "document_id": ["0", "1"], "relevance": 1})
+    >>> _, benchmark = all_wordings(GrepBias(documents, queries, qrels, None))
+    >>> benchmark.candidates["relevance"].tolist()
+    [1, 1, 0, 0]
+    """
+    documents = collection.documents[["document_id", "text"]]
+    return documents, _search(collection.queries, documents, collection.qrels)
+
+
+def one_wording(collection: GrepBias, wording: str) -> tuple[pd.DataFrame, Benchmark]:
+    """Search of the collection in one wording, with the same ids in each.
+
+    Parameters
+    ----------
+    collection : GrepBias
+    wording : str
+        One of `WORDINGS`.
+
+    Returns
+    -------
+    documents : pandas.DataFrame
+        Columns `document_id` (that of the item), `text`: the items that have all three wordings.
+        The runs of two wordings can so be compared list by list (CRBO).
+    benchmark : Benchmark
+        As for `all_wordings`. The two queries whose other document has not three wordings keep
+        their relevant one.
+
+    Raises
+    ------
+    ValueError
+        Another wording.
+
+    Examples
+    --------
+    >>> documents = pd.DataFrame({"document_id": ["0", "1"], "text": ["He", "She"]})
+    >>> queries = pd.DataFrame({"query_id": ["7"], "text": ["boss"]})
+    >>> items = {"item_id": ["0"], "query_id": ["7"], "relevance": [1]}
+    >>> wordings = pd.DataFrame(items | {"male": ["0"], "female": ["1"], "neutral": ["2"]})
+    >>> found, _ = one_wording(GrepBias(documents, queries, None, wordings), "female")
+    >>> found.to_numpy().tolist()
+    [['0', 'She']]
+    """
+    if wording not in WORDINGS:
+        raise ValueError(f"The wording is {wording!r}; give one of {', '.join(WORDINGS)}.")
+    items = collection.wordings
+    text = collection.documents.set_index("document_id")["text"]
+    documents = pd.DataFrame({"document_id": items["item_id"], "text": items[wording].map(text)})
+    qrels = items.rename(columns={"item_id": "document_id"})
+    return documents, _search(collection.queries, documents, qrels)
+
+
+def _search(queries: pd.DataFrame, documents: pd.DataFrame, qrels: pd.DataFrame) -> Benchmark:
+    """Every document as a candidate of every query."""
+    own = {"task": TASK, "split": "test"}
+    pairs = queries[["query_id"]].merge(documents[["document_id"]], how="cross")
+    lists = pairs.merge(qrels[["query_id", "document_id", "relevance"]], "left")
+    lists = lists.fillna({"relevance": 0}).astype({"relevance": "int64"})
+    columns = ["setting", "task", "split", "query_id", "document_id", "relevance"]
+    return Benchmark(
+        queries.assign(**own, origin_id="")[["task", "query_id", "split", "origin_id", "text"]],
+        lists.assign(setting=SETTING, **own)[columns],
+    )

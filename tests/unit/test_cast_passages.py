@@ -1,0 +1,204 @@
+"""CAsT passages: what is merged, folds that share nothing, candidate lists, faults, real counts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.collections.cast_passages import (
+    COUNTS,
+    FILES,
+    CastPassages,
+    cast_benchmark,
+    in_fold,
+    read_cast_passages,
+    topic_folds,
+)
+from everycell.collections.smart import CollectionError
+from everycell.collections.user_studies import RatingsError
+from everycell.sources import fetch
+
+COLUMNS = ["turn_id", "query", "passage_id", "passage", "relevance_score"]
+ANSWERABLE = [
+    ("1_1", "first  turn", "p2", "one text", 4),
+    ("1_2-3", "second", "p1", "one \n text", 1),
+    ("2_1", "other", "p3", "that", 2),
+]
+UNANSWERABLE = [
+    ("1_1", "first turn", "p4", "this", 0),
+    ("1_2-3", "second", "p3", "that, written otherwise", 0),
+    ("2_1", "other", "p3", "that", 2),
+]
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read files with these rows."""
+
+    def read_rows(answerable=ANSWERABLE, unanswerable=UNANSWERABLE, **options):
+        paths = tmp_path / "answerable.csv", tmp_path / "unanswerable.csv"
+        pd.DataFrame(answerable, columns=[f"Input.{name}" for name in COLUMNS]).to_csv(paths[0])
+        pd.DataFrame(unanswerable, columns=COLUMNS).to_csv(paths[1])
+        return read_cast_passages(*paths, **{"counts": None} | options)
+
+    return read_rows
+
+
+@pytest.fixture(scope="module")
+def cast(mirror, tmp_path_factory):
+    """Read the released files."""
+    cache = tmp_path_factory.mktemp("cache")
+    paths = {part: fetch(key, cache, mirror=mirror, network=False) for part, key in FILES.items()}
+    return read_cast_passages(**paths)
+
+
+def test_texts_and_pairs_that_are_there_twice_are_merged(read):
+    found = read()
+    assert found.documents.to_numpy().tolist() == [
+        ["p1", "one text"],
+        ["p3", "that"],
+        ["p4", "this"],
+    ]
+    assert found.merged.to_numpy().tolist() == [["p2", "p1"]]
+    assert found.qrels.to_numpy().tolist() == [
+        ["1_1", "p1", 4],
+        ["1_2-3", "p1", 1],
+        ["2_1", "p3", 2],
+        ["1_1", "p4", 0],
+        ["1_2-3", "p3", 0],
+    ]
+    assert found.queries.to_numpy().tolist() == [
+        ["1_1", "1", "1", "first turn"],
+        ["1_2-3", "1", "2-3", "second"],
+        ["2_1", "2", "1", "other"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("1", "q", "p", "t", 0), "row 1: turn_id is '1'; allowed is such as 81_4"),
+        (("1_1", "q", "p", "t", 5), "relevance_score is '5'; allowed is 0 to 4"),
+        (("1_1", "q", "p", " ", 0), "passage is ' '; allowed is a text"),
+        (("1_1", "", "p", "t", 0), "query is ''; allowed is a text"),
+        (("1_1", "q", "", "t", 0), "passage_id is ''; allowed is an id"),
+        (("1_1", "new", "p", "t", 0), "'1_1' of .* query values .'first turn', 'new'."),
+        (("1_1", "first turn", "p2", "t", 0), r"'1_1' and 'p1' of .* values \[4, 0\]"),
+    ],
+)
+def test_a_fault_is_named(read, row, message):
+    with pytest.raises(CollectionError, match=message):
+        read(unanswerable=[row])
+
+
+def test_other_counts_and_columns_are_refused(read, tmp_path):
+    with pytest.raises(CollectionError, match="rows=6.*rows=3710.*fetch them again"):
+        read(counts=COUNTS)
+    with pytest.raises(RatingsError, match="lacks the column 'Input.turn_id'"):
+        read_cast_passages(tmp_path / "unanswerable.csv", tmp_path / "unanswerable.csv")
+
+
+def test_candidates_of_both_settings(read):
+    lists = cast_benchmark(read()).candidates
+    own = lists[lists["setting"] == "judged"]
+    assert own[["query_id", "document_id", "relevance"]].to_numpy().tolist() == [
+        ["1_1", "p1", 1],
+        ["1_1", "p4", 0],
+        ["1_2-3", "p1", 0],
+        ["1_2-3", "p3", 0],
+        ["2_1", "p3", 1],
+    ]
+    wide = lists[lists["setting"] == "topic"].groupby("query_id")["document_id"].agg(list)
+    assert wide.to_dict() == {
+        "1_1": ["p1", "p3", "p4"],
+        "1_2-3": ["p1", "p3", "p4"],
+        "2_1": ["p3"],
+    }
+    with pytest.raises(ValueError, match="relevant_from is 0; levels of relevance are 1 to 4"):
+        cast_benchmark(read(), relevant_from=0)
+
+
+@st.composite
+def collections(draw):
+    """Turns of some conversations, some of which share documents."""
+    turns = draw(st.lists(st.integers(1, 4), min_size=3, max_size=9))
+    queries = pd.DataFrame(
+        [(f"{topic}_{turn}", str(topic)) for topic, n in enumerate(turns, 1) for turn in range(n)],
+        columns=["query_id", "topic"],
+    )
+    judged = draw(st.lists(st.integers(0, 40), min_size=len(queries), max_size=len(queries)))
+    qrels = pd.DataFrame({"query_id": queries["query_id"], "document_id": map(str, judged)})
+    return CastPassages(pd.DataFrame(), queries, qrels, pd.DataFrame(), COUNTS)
+
+
+@given(collections(), st.integers(2, 4), st.integers(0, 3))
+@settings(max_examples=30)
+def test_folds_share_no_conversation_and_no_document(collection, folds, seed):
+    try:
+        found = topic_folds(collection, folds=folds, seed=seed)
+    except ValueError as error:
+        assert f"folds is {folds}" in str(error)
+        return
+    assert found["query_id"].tolist() == collection.queries["query_id"].tolist()
+    assert set(found["fold"]) == set(range(folds))
+    judged = collection.qrels.merge(found)
+    assert (judged.groupby("topic")["fold"].nunique() == 1).all()
+    assert (judged.groupby("document_id")["fold"].nunique() == 1).all()
+
+
+def test_a_fold_needs_two_others_and_every_query(read):
+    collection = read()
+    benchmark = cast_benchmark(collection)
+    folds = collection.queries[["query_id"]].assign(fold=[0, 1, 2])
+    with pytest.raises(ValueError, match="fold is 3 of 3"):
+        in_fold(benchmark, folds, 3)
+    with pytest.raises(ValueError, match="fold is 0 of 2"):
+        in_fold(benchmark, folds.assign(fold=[0, 1, 1]), 0)
+    with pytest.raises(ValueError, match="The query '1_1' is in no fold"):
+        in_fold(benchmark, folds[1:], 0)
+
+
+def test_the_released_files(cast):
+    assert cast.counts == COUNTS
+    assert len(cast.documents) == COUNTS.documents
+    assert len(cast.merged) == 5
+    assert not cast.documents.duplicated("text").any()
+    assert cast.qrels["relevance"].value_counts().to_dict() == {
+        0: 1862, 4: 810, 3: 662, 2: 254, 1: 120,
+    }  # fmt: skip
+    assert cast.queries["text"].nunique() == 369
+    lengths = cast.documents["text"].str.split().str.len()
+    assert (lengths.min(), lengths.median(), lengths.max()) == (2, 143.5, 10_035)
+    assert (lengths > 512).sum() == 23
+
+
+def test_candidate_lists_of_the_released_files(cast):
+    benchmark = cast_benchmark(cast)
+    sizes = benchmark.candidates.groupby(["setting", "query_id"]).size().unstack("setting")
+    assert sizes["judged"].value_counts().to_dict() == {10: 369, 9: 2}
+    topic = sizes["topic"]
+    assert (topic.min(), topic.median(), topic.max(), topic.sum()) == (47, 84, 159, 33_468)
+    relevant = benchmark.candidates.groupby(["setting", "query_id"])["relevance"].sum()
+    assert (relevant["judged"] == relevant["topic"]).all()
+    assert (relevant["judged"] > 0).sum() == 362
+    some = cast_benchmark(cast, relevant_from=1).candidates.groupby("query_id")["relevance"].max()
+    assert (some == 1).all()
+
+
+def test_every_turn_is_ranked_by_a_model_that_saw_nothing_of_its_conversation(cast):
+    folds = topic_folds(cast)
+    assert folds["fold"].value_counts().sort_index().tolist() == [75, 74, 73, 77, 72]
+    assert not topic_folds(cast, seed=1).equals(folds)
+    topic_of = folds.set_index("query_id")["topic"]
+    benchmark = cast_benchmark(cast)
+    tested = []
+    for fold in range(5):
+        lists = in_fold(benchmark, folds, fold).candidates
+        test, seen = lists[lists["split"] == "test"], lists[lists["split"] != "test"]
+        assert not set(test["query_id"].map(topic_of)) & set(seen["query_id"].map(topic_of))
+        assert not set(test["document_id"]) & set(seen["document_id"])
+        assert set(seen["split"]) == {"train", "validation"}
+        tested.extend(test["query_id"].unique())
+    assert np.unique(tested).tolist() == sorted(cast.queries["query_id"])
+    assert len(tested) == len(cast.queries)
