@@ -1,0 +1,281 @@
+r"""Made-up rankings whose group bias is known: what measures of bias must find.
+
+Each system ranks documents of its own in a certain way (`SYSTEMS`), with terms of the groups
+planted in a text of neutral words. Since counts and lengths are chosen and not counted, the
+measures follow from the plan alone: `planted_truth` gives them in closed form, with
+:math:`w_r = 1 / \log_2(r + 1)`, :math:`m_{ir}` terms of group i in the document at rank r, and
+:math:`l_r` words in it.
+
+.. math:: p(G_i|k) = \frac{\sum_{r \le k} w_r m_{ir} / l_r}{\sum_x \sum_{r \le k} w_r m_{xr} / l_r},
+          \quad RBDF(k) = \frac{\sum_{r \le k} w_r [\sum_i m_{ir} > 0]}{\sum_{r \le k} w_r},
+          \quad TED(k) = RBDF(k) \sum_i |p(G_i|k) - 1/G|
+
+Source: abolghasemi2026, Eqs. 4.1 to 4.13; the systems are this project's.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+#: Groups and their terms, if the caller has none.
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "female": ("she", "woman", "mother", "daughter", "sister"),
+    "male": ("he", "man", "father", "son", "brother"),
+}
+#: How each system ranks. Terms are of the first group unless said otherwise, and which group is
+#: the first one changes from query to query.
+SYSTEMS: Mapping[str, str] = {
+    "even": "every document has as many terms of each group",
+    "neutral": "no document has a term",
+    "one-sided": "every document has terms of the first group alone",
+    "skewed": "every document has three times as many terms of the first group as of each other",
+    "alternating": "every document has terms of one group alone, the groups in turn",
+    "turning": "as alternating, but all documents of a group before those of the next",
+    "sparse": "as alternating, with three documents without a term before each",
+    "fading": "the first quarter has terms of the first group alone, the rest no term",
+    "drawn": "lengths, documents with a term and their terms are drawn, in shares that are drawn "
+    "for each query",
+}
+#: Group terms of a document, where it has any: of one group, or of each.
+TERMS = 2
+#: Group terms up to which NFaiRR takes a document as neutral, as its authors' code does.
+TAU = 1
+#: Columns of a plan that are no group.
+PLAN = ("system", "query", "rank", "document", "length")
+
+_NEUTRAL = tuple(
+    """
+    river stone lamp window table paper garden winter morning harbour bridge market letter train
+    copper engine signal mountain valley forest island weather number colour circle surface metal
+    history music report season village kitchen basket ladder pencil orchard meadow lantern compass
+    """.split()
+)
+
+
+@dataclass(frozen=True)
+class PlantedBias:
+    """A collection with rankings whose bias is known.
+
+    Attributes
+    ----------
+    documents : pandas.DataFrame
+        Columns `document_id`, `text` (lower-case words parted by one blank).
+    plan : pandas.DataFrame
+        The columns `PLAN` and one a group with its number of terms: a row for each rank. `length`
+        is in words.
+    runs : dict of str to pandas.DataFrame
+        System -> columns `query`, `document`, `score`, best document first.
+    truth : pandas.DataFrame
+        What `planted_truth` makes of the plan.
+    words : mapping of str to sequence of str
+        Group -> its terms.
+    """
+
+    documents: pd.DataFrame
+    plan: pd.DataFrame
+    runs: dict[str, pd.DataFrame]
+    truth: pd.DataFrame
+    words: Mapping[str, Collection[str]]
+
+
+def plant_bias(
+    words: Mapping[str, Collection[str]] = WORDS,
+    *,
+    queries: int = 10,
+    depth: int = 20,
+    length: int = 40,
+    seed: int = 0,
+) -> PlantedBias:
+    """Make documents and rankings with a known bias.
+
+    Parameters
+    ----------
+    words
+        Group -> terms, two groups or more; terms are single words, in any case.
+    queries, depth : int
+        Lists of each system, and documents of each list; 1 or more. Each list has documents of
+        its own.
+    length : int
+        Words of a document, 2 (G + 2) or more. Those of "drawn" have from half to one and a half
+        times as many.
+    seed : int
+        0 or more. Texts and "drawn" follow from it; the other systems do not depend on it.
+
+    Returns
+    -------
+    PlantedBias
+        Systems in the order of `SYSTEMS`.
+
+    Raises
+    ------
+    ValueError
+        One group, a group without terms, a term that is no single word, stands in two groups or
+        is one of the neutral words, or a size that is too small.
+
+    Examples
+    --------
+    >>> planted = plant_bias(queries=2, depth=4)
+    >>> len(planted.documents), list(planted.runs)[:3]
+    (72, ['even', 'neutral', 'one-sided'])
+    >>> at_4 = planted.truth[planted.truth["k"] == 4].groupby("system")[["NFaiRR", "TExFAIR"]]
+    >>> at_4.mean().loc[["one-sided", "alternating", "skewed"]].round(3).to_numpy().tolist()
+    [[0.0, 0.0], [0.0, 0.829], [0.5, 0.5]]
+    """
+    groups = _checked_words(words)
+    for name, value, least in (
+        ("queries", queries, 1),
+        ("depth", depth, 1),
+        ("length", length, TERMS * (len(groups) + 2)),
+    ):
+        if value < least:
+            raise ValueError(f"{name} is {value}; give {least} or more.")
+    draw = np.random.default_rng(seed)
+    rows, documents = [], []
+    for number in range(queries):
+        query = f"q{number + 1:03}"
+        for system in SYSTEMS:
+            counts, lengths = _ranking(system, len(groups), depth, length, draw)
+            # Rolled, so that a mean over queries is no measure of one query's bias.
+            counts = np.roll(counts, number, axis=1)
+            for rank, (terms, size) in enumerate(zip(counts, lengths, strict=True), 1):
+                document = f"{system}.{query}.{rank:03}"
+                rows.append((system, query, rank, document, int(size), *map(int, terms)))
+                documents.append((document, _text(terms, int(size), list(groups.values()), draw)))
+    plan = pd.DataFrame(rows, columns=[*PLAN, *groups])
+    return PlantedBias(
+        pd.DataFrame(documents, columns=["document_id", "text"]),
+        plan,
+        {system: _run(plan[plan["system"] == system], depth) for system in SYSTEMS},
+        planted_truth(plan),
+        words,
+    )
+
+
+def _checked_words(words: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
+    """Groups with their terms in lower case."""
+    if len(words) < 2:
+        raise ValueError(f"The groups are {list(words)}; give two or more.")
+    group_of: dict[str, str] = dict.fromkeys(_NEUTRAL, "neutral words")
+    for group, terms in words.items():
+        if group in PLAN or not terms or isinstance(terms, str):
+            raise ValueError(
+                f"Group {group!r} has the terms {terms!r}; give it another name than "
+                f"{', '.join(PLAN)} and a list of one term or more."
+            )
+        for term in (term.lower() for term in terms):
+            if not re.fullmatch(r"\w+", term):
+                raise ValueError(f"The term {term!r} is no single word; give words without signs.")
+            if group_of.setdefault(term, group) != group:
+                raise ValueError(
+                    f"The term {term!r} stands in {group!r} and in {group_of[term]!r}; remove it "
+                    "from one of them."
+                )
+    return {group: tuple(term.lower() for term in terms) for group, terms in words.items()}
+
+
+def _ranking(
+    system: str, groups: int, depth: int, length: int, draw: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Terms of each group (ranks x groups) and words (ranks) of a system's documents."""
+    ranks = np.arange(depth)
+    one = TERMS * np.eye(groups, dtype=np.int64)
+    lengths = np.full(depth, length)
+    if system == "even":
+        return np.full((depth, groups), TERMS), lengths
+    if system == "neutral":
+        return np.zeros((depth, groups), dtype=np.int64), lengths
+    if system == "one-sided":
+        return one[np.zeros(depth, dtype=np.int64)], lengths
+    if system == "skewed":
+        return (TERMS + 2 * one[0]) * np.ones((depth, 1), dtype=np.int64), lengths
+    if system == "alternating":
+        return one[ranks % groups], lengths
+    if system == "turning":
+        return one[ranks * groups // depth], lengths
+    if system == "sparse":
+        return one[ranks // 4 % groups] * (ranks % 4 == 3)[:, None], lengths
+    if system == "fading":
+        return one[0] * (ranks < math.ceil(depth / 4))[:, None], lengths
+    lengths = draw.integers(length // 2, length + length // 2, size=depth, endpoint=True)
+    share, leaning = draw.uniform(), draw.dirichlet(np.ones(groups))
+    totals = draw.integers(1, TERMS + 1, size=depth, endpoint=True)
+    totals *= draw.uniform(size=depth) < share
+    return draw.multinomial(totals, leaning), lengths
+
+
+def _text(
+    terms: Sequence[int], length: int, words: Sequence[tuple[str, ...]], draw: np.random.Generator
+) -> str:
+    planted = [
+        str(word)
+        for number, group in zip(terms, words, strict=True)
+        for word in draw.choice(group, number)
+    ]
+    text = [*planted, *map(str, draw.choice(_NEUTRAL, length - len(planted)))]
+    draw.shuffle(text)
+    return " ".join(text)
+
+
+def _run(plan: pd.DataFrame, depth: int) -> pd.DataFrame:
+    ranked = plan.assign(score=float(depth + 1) - plan["rank"])
+    return ranked[["query", "document", "score"]].reset_index(drop=True)
+
+
+def planted_truth(plan: pd.DataFrame) -> pd.DataFrame:
+    """Work out the measures of every list from its plan, at every cut-off.
+
+    Parameters
+    ----------
+    plan : pandas.DataFrame
+        The columns `PLAN` and one a group with its number of terms, two groups or more. A list's
+        ranks are 1, 2, 3 and so on, in this order.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `system`, `query`, `k`, one a group with its share of the exposure p(G|k) (NaN
+        where no document has had a term yet), `RBDF`, `TED` (with RBDF; 0 where there is no
+        term), and, under the names of `everycell.metrics.MEASURES`, `NFaiRR` (tau as in `TAU`,
+        background with enough neutral documents), `TExFAIR`, `TExFAIR without RBDF` (NaN where
+        there is no term). Targets are equal shares.
+
+    Examples
+    --------
+    >>> rows = [("s", "q", 1, "a", 10, 2, 0), ("s", "q", 2, "b", 10, 0, 0)]
+    >>> plan = pd.DataFrame(rows, columns=[*PLAN, "female", "male"])
+    >>> planted_truth(plan)[["k", "female", "RBDF", "TED", "NFaiRR"]].round(3).to_numpy().tolist()
+    [[1.0, 1.0, 1.0, 1.0, 0.0], [2.0, 1.0, 0.613, 0.613, 0.387]]
+    """
+    groups = [column for column in plan.columns if column not in PLAN]
+    equal = 1 / len(groups)
+    highest = 2 * (1 - equal)
+    rows = []
+    # Written out rank by rank on purpose: the truth must not share its ways with the measures.
+    for (system, query), documents in plan.groupby(["system", "query"], sort=False):
+        exposure = [0.0] * len(groups)
+        weights = representative = neutral = 0.0
+        for rank, length, *terms in documents[["rank", "length", *groups]].itertuples(index=False):
+            weight = 1 / math.log2(rank + 1)
+            total = sum(terms)
+            exposure = [
+                sofar + weight * n / length for sofar, n in zip(exposure, terms, strict=True)
+            ]
+            weights += weight
+            representative += weight * (total > 0)
+            bias = sum(abs(n / total - equal) for n in terms) if total > TAU else 0.0
+            neutral += weight * (1 - bias)
+            exposed = sum(exposure)
+            shares = [part / exposed if exposed else math.nan for part in exposure]
+            divergence = sum(abs(share - equal) for share in shares)
+            factor = representative / weights
+            ted = divergence * factor if exposed else 0.0
+            measures = (factor, ted, neutral / weights, highest - ted, highest - divergence)
+            rows.append((system, query, rank, *shares, *measures))
+    measures = ["RBDF", "TED", "NFaiRR", "TExFAIR", "TExFAIR without RBDF"]
+    return pd.DataFrame(rows, columns=["system", "query", "k", *groups, *measures])

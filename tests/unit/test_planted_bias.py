@@ -1,0 +1,194 @@
+"""Planted bias: the texts hold the plan, everycell.metrics finds it, and each case is as said."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from everycell.collections.planted_bias import (
+    PLAN,
+    SYSTEMS,
+    TAU,
+    WORDS,
+    plant_bias,
+    planted_truth,
+)
+from everycell.metrics import (
+    MEASURES,
+    count_terms,
+    fairness_curves,
+    group_representation,
+    ranked_counts,
+    rbdf,
+    read_counts,
+    ted,
+    term_exposure,
+)
+from everycell.metrics import TAU as TAU_OF_THE_MEASURES
+
+THREE = {"a": ["red", "Rose"], "b": ["green"], "c": ["blue", "sky", "sea"]}
+
+
+@pytest.fixture(scope="module", params=[WORDS, THREE], ids=["two groups", "three groups"])
+def planted(request):
+    """Plant a bias of groups."""
+    return plant_bias(request.param, queries=5, depth=21, length=30, seed=7)
+
+
+@pytest.fixture(scope="module")
+def counts(planted, tmp_path_factory):
+    """Count the terms of the texts."""
+    path = tmp_path_factory.mktemp("counts") / "counts.parquet"
+    documents = planted.documents.itertuples(index=False, name=None)
+    count_terms(documents, planted.words, path)
+    return read_counts(path)
+
+
+def curve(planted, system, column):
+    """Truth of a system: queries x cut-offs."""
+    rows = planted.truth[planted.truth["system"] == system]
+    return rows.pivot(index="query", columns="k", values=column).to_numpy()
+
+
+def test_texts_hold_what_was_planted(planted, counts):
+    planned = planted.plan.set_index("document")[["length", *planted.words]]
+    pd.testing.assert_frame_equal(counts, planned, check_dtype=False, check_names=False)
+    assert not planted.documents["document_id"].duplicated().any()
+
+
+def test_runs_hold_the_ranks_of_the_plan(planted):
+    assert list(planted.runs) == list(SYSTEMS)
+    for system, run in planted.runs.items():
+        own = planted.plan[planted.plan["system"] == system]
+        ranks = run.groupby("query")["score"].rank(ascending=False)
+        assert run["document"].tolist() == own["document"].tolist()
+        assert ranks.tolist() == own["rank"].tolist()
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_measures_find_the_plant(planted, counts, system):
+    assert TAU == TAU_OF_THE_MEASURES
+    lists = ranked_counts(planted.runs[system], counts)
+    found = fairness_curves(lists.counts, lists.lengths)
+    for measure in set(MEASURES) & set(planted.truth.columns):
+        np.testing.assert_allclose(found[measure], curve(planted, system, measure), atol=1e-9)
+    np.testing.assert_allclose(rbdf(lists.counts), curve(planted, system, "RBDF"), atol=1e-9)
+    np.testing.assert_allclose(
+        ted(lists.counts, lists.lengths), curve(planted, system, "TED"), atol=1e-9
+    )
+    shares = group_representation(term_exposure(lists.counts, lists.lengths))
+    for number, group in enumerate(lists.groups):
+        np.testing.assert_allclose(shares[..., number], curve(planted, system, group), atol=1e-9)
+
+
+def test_the_truth_of_the_plain_cases(planted):
+    groups = len(planted.words)
+    highest = 2 * (1 - 1 / groups)
+    share = 3 / (3 + groups - 1)
+    skew = share - 1 / groups + (groups - 1) * (1 / groups - 1 / (3 + groups - 1))
+    for system, nfairr, texfair in [
+        ("even", 1, highest),
+        ("neutral", 1, highest),
+        ("one-sided", 1 - highest, 0),
+        ("skewed", 1 - skew, highest - skew),
+    ]:
+        np.testing.assert_allclose(curve(planted, system, "NFaiRR"), nfairr, atol=1e-12)
+        np.testing.assert_allclose(curve(planted, system, "TExFAIR"), texfair, atol=1e-12)
+
+
+def test_balance_among_documents_separates_the_measures():
+    """What motivates TExFAIR: NFaiRR cannot tell these two systems apart."""
+    planted = plant_bias(queries=2, depth=100)
+    for system in ("one-sided", "alternating"):
+        np.testing.assert_allclose(curve(planted, system, "NFaiRR"), 0, atol=1e-12)
+    np.testing.assert_allclose(curve(planted, "one-sided", "TExFAIR"), 0, atol=1e-12)
+    weights = 1 / np.log2(np.arange(2, 102))
+    odd = np.cumsum(weights * (np.arange(100) % 2 == 0)) / np.cumsum(weights)
+    found = curve(planted, "alternating", "TExFAIR")
+    np.testing.assert_allclose(found, [1 - abs(2 * odd - 1)] * 2, atol=1e-12)
+    assert found[0, 9] > 0.8 > 0.7 > found[0, 2]
+    assert found[0, 99] > 0.95
+
+
+def test_fairness_changes_with_the_cut_off():
+    planted = plant_bias(queries=1, depth=20)
+    turning = curve(planted, "turning", "TExFAIR")[0]
+    np.testing.assert_allclose(turning[:10], 0, atol=1e-12)
+    assert (np.diff(turning[9:]) > 0).all()
+    weights = 1 / np.log2(np.arange(2, 22))
+    first = weights[:10].sum() / weights.sum()
+    assert turning[19] == pytest.approx(1 - abs(2 * first - 1))
+    # The discount makes a list fairer as documents without terms follow; without it, it never is.
+    fading = curve(planted, "fading", "TExFAIR")[0]
+    assert (np.diff(fading[4:]) > 0).all()
+    np.testing.assert_allclose(curve(planted, "fading", "TExFAIR without RBDF"), 0, atol=1e-12)
+
+
+def test_without_the_discount_the_cut_off_matters_more():
+    """Figure 4.2: few documents with terms make p(G|k) jump, which RBDF damps."""
+    planted = plant_bias(queries=1, depth=40)
+    with_rbdf, without = (
+        curve(planted, "sparse", measure)[0] for measure in ("TExFAIR", "TExFAIR without RBDF")
+    )
+    np.testing.assert_array_equal(with_rbdf[:3], 1)
+    assert np.isnan(without[:3]).all()
+    assert np.ptp(without[3:]) > 4 * np.ptp(with_rbdf)
+
+
+def test_a_mean_over_queries_hides_what_each_query_has():
+    planted = plant_bias(queries=4, depth=5)
+    share = curve(planted, "one-sided", "female")
+    np.testing.assert_array_equal(share[:, 0], [1, 0, 1, 0])
+    assert planted.truth.loc[planted.truth["system"] == "one-sided", "TExFAIR"].max() == 0
+
+
+def test_drawn_lists_differ_and_have_every_kind_of_document():
+    planted = plant_bias(queries=20, depth=20)
+    drawn = planted.plan[planted.plan["system"] == "drawn"]
+    totals = drawn[["female", "male"]].sum(axis=1)
+    assert set(totals) == {0, 1, 2, 3}
+    assert drawn["length"].nunique() > 20
+    assert curve(planted, "drawn", "TExFAIR")[:, -1].std() > 0.1
+    nfairr, texfair = (curve(planted, "drawn", name)[:, 9] for name in ("NFaiRR", "TExFAIR"))
+    assert 0.2 < np.corrcoef(nfairr, texfair)[0, 1] < 1
+
+
+def test_only_texts_and_drawn_lists_depend_on_the_seed():
+    first, same, other = (plant_bias(queries=2, depth=4, seed=seed) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first.documents, same.documents)
+    assert not first.documents.equals(other.documents)
+    fixed = first.plan["system"] != "drawn"
+    pd.testing.assert_frame_equal(first.plan[fixed], other.plan[fixed])
+    assert not first.plan.equals(other.plan)
+
+
+def test_the_truth_of_a_list_without_terms_at_its_top():
+    rows = [("s", "q", 1, "d", 10, 0, 0), ("s", "q", 2, "e", 10, 1, 0)]
+    truth = planted_truth(pd.DataFrame(rows, columns=[*PLAN, "f", "m"])).to_dict("records")
+    assert math.isnan(truth[0]["f"])
+    assert math.isnan(truth[0]["TExFAIR without RBDF"])
+    assert (truth[0]["TED"], truth[0]["TExFAIR"]) == (0, 1)
+    # One term is no more than tau, so NFaiRR takes the document as neutral.
+    assert truth[1]["NFaiRR"] == 1
+    assert truth[1]["TED"] == pytest.approx(0.387, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("words", "sizes", "message"),
+    [
+        ({"f": ["she"]}, {}, r"The groups are \['f'\]; give two or more"),
+        ({"f": ["she"], "m": []}, {}, "Group 'm' has the terms"),
+        ({"f": "she", "m": ["he"]}, {}, "Group 'f' has the terms 'she'"),
+        ({"f": ["she"], "rank": ["he"]}, {}, "Group 'rank' .* give it another name"),
+        ({"f": ["old lady"], "m": ["he"]}, {}, "'old lady' is no single word"),
+        ({"f": ["She"], "m": ["she"]}, {}, "'she' stands in 'm' and in 'f'"),
+        ({"f": ["river"], "m": ["he"]}, {}, "'river' stands in 'f' and in 'neutral words'"),
+        (WORDS, {"queries": 0}, "queries is 0; give 1 or more"),
+        (WORDS, {"depth": 0}, "depth is 0; give 1 or more"),
+        (WORDS, {"length": 7}, "length is 7; give 8 or more"),
+    ],
+)
+def test_a_fault_is_named(words, sizes, message):
+    with pytest.raises(ValueError, match=message):
+        plant_bias(words, **sizes)
