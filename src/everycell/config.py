@@ -155,7 +155,7 @@ class Lengths(_Model):
     )
     zero_shot: int = Field(128, ge=8, le=512, description="A text for a model that is not trained.")
     expanded: int = Field(320, ge=8, le=512, description="A document with its expansion.")
-    pair: int = Field(256, ge=16, le=512, description="Query and document of a cross-encoder.")
+    pair: int = Field(128, ge=16, le=512, description="Query and document of a cross-encoder.")
 
 
 class Training(_Model):
@@ -170,12 +170,12 @@ class Models(_Model):
     """How the models of a chapter are trained."""
 
     pairs: int = Field(
-        2000, ge=10, description="Relevant (query, document) pairs that are trained on, at most."
+        1500, ge=10, description="Relevant (query, document) pairs that are trained on, at most."
     )
     tilde: Training = Training(epochs=2, learning_rate=1e-3)
     tildev2: Training = Training(epochs=1, learning_rate=5e-4)
-    cross_encoder: Training = Training(epochs=1, learning_rate=3e-4)
-    multi_task: Training = Training(epochs=1, learning_rate=3e-4)
+    cross_encoder: Training = Training(epochs=1, learning_rate=1e-3)
+    multi_task: Training = Training(epochs=1, learning_rate=1e-3)
 
 
 class QueryByExample(_Model):

@@ -66,7 +66,6 @@ rule score_lexically:
     output:
         bm25="work/{collection}/runs/bm25.{tokens}.run",
         lm="work/{collection}/runs/lm.{tokens}.run",
-        lm_dirichlet="work/{collection}/runs/lm-dirichlet.{tokens}.run",
     log:
         "logs/retrieval/{collection}/score_{tokens}.log",
     benchmark:
@@ -88,6 +87,16 @@ rule score_lexically:
         "../scripts/lucene_score.py"
 
 
+# The language model with the other smoothing.
+use rule score_lexically as score_dirichlet with:
+    output:
+        lm_dirichlet="work/{collection}/runs/lm-dirichlet.{tokens}.run",
+    log:
+        "logs/retrieval/{collection}/score_dirichlet_{tokens}.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/score_dirichlet_{tokens}.tsv"
+
+
 # Best documents of the whole collection for each topic.
 use rule score_lexically as search with:
     input:
@@ -97,6 +106,14 @@ use rule score_lexically as search with:
         collection="cisi|cranfield",
     message:
         "Searching {wildcards.collection} ({wildcards.tokens})"
+
+
+use rule score_dirichlet as search_dirichlet with:
+    input:
+        index="work/{collection}/index/{tokens}",
+        queries="work/{collection}/tokens/{tokens}/queries.parquet",
+    wildcard_constraints:
+        collection="cisi|cranfield",
 
 
 # BM25 with the parameters that rank the validation queries best.

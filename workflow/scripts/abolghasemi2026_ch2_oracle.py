@@ -29,6 +29,8 @@ with Job(snakemake) as job:
         combination=f"{first}+oracle noise", value=quality["noise_value"], marker=""
     )
     shown = pd.concat([table, control], ignore_index=True)
+    counts = shown["row"].str.startswith("n_")
+    shown["value"] = shown["value"].astype(object).mask(counts, shown["value"].astype(int))
     shown["detail"] = shown["combination"].map(details).fillna("random scores")
     job.write_table(shown[["row", "combination", "detail", "task", "metric", "value", "marker"]])
 

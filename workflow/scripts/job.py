@@ -13,17 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from everycell.artefacts import CardError, find_artefact, load_papers
-from everycell.collections.user_studies import RatingsError
-from everycell.receipts import ReceiptError, write_receipt
+import everycell
+from everycell.artefacts import find_artefact, key_columns, load_papers
+from everycell.receipts import write_receipt
 from everycell.sources import SourceError, check
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-#: Errors whose sentence says all; others keep their traceback.
-KNOWN = (CardError, RatingsError, ReceiptError, SourceError)
+
+
+def says_all(error: BaseException) -> bool:
+    """Whether an error's sentence is written for users; others keep their traceback.
+
+    It is, where the library defines the error, or itself raises a ValueError.
+    """
+    if type(error).__module__.startswith("everycell."):
+        return True
+    frames = traceback.extract_tb(error.__traceback__)
+    library = Path(everycell.__file__).parent
+    return type(error) is ValueError and Path(frames[-1].filename).is_relative_to(library)
 
 
 class Job:
@@ -75,7 +85,7 @@ class Job:
         from everycell.render.tables import write_table
 
         face = self.snakemake.params.face
-        keys = [column for column in table.columns if column != "value"]
+        keys = key_columns(table)
         layout = face["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
         write_table(
             table,
@@ -90,7 +100,7 @@ class Job:
         """Write a table that stands beside the artefact's own, under the title of its card."""
         from everycell.render.tables import write_table
 
-        keys = [column for column in table.columns if column != "value"]
+        keys = key_columns(table)
         stem = Path(self.snakemake.output[f"{name}_csv"])
         write_table(
             table,
@@ -151,7 +161,7 @@ class Job:
         )
 
     def _fail(self, error: BaseException) -> None:
-        if isinstance(error, KNOWN):
+        if says_all(error):
             self.log.write(f"{error}\n")
         elif isinstance(error, OSError) and error.errno in NO_SPACE:
             self.log.write(

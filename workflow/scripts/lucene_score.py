@@ -23,11 +23,12 @@ with Job(snakemake) as job:
         "lm_dirichlet": Dirichlet(settings.dirichlet),
     }
     with Index(Path(snakemake.input.index)) as index:
-        for name, ranker in rankers.items():
+        for name, out in snakemake.output.items():
+            ranker = rankers[name]
             if "candidates" in snakemake.input.keys():
                 candidates = pd.read_parquet(snakemake.input.candidates)
                 pairs = listed_pairs(candidates, splits=["test", "validation"])
                 run = index.score_pairs(queries, pairs, ranker)
             else:
                 run = index.search(queries, ranker, settings.hits)
-            write_run(run, Path(snakemake.output[name]), tag=name)
+            write_run(run, Path(out), tag=name)
