@@ -1,5 +1,7 @@
 """CAsT passages: what is merged, folds that share nothing, candidate lists, faults, real counts."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from everycell.collections.cast_passages import (
     COUNTS,
     FILES,
+    SETTINGS,
     CastPassages,
     cast_benchmark,
     in_fold,
@@ -46,11 +49,16 @@ def read(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def cast(mirror, tmp_path_factory):
-    """Read the released files."""
+def files(mirror, tmp_path_factory):
+    """Fetch the released files."""
     cache = tmp_path_factory.mktemp("cache")
-    paths = {part: fetch(key, cache, mirror=mirror, network=False) for part, key in FILES.items()}
-    return read_cast_passages(**paths)
+    return {part: fetch(key, cache, mirror=mirror, network=False) for part, key in FILES.items()}
+
+
+@pytest.fixture(scope="module")
+def cast(files):
+    """Read the released files."""
+    return read_cast_passages(**files)
 
 
 def test_texts_and_pairs_that_are_there_twice_are_merged(read):
@@ -159,18 +167,42 @@ def test_a_fold_needs_two_others_and_every_query(read):
         in_fold(benchmark, folds[1:], 0)
 
 
-def test_the_released_files(cast):
-    assert cast.counts == COUNTS
-    assert len(cast.documents) == COUNTS.documents
-    assert len(cast.merged) == 5
-    assert not cast.documents.duplicated("text").any()
-    assert cast.qrels["relevance"].value_counts().to_dict() == {
-        0: 1862, 4: 810, 3: 662, 2: 254, 1: 120,
-    }  # fmt: skip
-    assert cast.queries["text"].nunique() == 369
+def test_the_card_of_the_released_files(cast, files, repository):
+    text = (repository / "docs" / "data-cards" / "cast-passages.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.+?) \| ([\d,]+) \|$", text, flags=re.MULTILINE)
+    raw = pd.concat(
+        [
+            pd.read_csv(path).rename(columns=lambda name: name.removeprefix("Input."))
+            for path in files.values()
+        ]
+    )
+    levels = cast.qrels["relevance"].value_counts()
+    best = cast.qrels.groupby("query_id")["relevance"].max()
+    topics = cast.queries["topic"].astype(int).drop_duplicates()
     lengths = cast.documents["text"].str.split().str.len()
-    assert (lengths.min(), lengths.median(), lengths.max()) == (2, 143.5, 10_035)
-    assert (lengths > 512).sum() == 23
+    settings = cast_benchmark(cast).candidates["setting"].value_counts()
+    assert cast.counts == COUNTS
+    assert not cast.documents.duplicated("text").any()
+    assert {what: int(count.replace(",", "")) for what, count in rows} == {
+        "rows of the two files": len(raw),
+        "passage ids": raw["passage_id"].nunique(),
+        "passage ids with two texts": (raw.groupby("passage_id")["passage"].nunique() > 1).sum(),
+        "passage ids merged, since their text is that of another": len(cast.merged),
+        "documents": len(cast.documents),
+        "documents of more than 512 words": (lengths > 512).sum(),
+        "turns": len(cast.queries),
+        "texts of turns": cast.queries["text"].nunique(),
+        "conversations": len(topics),
+        "conversations of 2020": (topics <= 105).sum(),
+        "conversations of 2022": (topics >= 132).sum(),
+        "judgements": len(cast.qrels),
+        **{f"judgements of level {level}": levels[level] for level in range(5)},
+        **{
+            f"turns with a passage of level {level} or more": (best >= level).sum()
+            for level in (1, 2, 3)
+        },
+        **{f"candidates of the setting {setting}": settings[setting] for setting in SETTINGS},
+    }
 
 
 def test_candidate_lists_of_the_released_files(cast):

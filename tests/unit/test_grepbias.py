@@ -1,5 +1,7 @@
 """GrepBiasIR: wordings and pairs, parallel collections, faults, and the real counts."""
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -93,14 +95,13 @@ def test_collections_of_one_wording_have_the_same_ids(read):
         "neutral": ["Boss They lead", "The plan"],
     }
     for documents, benchmark in found.values():
-        assert documents["document_id"].tolist() == ["10", "13"]
-        lists = benchmark.candidates[["query_id", "document_id", "relevance"]]
-        assert lists.to_numpy().tolist() == [
-            ["0", "10", 1],
-            ["0", "13", 0],
-            ["1", "10", 0],
-            ["1", "13", 0],
+        assert documents["document_id"].str.replace(r"^[01]\.", "", regex=True).tolist() == [
+            "10",
+            "13",
         ]
+        assert benchmark.candidates["document_id"].tolist() == 2 * list(documents["document_id"])
+        lists = benchmark.candidates[["query_id", "relevance"]]
+        assert lists.to_numpy().tolist() == [["0", 1], ["0", 0], ["1", 0], ["1", 0]]
     with pytest.raises(ValueError, match="The wording is 'both'; give one of male, female"):
         one_wording(read(), "both")
 
@@ -140,31 +141,37 @@ def test_faults_of_queries_and_other_counts(read, tmp_path):
         read_grepbias(tmp_path / "documents.csv", [])
 
 
-def test_the_released_files(grepbias):
-    assert grepbias.counts == COUNTS
-    assert grepbias.documents["wording"].value_counts().to_dict() == {
-        "neutral": 233, "male": 232, "female": 232, "both": 5,
-    }  # fmt: skip
-    assert grepbias.queries["stereotype"].value_counts().to_dict() == {
-        "none": 88, "female": 20, "male": 9,
-    }  # fmt: skip
-    assert grepbias.queries["category"].value_counts().to_dict() == {
-        "Sex & Relationship": 23, "Career": 20, "Physical Capabilities": 19, "Domestic Work": 15,
-        "Appearance": 14, "Child Care": 14, "Cognitive Capabilities": 12,
-    }  # fmt: skip
-    texts = grepbias.documents["text"]
-    assert (len(texts), texts.nunique()) == (702, 698)
+def test_the_card_of_the_released_files(grepbias, repository):
+    text = (repository / "docs" / "data-cards" / "grepbias.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.+?) \| ([\d,]+) \|$", text, flags=re.MULTILINE)
+    wording = grepbias.documents["wording"].value_counts()
+    stereotype = grepbias.queries["stereotype"].value_counts()
+    texts = grepbias.documents.set_index("document_id")["text"]
+    wordings = grepbias.wordings[list(WORDINGS)].apply(lambda ids: ids.map(texts))
+    assert (wordings["male"] != wordings["female"]).all()
+    assert (wordings["female"] != wordings["neutral"]).all()
+    assert {what: int(count.replace(",", "")) for what, count in rows} == {
+        "queries": grepbias.counts.queries,
+        "queries expected to be tied to women": stereotype["female"],
+        "queries expected to be tied to men": stereotype["male"],
+        "queries on which the annotators did not agree": stereotype["none"],
+        "texts": grepbias.counts.documents,
+        "different texts": texts.nunique(),
+        "texts in a male wording": wording["male"],
+        "texts in a female wording": wording["female"],
+        "texts in a neutral wording": wording["neutral"],
+        "texts that name both genders": wording["both"],
+        "items: documents whatever their wording": grepbias.counts.items,
+        "items with all three wordings": grepbias.counts.worded_items,
+        "male wordings with the text of the neutral one": (
+            wordings["male"] == wordings["neutral"]
+        ).sum(),
+    }
+    lengths = texts.str.split().str.len()
+    assert (lengths.min(), lengths.max()) == (13, 98)
     incomplete = set(grepbias.documents["item_id"]) - set(grepbias.wordings["item_id"])
-    queries = grepbias.qrels.set_index("document_id")["query_id"]
-    assert {queries[item] for item in incomplete} == {"107", "112"}
-
-
-def test_wordings_of_an_item_differ(grepbias):
-    text = grepbias.documents.set_index("document_id")["text"]
-    male, female, neutral = (grepbias.wordings[name].map(text) for name in WORDINGS)
-    assert (male != female).all()
-    assert (female != neutral).all()
-    assert grepbias.wordings.loc[male == neutral, "query_id"].tolist() == ["28"]
+    lacking = grepbias.qrels[grepbias.qrels["document_id"].isin(incomplete)]
+    assert lacking[["query_id", "relevance"]].to_numpy().tolist() == [["107", 0], ["112", 0]]
 
 
 def test_searches_of_the_released_files(grepbias):
@@ -177,6 +184,22 @@ def test_searches_of_the_released_files(grepbias):
     relevant = found["male"][1].candidates.groupby("query_id")["relevance"].sum()
     assert (relevant == 1).all()
     assert len(relevant) == 117
+
+
+def test_ties_favour_no_wording_and_no_relevance(grepbias):
+    """A run breaks ties by id; the release's ids would put female texts before male ones."""
+    ids = grepbias.wordings[["male", "female"]]
+    assert (ids["female"].astype(int) > ids["male"].astype(int)).mean() > 0.75
+    documents, _ = all_wordings(grepbias)
+    place = documents["document_id"].str.split(".").map(lambda parts: parts[::-1])
+    number = dict(place.tolist())
+    drawn = ids.map(number.get)
+    assert 0.42 < (drawn["female"] > drawn["male"]).mean() < 0.58
+    lists = one_wording(grepbias, "male")[1].candidates
+    number = lists.drop_duplicates("document_id")["document_id"]
+    relevant = lists.loc[lists["relevance"] == 1, "document_id"]
+    ranks = number.rank().set_axis(number)
+    assert 0.45 < ranks[relevant].mean() / len(number) < 0.55
 
 
 def test_runs_of_two_wordings_can_be_compared(grepbias):

@@ -1,6 +1,7 @@
 """Planted bias: the texts hold the plan, everycell.metrics finds it, and each case is as said."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from everycell.metrics import (
 )
 from everycell.metrics import TAU as TAU_OF_THE_MEASURES
 
+NAMES = ("NFaiRR", "TExFAIR", "TExFAIR without RBDF")
 THREE = {"a": ["red", "Rose"], "b": ["green"], "c": ["blue", "sky", "sea"]}
 
 
@@ -95,6 +97,19 @@ def test_the_truth_of_the_plain_cases(planted):
     ]:
         np.testing.assert_allclose(curve(planted, system, "NFaiRR"), nfairr, atol=1e-12)
         np.testing.assert_allclose(curve(planted, system, "TExFAIR"), texfair, atol=1e-12)
+
+
+def test_the_card(repository):
+    text = (repository / "docs" / "data-cards" / "planted-bias.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| ([a-z-]+) \| .+ \| ([\d.]+) \| ([\d.]+) \| ([\d.]+|undefined) \|$", text, re.MULTILINE
+    )
+    truth = plant_bias().truth
+    means = truth[truth["k"] == 10].groupby("system")[list(NAMES)].mean()
+    assert [row[0] for row in rows] == list(SYSTEMS)
+    for system, *values in rows:
+        shown = ["undefined" if math.isnan(mean) else f"{mean:.3f}" for mean in means.loc[system]]
+        assert values == shown
 
 
 def test_balance_among_documents_separates_the_measures():

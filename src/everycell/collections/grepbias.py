@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
@@ -268,17 +269,23 @@ def _check(path: Path, raw: pd.DataFrame, column: str, good: pd.Series, allowed:
         )
 
 
-def all_wordings(collection: GrepBias) -> tuple[pd.DataFrame, Benchmark]:
+def all_wordings(collection: GrepBias, *, seed: int = 0) -> tuple[pd.DataFrame, Benchmark]:
     """Search of all texts at once, to see which wordings a system ranks first.
 
     Parameters
     ----------
     collection : GrepBias
+    seed : int
+        0 or more: which of two documents with the same score comes first. The male and the female
+        wording of a document often have the same score (always, where a ranker reads lengths and
+        words that are the query's), and a run breaks ties by id. By the ids of the release the
+        male wording would mostly come last; these have a drawn number before them.
 
     Returns
     -------
     documents : pandas.DataFrame
-        Columns `document_id`, `text`: every wording is a document of its own.
+        Columns `document_id` (such as "017.168", where 168 is the release's), `text`: every
+        wording is a document of its own.
     benchmark : Benchmark
         Task "grepbias", setting "all", all queries for test: every document is a candidate of
         every query. What was not written for a query as relevant has relevance 0.
@@ -288,15 +295,18 @@ def all_wordings(collection: GrepBias) -> tuple[pd.DataFrame, Benchmark]:
     >>> documents = pd.DataFrame({"document_id": ["0", "1"], "text": ["He", "She"]})
     >>> queries = pd.DataFrame({"query_id": ["7", "8"], "text": ["boss", "nurse"]})
     >>> qrels = pd.DataFrame({"query_id": ["7", "7"], "document_id": ["0", "1"], "relevance": 1})
-    >>> _, benchmark = all_wordings(GrepBias(documents, queries, qrels, None))
-    >>> benchmark.candidates["relevance"].tolist()
-    [1, 1, 0, 0]
+    >>> found, benchmark = all_wordings(GrepBias(documents, queries, qrels, None))
+    >>> found["document_id"].tolist(), benchmark.candidates["relevance"].tolist()
+    (['0.0', '1.1'], [1, 1, 0, 0])
     """
-    documents = collection.documents[["document_id", "text"]]
-    return documents, _search(collection.queries, documents, collection.qrels)
+    return _search(
+        collection.queries, collection.documents[["document_id", "text"]], collection.qrels, seed
+    )
 
 
-def one_wording(collection: GrepBias, wording: str) -> tuple[pd.DataFrame, Benchmark]:
+def one_wording(
+    collection: GrepBias, wording: str, *, seed: int = 0
+) -> tuple[pd.DataFrame, Benchmark]:
     """Search of the collection in one wording, with the same ids in each.
 
     Parameters
@@ -304,12 +314,16 @@ def one_wording(collection: GrepBias, wording: str) -> tuple[pd.DataFrame, Bench
     collection : GrepBias
     wording : str
         One of `WORDINGS`.
+    seed : int
+        As for `all_wordings`: by the ids of the release the relevant document of a query would
+        lose every tie against its other one. The same seed gives the same ids in each wording.
 
     Returns
     -------
     documents : pandas.DataFrame
-        Columns `document_id` (that of the item), `text`: the items that have all three wordings.
-        The runs of two wordings can so be compared list by list (CRBO).
+        Columns `document_id` (that of the item, with a drawn number before it), `text`: the items
+        that have all three wordings. The runs of two wordings can so be compared list by list
+        (CRBO).
     benchmark : Benchmark
         As for `all_wordings`. The two queries whose other document has not three wordings keep
         their relevant one.
@@ -327,7 +341,7 @@ def one_wording(collection: GrepBias, wording: str) -> tuple[pd.DataFrame, Bench
     >>> wordings = pd.DataFrame(items | {"male": ["0"], "female": ["1"], "neutral": ["2"]})
     >>> found, _ = one_wording(GrepBias(documents, queries, None, wordings), "female")
     >>> found.to_numpy().tolist()
-    [['0', 'She']]
+    [['0.0', 'She']]
     """
     if wording not in WORDINGS:
         raise ValueError(f"The wording is {wording!r}; give one of {', '.join(WORDINGS)}.")
@@ -335,17 +349,25 @@ def one_wording(collection: GrepBias, wording: str) -> tuple[pd.DataFrame, Bench
     text = collection.documents.set_index("document_id")["text"]
     documents = pd.DataFrame({"document_id": items["item_id"], "text": items[wording].map(text)})
     qrels = items.rename(columns={"item_id": "document_id"})
-    return documents, _search(collection.queries, documents, qrels)
+    return _search(collection.queries, documents, qrels, seed)
 
 
-def _search(queries: pd.DataFrame, documents: pd.DataFrame, qrels: pd.DataFrame) -> Benchmark:
-    """Every document as a candidate of every query."""
+def _search(
+    queries: pd.DataFrame, documents: pd.DataFrame, qrels: pd.DataFrame, seed: int
+) -> tuple[pd.DataFrame, Benchmark]:
+    """Every document as a candidate of every query, under ids in no order."""
+    number = pd.Series(np.random.default_rng(seed).permutation(len(documents)), documents.index)
+    width = len(str(len(documents) - 1))
+    ids = number.astype(str).str.zfill(width) + "." + documents["document_id"]
+    id_of = dict(zip(documents["document_id"], ids, strict=True))
     own = {"task": TASK, "split": "test"}
     pairs = queries[["query_id"]].merge(documents[["document_id"]], how="cross")
     lists = pairs.merge(qrels[["query_id", "document_id", "relevance"]], "left")
     lists = lists.fillna({"relevance": 0}).astype({"relevance": "int64"})
+    lists = lists.assign(setting=SETTING, document_id=lists["document_id"].map(id_of), **own)
     columns = ["setting", "task", "split", "query_id", "document_id", "relevance"]
-    return Benchmark(
+    benchmark = Benchmark(
         queries.assign(**own, origin_id="")[["task", "query_id", "split", "origin_id", "text"]],
-        lists.assign(setting=SETTING, **own)[columns],
+        lists[columns],
     )
+    return documents.assign(document_id=ids), benchmark
