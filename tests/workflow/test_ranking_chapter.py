@@ -1,0 +1,63 @@
+"""Chapter 2 of abolghasemi2026 on a few queries: all stages, and what a change makes again."""
+
+import pandas as pd
+import pytest
+
+CHAPTER = "results/embedded/abolghasemi2026"
+ARTEFACTS = ("table_2_1", "table_2_2", "table_2_3", "table_2_4", "figure_2_3")
+TUNED = "work/pydocs/runs/tildev2.splade-tiny.all.run"
+
+
+@pytest.mark.parametrize("name", ARTEFACTS)
+def test_each_is_a_stand_in_on_which_conclusions_are_tested(built, name):
+    report = built.verdicts(f"abolghasemi2026/{name}")
+    assert report["state"] == "stand_in" and report["cells"] == []
+    assert any(claim["on_rebuilt"] != "undecided" for claim in report["conclusions"])
+
+
+def test_systems_stand_in_the_rows_of_the_thesis_and_below(built):
+    table = pd.read_csv(built.folder / f"{CHAPTER}/table_2_1.csv", dtype={"marker": "str"})
+    assert table["row"].drop_duplicates().tolist() == list("abeghijklmn")
+    assert set(table["task"]) == {"cite", "co-cite", "coupling"}
+    shown = (built.folder / f"{CHAPTER}/table_2_1.md").read_text()
+    assert shown.startswith("STAND-IN, not the paper's data")
+
+
+def test_every_system_scores_every_candidate(built):
+    folder = built.folder / "work/pydocs"
+    lists = pd.read_parquet(folder / "candidates.parquet")
+    scored = {path.name: len(path.read_text().splitlines()) for path in folder.glob("runs/*.run")}
+    listed = lists[lists["split"] != "train"].drop_duplicates(["query_id", "document_id"])
+    main = listed[(listed["split"] == "test") & (listed["setting"] == "package")]
+    for name, lines in scored.items():
+        reads_pairs = name.startswith(("cross-encoder", "mtft"))
+        assert lines == len(main if reads_pairs else listed), name
+    assert len(scored) == 17
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "made"),
+    [
+        ("noise_seeds: 2", "noise_seeds: 3", {"oracle", "curves"}),
+        ("scaling: query", "scaling: run", {"interpolation", "oracle", "curves"}),
+    ],
+)
+def test_a_choice_of_the_evaluation_trains_and_encodes_nothing(rebuilt, old, new, made):
+    rebuilt.edit("config.yaml", old, new)
+    jobs = rebuilt.planned()
+    rules = {f"abolghasemi2026_ch2_{rule}" for rule in made}
+    assert jobs.keys() == rules | {"verdicts", "page", "default"}
+
+
+@pytest.mark.slow
+def test_another_clone_takes_models_and_encodings_from_the_cache(tree, tmp_path):
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    options = ["--cache", "train", "encode", "--", TUNED]
+    for name, times in (("first", 0), ("second", 2)):
+        clone = tree.copy_to(tmp_path / name)
+        done = clone.snakemake(*options, env={"SNAKEMAKE_OUTPUT_CACHE": str(cache)})
+        assert done.returncode == 0, done.stdout
+        assert done.stdout.count("from cache") == times, done.stdout
+    runs = [(tmp_path / name / TUNED).read_bytes() for name in ("first", "second")]
+    assert runs[0] == runs[1]
