@@ -88,6 +88,14 @@ def test_a_long_document_gets_nothing(model, tokenizer, stop):
     assert (found.added[1:] == found.found[1:]).all() and (found.added[1:] > 0).all()
 
 
+def test_room_is_left_behind_a_long_document(model, tokenizer, stop):
+    texts = ["word1 " * 100]
+    proposed = propose(model, tokenizer, texts, 32, 20)
+    found = expand(tokenizer, texts, proposed, 40, stop, own=32)
+    assert found.added[0] == min(found.found[0], 7) > 0
+    assert found.sequences[0][:32] == token_ids(tokenizer, texts, 32)[0]
+
+
 def test_the_expansion_gets_weights(model, tokenizer, stop):
     weighted = from_encoder(model, bias=9.0)
     texts = ["word1 word2", ""]

@@ -358,7 +358,7 @@ def test_what_is_beyond_the_length_is_cut_off(splade, dense):
     for function, loaded in ((splade_weights, splade), (dense_vectors, dense)):
         first, second = function(*loaded, [long, cut], 6)
         assert abs(first - second).max() < 1e-5
-        with pytest.raises(ModelError, match="length of 25 tokens .* the model reads 24"):
+        with pytest.raises(ValueError, match="length of 25 tokens .* the model reads 24"):
             function(*loaded, [long], 25)
 
 

@@ -63,6 +63,11 @@ def model() -> BertForMaskedLM:
 texts = st.lists(st.sampled_from(WORDS[7:]), max_size=40).map(" ".join)
 
 
+def test_more_than_the_model_has_positions_for(model, tokenizer):
+    with pytest.raises(ValueError, match="the model reads [0-9]+ at most"):
+        encode(model, tokenizer, ["word1"], 100_000, np.array([8]))
+
+
 def test_stop_ids_by_hand(tokenizer):
     expected = ["##s", "[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     expected += ["the", "of", ".", "+", "é"]

@@ -42,6 +42,12 @@ def test_what_was_not_encoded_is_named(column, name):
         encoded("vectors").score(pairs)
 
 
+def test_an_id_that_stands_twice_is_named():
+    twice = Encoded("vectors", DOCUMENTS, QUERIES, ["a", "b", "a"], ["q", "r"])
+    with pytest.raises(ValueError, match="The document 'a' was encoded twice"):
+        twice.score(PAIRS)
+
+
 def test_a_cut_or_foreign_file_is_refused(tmp_path):
     path = tmp_path / "x.npz"
     write_encoded(encoded("vectors"), path)

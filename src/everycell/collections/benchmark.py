@@ -185,3 +185,46 @@ def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str)
         )
     lists = candidates.loc[chosen, ["query_id", "document_id", "relevance"]]
     return lists.set_axis(["query", "document", "relevance"], axis="columns").reset_index(drop=True)
+
+
+def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.DataFrame) -> None:
+    """Refuse a collection whose ids do not say which text is meant.
+
+    Parameters
+    ----------
+    documents : pandas.DataFrame
+        Columns `document_id`, `text`.
+    queries, candidates : pandas.DataFrame
+        As in `Benchmark`.
+
+    Raises
+    ------
+    ValueError
+        A document id that stands twice, a query id with two texts, or a list with a query or
+        document that is not there.
+
+    Examples
+    --------
+    >>> documents = pd.DataFrame({"document_id": ["d", "d"], "text": ["a", "b"]})
+    >>> check_texts(documents, pd.DataFrame(), pd.DataFrame())
+    Traceback (most recent call last):
+    ValueError: The document id 'd' stands twice: give each document an id of its own.
+    """
+    twice = documents.loc[documents["document_id"].duplicated(), "document_id"]
+    if len(twice):
+        raise ValueError(
+            f"The document id {twice.iloc[0]!r} stands twice: give each document an id of its own."
+        )
+    texts = queries[["query_id", "text"]].drop_duplicates()
+    several = texts.loc[texts["query_id"].duplicated(), "query_id"]
+    if len(several):
+        raise ValueError(
+            f"The query id {several.iloc[0]!r} has two texts: give each query an id of its own."
+        )
+    for column, known in (("document_id", documents), ("query_id", queries)):
+        unknown = candidates.loc[~candidates[column].isin(known[column]), column]
+        if len(unknown):
+            raise ValueError(
+                f"The candidate lists name the {column} {unknown.iloc[0]!r}, which is none of the "
+                "collection: add it, or leave its rows out."
+            )

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from datasets import Dataset
 
+from everycell.collections.benchmark import check_texts
+
 
 def ranking_examples(
     queries: pd.DataFrame,
@@ -46,7 +48,8 @@ def ranking_examples(
     Raises
     ------
     ValueError
-        No training pair at all, or a list with too few documents that are not relevant.
+        No training pair at all, a list with too few documents that are not relevant, or what
+        `everycell.collections.benchmark.check_texts` refuses.
 
     Examples
     --------
@@ -58,6 +61,7 @@ def ranking_examples(
     >>> ranking_examples(queries, documents, candidates, pairs=9, negatives=1, seed=0)[0]
     {'query': 'a query', 'positive': 'good', 'negatives': ['bad']}
     """
+    check_texts(documents, queries, candidates)
     wanted = candidates["split"] == "train"
     if tasks is not None:
         wanted &= candidates["task"].isin(tasks)

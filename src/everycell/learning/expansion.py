@@ -16,7 +16,7 @@ import torch
 from transformers import BertForMaskedLM, PreTrainedTokenizerBase
 
 from everycell.learning.batching import Batch, map_batches
-from everycell.learning.tilde import DOCUMENT_MARKER, Ids, first_logits, token_ids
+from everycell.learning.tilde import DOCUMENT_MARKER, Ids, check_length, first_logits, token_ids
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ def propose(
     ValueError
         m out of its range; see `token_ids`.
     """
+    check_length(model, length)
     if not 1 <= m <= model.config.vocab_size:
         raise ValueError(
             f"m is {m}: give a number from 1 to {model.config.vocab_size}, the size of the "
@@ -99,6 +100,8 @@ def expand(
     proposed: npt.NDArray[np.integer],
     length: int,
     stop: Ids,
+    *,
+    own: int | None = None,
 ) -> Expansion:
     """Append to documents the proposed terms that they lack, the likeliest first.
 
@@ -117,6 +120,9 @@ def expand(
         gets nothing; what it has beyond that length is not known and may be added.
     stop : numpy.ndarray of int64
         From `everycell.learning.tilde.stop_ids`; never added.
+    own : int, optional
+        Most tokens of the document itself, special ones included, up to `length` (its default):
+        a smaller number leaves room for new terms behind a long document.
 
     Returns
     -------
@@ -128,7 +134,7 @@ def expand(
     ValueError
         Another number of texts than of proposals; see `token_ids`.
     """
-    documents = token_ids(tokenizer, texts, length)
+    documents = token_ids(tokenizer, texts, length if own is None else min(own, length))
     terms = [
         row[~np.isin(row, np.concatenate([ids, stop]))]
         for row, ids in zip(proposed, documents, strict=True)

@@ -30,7 +30,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from everycell.learning.batching import Batch, map_batches
-from everycell.learning.tilde import token_ids
+from everycell.learning.tilde import check_length, token_ids
 from everycell.learning.tildev2 import TildeV2
 
 Head = Literal["masked-lm", "encoder", "classifier", "tildev2"]
@@ -202,7 +202,7 @@ def splade_weights(
     >>> splade_weights(model, BertTokenizer(vocab=vocabulary), ["a b", "a"], 8).shape
     (2, 6)
     """
-    _require_length(model, length)
+    check_length(model, length)
     decoder = model.cls.predictions.decoder
 
     def forward(batch: Batch) -> torch.Tensor:
@@ -282,7 +282,7 @@ def dense_vectors(
     >>> np.linalg.norm(vectors, axis=1).round(6)
     array([1., 1.], dtype=float32)
     """
-    _require_length(model, length)
+    check_length(model, length)
 
     def forward(batch: Batch) -> torch.Tensor:
         states = model(**batch).last_hidden_state
@@ -297,15 +297,6 @@ def dense_vectors(
         device=model.device,
     )
     return np.array(rows, dtype=np.float32).reshape(len(texts), model.config.hidden_size)
-
-
-def _require_length(model: BertPreTrainedModel, length: int) -> None:
-    most = model.config.max_position_embeddings
-    if length > most:
-        raise ModelError(
-            f"A length of {length} tokens is asked for, but the model reads {most} at most: give a "
-            "shorter length."
-        )
 
 
 def _missing(folder: Path) -> str | None:

@@ -23,7 +23,7 @@ import torch
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from torch.nn import functional
-from transformers import BertForMaskedLM, PreTrainedTokenizerBase
+from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from everycell.learning.batching import Batch, map_batches, pad
 from everycell.learning.training import Batch as Rows
@@ -129,6 +129,28 @@ def token_ids(
         return []
     sequences = tokenizer(list(texts), truncation=True, max_length=length)["input_ids"]
     return sequences if marker is None else [[marker, *ids[1:]] for ids in sequences]
+
+
+def check_length(model: PreTrainedModel, length: int) -> None:
+    """Refuse to read more of a text than the model has positions for.
+
+    Parameters
+    ----------
+    model : transformers.PreTrainedModel
+    length : int
+        Most tokens of a text.
+
+    Raises
+    ------
+    ValueError
+        Where `length` is above the model's limit.
+    """
+    most = model.config.max_position_embeddings
+    if length > most:
+        raise ValueError(
+            f"A length of {length} tokens is asked for, but the model reads {most} at most: give a "
+            "shorter length."
+        )
 
 
 def query_terms(
@@ -240,6 +262,7 @@ def encode(
     ValueError
         See `token_ids`.
     """
+    check_length(model, length)
     kept = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(model.device)
 
     def forward(batch: Batch) -> torch.Tensor:

@@ -18,7 +18,7 @@ from torch.nn import functional
 from transformers import BertConfig, BertModel, BertPreTrainedModel, PreTrainedTokenizerBase
 
 from everycell.learning.batching import Batch, map_batches, pad
-from everycell.learning.tilde import Ids, count_terms, token_ids
+from everycell.learning.tilde import Ids, check_length, count_terms, token_ids
 from everycell.learning.training import Batch as Rows
 
 
@@ -133,6 +133,7 @@ def encode(
     ValueError
         See `token_ids`; token ids longer than `length`.
     """
+    check_length(model, length)
     if documents and not isinstance(documents[0], str):
         sequences = [list(ids) for ids in documents]
         longest = max(len(ids) for ids in sequences)

@@ -87,7 +87,12 @@ class Encoded:
 
 
 def _rows(wanted: pd.Series, ids: Sequence[str], what: str) -> npt.NDArray[np.intp]:
-    rows = pd.Index(ids).get_indexer(wanted)
+    known = pd.Index(ids)
+    if known.has_duplicates:
+        raise ValueError(
+            f"The {what} {known[known.duplicated()][0]!r} was encoded twice: give each id once."
+        )
+    rows = known.get_indexer(wanted)
     if (rows < 0).any():
         missing = wanted.iloc[int(np.argmin(rows))]
         raise ValueError(

@@ -18,6 +18,9 @@ import pandas as pd
 
 from everycell.statistics import t_tests
 
+#: Decimals within which values of a measure are the same; others lie much further apart.
+_DIGITS = 12
+
 Comparisons = Literal["all_pairs", "others"] | int
 
 
@@ -74,7 +77,9 @@ def paired_tests(
         raise ValueError(f"level is {level!r}: give a number between 0 and 1, such as 0.05.")
     chosen = list(itertools.combinations(values.columns, 2)) if pairs is None else list(pairs)
     number = _number(comparisons, len(chosen), values.shape[1])
-    tests = t_tests(values, chosen, paired=True, correction="none")
+    # Equal rankings may differ in the last bits of their values, if these were summed in another
+    # order: such differences are tiny but of one sign, and a test would find them significant.
+    tests = t_tests(values.round(_DIGITS), chosen, paired=True, correction="none")
     corrected = np.minimum(tests["p"].to_numpy() * number, 1.0)
     better = [
         (row.a if row.difference > 0 else row.b) if p < level else None

@@ -388,6 +388,7 @@ def oracle_table(
     *,
     comparisons: Comparisons | None = None,
     level: float = 0.05,
+    letters: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Best weight of each test topic: the rows of Table 2.4, with the noise oracle beside them.
 
@@ -404,15 +405,17 @@ def oracle_table(
         single systems, each of which one oracle is compared with.
     level : float
         As in :func:`~everycell.retrieval.significance.paired_tests`.
+    letters : mapping of str to str, optional
+        Single system -> letter; a, b, c, ... in their order if not given. (The thesis takes those
+        of its Table 2.1.)
 
     Returns
     -------
     pandas.DataFrame
         Columns ``row`` (as in :data:`ORACLE_ROWS`), ``combination``, ``task``, ``metric``,
-        ``value``, ``marker`` (letters of the single systems, a, b, c, ... in their order, that
-        the oracle beats), ``n`` (topics) and ``comparisons``; only rows of ranking quality are
-        tested, the others have "" and 0. Then, in the rows of ranking quality, ``noise_value``,
-        ``noise_sd`` and ``noise_gain``.
+        ``value``, ``marker`` (letters of the single systems that the oracle beats), ``n`` (topics)
+        and ``comparisons``; only rows of ranking quality are tested, the others have "" and 0.
+        Then, in the rows of ranking quality, ``noise_value``, ``noise_sd`` and ``noise_gain``.
 
     Raises
     ------
@@ -451,11 +454,11 @@ def oracle_table(
                     comparisons=number,
                     level=level,
                 )
-                letters = {**system_letters(list(singles[task])), "": ""}
+                named = {**(letters or system_letters(list(singles[task]))), "": ""}
                 rows += _oracle_rows(
                     {"combination": name, "task": task, "metric": metric},
                     oracle_summary(chosen),
-                    beaten_letters(tests, letters)[""],
+                    beaten_letters(tests, named)[""],
                     int(tests["comparisons"].iloc[0]),
                     noise[task].loc[metric],
                 )
