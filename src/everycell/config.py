@@ -178,11 +178,88 @@ class Models(_Model):
     multi_task: Training = Training(epochs=1, learning_rate=1e-3)
 
 
+class SciDocs(_Model):
+    """Where the published files of SciDocs are, and how they are read."""
+
+    folder: Annotated[str, AfterValidator(_plain_path)] | None = Field(
+        None, description="Folder with the published files; null: the full tier cannot run."
+    )
+    documents: Literal["all", "listed"] = Field(
+        "all", description="Papers in the index: those of the metadata file, or of the lists."
+    )
+    cleaning: Literal["none", "words"] = Field(
+        "none", description="What is made of punctuation: kept, or blanks as in the authors' code."
+    )
+    missing: Literal["error", "drop"] = Field(
+        "error", description="What a line of a list is whose paper has no metadata."
+    )
+    validation: Probability = Field(
+        0.15, description="Share of the queries of a validation file that are not trained on."
+    )
+
+
+class Encoders(_Model):
+    """Folders of models, in safetensors with their tokenizers, that nothing here can fetch."""
+
+    bert: Annotated[str, AfterValidator(_plain_path)] | None = Field(
+        None, description="BERT-base, uncased."
+    )
+    scibert: Annotated[str, AfterValidator(_plain_path)] | None = Field(
+        None, description="SciBERT, uncased, with its own vocabulary."
+    )
+    tilde_msmarco: Annotated[str, AfterValidator(_plain_path)] | None = Field(
+        None, description="A TILDE trained on MS MARCO (row d); null: the row is left out."
+    )
+    tildev2_msmarco: Annotated[str, AfterValidator(_plain_path)] | None = Field(
+        None, description="A TILDEv2 trained on MS MARCO (row g); null: the row is left out."
+    )
+
+
+class FullTraining(Training):
+    """How one kind of model is trained on SciDocs."""
+
+    negatives: int = Field(
+        1, ge=1, description="Documents that are not relevant, for each relevant one."
+    )
+    schedule: Literal["linear", "constant"] = Field(
+        "constant", description="What the learning rate does after the warm-up."
+    )
+    warmup: float = Field(0.0, ge=0, le=1, description="Share of the steps in which it rises.")
+    bf16: bool = Field(False, description="Forward pass in bfloat16, on a GPU.")
+
+
+class FullCrossEncoder(FullTraining):
+    """How a cross-encoder is trained on SciDocs, validated after each epoch."""
+
+    patience: int = Field(
+        10, ge=1, description="Epochs without a better nDCG after which it stops."
+    )
+    dropout: float = Field(0.05, ge=0, lt=1, description="Rate of every dropout.")
+
+
+class Full(_Model):
+    """The thesis' settings, for BERT-base on SciDocs: one model a task."""
+
+    lengths: Lengths = Lengths(
+        training=512, text=512, query=None, zero_shot=512, expanded=512, pair=512
+    )
+    tilde: FullTraining = FullTraining(epochs=5, batch=8, learning_rate=2e-5)
+    tildev2: FullTraining = FullTraining(
+        epochs=5, batch=2, learning_rate=5e-6, negatives=2, schedule="linear", warmup=0.1, bf16=True
+    )
+    cross_encoder: FullCrossEncoder = FullCrossEncoder(
+        epochs=30, batch=32, learning_rate=3e-5, bf16=True
+    )
+
+
 class QueryByExample(_Model):
     """Chapter 2 of abolghasemi2026."""
 
     pydocs: PyDocsSizes = PyDocsSizes()
     cacm: Sizes = Sizes()
+    scidocs: SciDocs = SciDocs()
+    encoders: Encoders = Encoders()
+    full: Full = Full()
     bm25: Bm25 = Bm25()
     tuning: dict[Literal["k1", "b"], list[float]] = Field(
         {"k1": [0.9, 1.5, 2.75, 4.0], "b": [0.4, 0.75, 1.0]},

@@ -159,7 +159,32 @@ SYSTEMS = {
     for tier, pieces in PIECES.items()
 }
 SYSTEMS["released"].append(("o", "Dense", "MiniLM zero-shot", "dense.minilm.zero-shot"))
-COLLECTION = {"embedded": "pydocs", "released": "cacm"}
+# The thesis' own rows; two of them only where the user has the models.
+SYSTEMS["full"] = [
+    ("a", "BM25", "STM2", "bm25.STM2"),
+    ("b", "BM25", "SciBERT-Token", "bm25.SciBERT-Token"),
+    ("c", "TILDE", "BERT", "tilde.bert.{task}"),
+    ("d", "TILDE", "MSMARCO", "tilde.msmarco.zero-shot"),
+    ("e", "TILDE", "SciBERT", "tilde.scibert.{task}"),
+    ("f", "TILDEv2", "BERT", "tildev2.bert.{task}"),
+    ("g", "TILDEv2", "MSMARCO", "tildev2.msmarco.zero-shot"),
+    ("h", "TILDEv2", "SciBERT", "tildev2.scibert.{task}"),
+    *[
+        (
+            row,
+            "TILDEv2",
+            f"SciBERT expansion m={m}",
+            f"tildev2-expanded-{m}.scibert.{{task}}",
+        )
+        for row, m in (("i", 200), ("j", 300))
+    ],
+    ("k", "Cross-Encoder", "SciBERT", "cross-encoder.scibert.{task}"),
+    ("l", "Cross-Encoder", "MTFT-SciBERT", "mtft.scibert.{task}"),
+]
+for row, model in (("d", "tilde_msmarco"), ("g", "tildev2_msmarco")):
+    if getattr(CH2.encoders, model) is None:
+        SYSTEMS["full"] = [system for system in SYSTEMS["full"] if system[0] != row]
+COLLECTION = {"embedded": "pydocs", "released": "cacm", "full": "scidocs"}
 
 
 rule abolghasemi2026_ch2_quality:
@@ -226,6 +251,26 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_cacm with:
         "Quality of all rankers on CACM (Table 2.1)"
 
 
+use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_scidocs with:
+    input:
+        candidates="work/scidocs/candidates.parquet",
+        runs=lambda wildcards: run_files("scidocs", SYSTEMS["full"]),
+    output:
+        **table_files("full", "abolghasemi2026/table_2_1"),
+        comparison_md="results/full/abolghasemi2026/table_2_1.ranx.md",
+        comparison_tex="results/full/abolghasemi2026/table_2_1.ranx.tex",
+    log:
+        "logs/abolghasemi2026/full_table_2_1.log",
+    benchmark:
+        "benchmarks/abolghasemi2026/full_table_2_1.tsv"
+    params:
+        systems=SYSTEMS["full"],
+        lists={"scidocs": COLLECTIONS["scidocs"]},
+        face=face_of("full", "abolghasemi2026/table_2_1"),
+    message:
+        "Quality of all rankers on SciDocs (Table 2.1)"
+
+
 # Table 2.2: the same two rankers on five ways of cutting text into terms; row k, with the other
 # smoothing, is ours. Classic collections with topics of their own stand beside CACM, their whole collection searched.
 TOKENISED = {
@@ -240,12 +285,14 @@ TOKENISED = {
             ]
             + [("LM, Dirichlet", "lm-dirichlet", "STM2")],
         )
-        # Nothing that can be installed brings SciBERT's vocabulary.
+        # Nothing that can be installed brings SciBERT's vocabulary; what is compared cell by cell
+        # has the printed rows.
         if not (tier == "embedded" and tokens == "SciBERT-Token")
+        and not (tier == "full" and row == "k")
     ]
     for tier in COLLECTION
 }
-AD_HOC = {"embedded": [], "released": ["cisi", "cranfield"]}
+AD_HOC = {"embedded": [], "released": ["cisi", "cranfield"], "full": []}
 LISTS = {
     tier: {collection: COLLECTIONS[collection]}
     | {collection: None for collection in AD_HOC[tier]}
@@ -265,7 +312,7 @@ rule abolghasemi2026_ch2_tokenisation:
     benchmark:
         "benchmarks/abolghasemi2026/{tier}_table_2_2.tsv"
     wildcard_constraints:
-        tier="embedded|released",
+        tier="embedded|released|full",
     conda:
         "../../envs/base.yaml"
     resources:
@@ -290,8 +337,13 @@ COMBINED = {
         ("b", "TILDE", ENCODER, f"tilde.{ENCODER}.all"),
         ("c", "TILDEv2", ENCODER, f"tildev2.{ENCODER}.all"),
     ]
-    for tier in COLLECTION
+    for tier in PIECES
 }
+COMBINED["full"] = [
+    ("a", "BM25", "STM2", "bm25.STM2"),
+    ("b", "TILDE", "SciBERT", "tilde.scibert.{task}"),
+    ("c", "TILDEv2", "SciBERT", "tildev2.scibert.{task}"),
+]
 OTHER_SETTING = {"embedded": "mixed", "released": "random"}
 
 
@@ -328,6 +380,27 @@ rule abolghasemi2026_ch2_interpolation:
         "../scripts/abolghasemi2026_ch2_interpolation.py"
 
 
+# SciDocs has its published negatives alone.
+use rule abolghasemi2026_ch2_interpolation as abolghasemi2026_ch2_interpolation_scidocs with:
+    input:
+        candidates="work/scidocs/candidates.parquet",
+        runs=lambda wildcards: run_files("scidocs", COMBINED["full"]),
+    output:
+        **table_files("full", "abolghasemi2026/table_2_3"),
+        **beside("full", "abolghasemi2026/table_2_3", "weights"),
+    log:
+        "logs/abolghasemi2026/full_table_2_3.log",
+    benchmark:
+        "benchmarks/abolghasemi2026/full_table_2_3.tsv"
+    params:
+        systems=COMBINED["full"],
+        lists=LISTS["full"],
+        other_setting=None,
+        face=face_of("full", "abolghasemi2026/table_2_3"),
+    message:
+        "Tuned interpolation on SciDocs (Table 2.3)"
+
+
 rule abolghasemi2026_ch2_oracle:
     input:
         candidates=candidates_of,
@@ -340,7 +413,7 @@ rule abolghasemi2026_ch2_oracle:
     benchmark:
         "benchmarks/abolghasemi2026/{tier}_table_2_4.tsv"
     wildcard_constraints:
-        tier="embedded|released",
+        tier="embedded|released|full",
     conda:
         "../../envs/base.yaml"
     resources:
@@ -352,6 +425,8 @@ rule abolghasemi2026_ch2_oracle:
         scaling=CH2.scaling,
         alpha=CH2.alpha,
         noise_seeds=CH2.noise_seeds,
+        # The control is a row of stand-ins alone; in the figure beside the table it always is.
+        control=lambda wildcards: wildcards.tier != "full",
         seed=SETTINGS.seed,
         face=face_of("{tier}", "abolghasemi2026/table_2_4"),
         code=code_of("abolghasemi2026_ch2_oracle.py"),
@@ -388,3 +463,286 @@ rule abolghasemi2026_ch2_curves:
         "Quality over the weight of BM25 (Figure 2.3, {wildcards.tier})"
     script:
         "../scripts/abolghasemi2026_ch2_curves.py"
+
+
+# What the print gives in numbers is compared with it; all that is plotted is in a file beside.
+use rule abolghasemi2026_ch2_curves as abolghasemi2026_ch2_curves_scidocs with:
+    input:
+        candidates="work/scidocs/candidates.parquet",
+        runs=lambda wildcards: run_files("scidocs", COMBINED["full"]),
+    output:
+        **figure_files("full", "abolghasemi2026/figure_2_3"),
+        points="results/full/abolghasemi2026/figure_2_3.points.csv",
+    log:
+        "logs/abolghasemi2026/full_figure_2_3.log",
+    benchmark:
+        "benchmarks/abolghasemi2026/full_figure_2_3.tsv"
+    params:
+        systems=COMBINED["full"],
+        lists=LISTS["full"],
+    message:
+        "Quality over the weight of BM25 on SciDocs (Figure 2.3)"
+
+
+# SciDocs, with the thesis' settings and a model for each task. The stages are those of
+# retrieval.smk, but a model encodes only what its task ranks: whole, TILDE's scores of 142,009
+# papers would take some 10 GB a model.
+ruleorder: train_scidocs > train
+ruleorder: train_cross_encoder_scidocs > train
+ruleorder: encode_scidocs > encode
+ruleorder: encode_expanded_scidocs > encode_expanded
+ruleorder: propose_scidocs > propose
+ruleorder: rerank_scidocs > rerank
+ruleorder: rerank_pairs_scidocs > rerank_pairs
+
+
+FULL = CH2.full
+#: More than any task has.
+ALL_PAIRS = 1_000_000
+#: Rules for a GPU say so: `--resources gpu=1` keeps them from running side by side.
+ON_GPU = {"mem_mb": 24000, "runtime": 2880, "gpu": 1}
+
+
+rule collection_scidocs:
+    input:
+        unpack(scidocs_files),
+    output:
+        documents="work/scidocs/documents.parquet",
+        queries="work/scidocs/queries.parquet",
+        candidates="work/scidocs/candidates.parquet",
+    log:
+        "logs/retrieval/scidocs/collection.log",
+    benchmark:
+        "benchmarks/retrieval/scidocs/collection.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=3000,
+        runtime=10,
+    params:
+        seed=SETTINGS.seed,
+        choices=CH2.scidocs.model_dump(exclude={"folder"}),
+        code=code_of("collection_scidocs.py"),
+    message:
+        "Collection SciDocs, from its published files"
+    script:
+        "../scripts/collection_scidocs.py"
+
+
+rule ranked_scidocs:
+    input:
+        documents="work/scidocs/documents.parquet",
+        queries="work/scidocs/queries.parquet",
+        candidates="work/scidocs/candidates.parquet",
+    output:
+        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
+        queries="work/scidocs/ranked/{trained_on}/queries.parquet",
+        candidates="work/scidocs/ranked/{trained_on}/candidates.parquet",
+    log:
+        "logs/retrieval/scidocs/ranked_{trained_on}.log",
+    benchmark:
+        "benchmarks/retrieval/scidocs/ranked_{trained_on}.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        # A model that was trained on no task ranks all.
+        tasks=lambda wildcards: (
+            COLLECTIONS["scidocs"]["tasks"]
+            if wildcards.trained_on == "zero-shot"
+            else [wildcards.trained_on]
+        ),
+        code=code_of("abolghasemi2026_ch2_ranked.py"),
+    message:
+        "What is ranked on SciDocs ({wildcards.trained_on})"
+    script:
+        "../scripts/abolghasemi2026_ch2_ranked.py"
+
+
+use rule train as train_scidocs with:
+    input:
+        documents="work/scidocs/documents.parquet",
+        queries="work/scidocs/queries.parquet",
+        candidates="work/scidocs/candidates.parquet",
+        encoder=encoder_files,
+    output:
+        model=directory("work/scidocs/models/{kind}.{encoder}.{trained_on}"),
+    log:
+        "logs/retrieval/scidocs/train_{kind}.{encoder}.{trained_on}.log",
+    benchmark:
+        "benchmarks/retrieval/scidocs/train_{kind}.{encoder}.{trained_on}.tsv"
+    wildcard_constraints:
+        kind="tilde|tildev2",
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **ON_GPU,
+    params:
+        pairs=ALL_PAIRS,
+        negatives={kind: getattr(FULL, kind).negatives for kind in ("tilde", "tildev2")},
+        length=FULL.lengths.training,
+        pair_length={"total": FULL.lengths.pair},
+        # As the authors.
+        bias=0.0,
+        scale=False,
+        options=full_options_of,
+    message:
+        "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on})"
+
+
+rule train_cross_encoder_scidocs:
+    input:
+        documents="work/scidocs/documents.parquet",
+        queries="work/scidocs/queries.parquet",
+        candidates="work/scidocs/candidates.parquet",
+        encoder=encoder_files,
+    output:
+        model=directory("work/scidocs/models/{kind}.{encoder}.{trained_on}"),
+    log:
+        "logs/retrieval/scidocs/train_cross_{kind}.{encoder}.{trained_on}.log",
+    benchmark:
+        "benchmarks/retrieval/scidocs/train_cross_{kind}.{encoder}.{trained_on}.tsv"
+    wildcard_constraints:
+        kind="cross-encoder|mtft",
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        **ON_GPU,
+    params:
+        pairs=ALL_PAIRS,
+        negatives=FULL.cross_encoder.negatives,
+        pair_length={"total": FULL.lengths.pair},
+        dropout=FULL.cross_encoder.dropout,
+        setting=COLLECTIONS["scidocs"]["setting"],
+        seed=SETTINGS.seed,
+        options=full_options_of,
+        code=code_of("abolghasemi2026_ch2_cross_encoder.py"),
+    message:
+        "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on})"
+    script:
+        "../scripts/abolghasemi2026_ch2_cross_encoder.py"
+
+
+use rule encode as encode_scidocs with:
+    input:
+        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
+        queries="work/scidocs/ranked/{trained_on}/queries.parquet",
+        model=full_model_files,
+    output:
+        vectors="work/scidocs/encoded/{kind}.{encoder}.{trained_on}.npz",
+    log:
+        "logs/retrieval/scidocs/encode_{kind}.{encoder}.{trained_on}.log",
+    benchmark:
+        "benchmarks/retrieval/scidocs/encode_{kind}.{encoder}.{trained_on}.tsv"
+    wildcard_constraints:
+        kind="tilde|tildev2",
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **ON_GPU,
+    params:
+        length=lambda wildcards: (
+            FULL.lengths.zero_shot
+            if wildcards.trained_on == "zero-shot"
+            else FULL.lengths.text
+        ),
+        query_length=FULL.lengths.query,
+    message:
+        "Encoding SciDocs ({wildcards.kind}, {wildcards.encoder}, {wildcards.trained_on})"
+
+
+use rule propose as propose_scidocs with:
+    input:
+        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
+        model="work/scidocs/models/tilde.{encoder}.{trained_on}",
+    output:
+        terms="work/scidocs/encoded/proposed.{encoder}.{trained_on}.npy",
+    log:
+        "logs/retrieval/scidocs/propose.{encoder}.{trained_on}.log",
+    benchmark:
+        "benchmarks/retrieval/scidocs/propose.{encoder}.{trained_on}.tsv"
+    wildcard_constraints:
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **ON_GPU,
+    params:
+        length=FULL.lengths.text,
+        m=300,
+    message:
+        "Proposing new terms for SciDocs ({wildcards.encoder}, {wildcards.trained_on})"
+
+
+use rule encode_expanded as encode_expanded_scidocs with:
+    input:
+        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
+        queries="work/scidocs/ranked/{trained_on}/queries.parquet",
+        proposed="work/scidocs/encoded/proposed.{encoder}.{trained_on}.npy",
+        model="work/scidocs/models/tildev2.{encoder}.{trained_on}",
+    output:
+        vectors="work/scidocs/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.npz",
+    log:
+        "logs/retrieval/scidocs/encode_tildev2-expanded-{m}.{encoder}.{trained_on}.log",
+    benchmark:
+        "benchmarks/retrieval/scidocs/encode_tildev2-expanded-{m}.{encoder}.{trained_on}.tsv"
+    wildcard_constraints:
+        m=r"\d+",
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **ON_GPU,
+    params:
+        length=FULL.lengths.expanded,
+        query_length=FULL.lengths.query,
+    message:
+        "Encoding SciDocs with {wildcards.m} new terms ({wildcards.trained_on})"
+
+
+use rule rerank as rerank_scidocs with:
+    input:
+        vectors="work/scidocs/encoded/{system}.{trained_on}.npz",
+        candidates="work/scidocs/ranked/{trained_on}/candidates.parquet",
+    output:
+        run="work/scidocs/runs/{system}.{trained_on}.run",
+    log:
+        "logs/retrieval/scidocs/rerank_{system}.{trained_on}.log",
+    benchmark:
+        "benchmarks/retrieval/scidocs/rerank_{system}.{trained_on}.tsv"
+    wildcard_constraints:
+        system=r"(tilde|tildev2|tildev2-expanded-\d+)\.[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        mem_mb=6000,
+        runtime=20,
+    message:
+        "Re-ranking SciDocs ({wildcards.system}, {wildcards.trained_on})"
+
+
+use rule rerank_pairs as rerank_pairs_scidocs with:
+    input:
+        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
+        queries="work/scidocs/ranked/{trained_on}/queries.parquet",
+        candidates="work/scidocs/ranked/{trained_on}/candidates.parquet",
+        model="work/scidocs/models/{kind}.{encoder}.{trained_on}",
+    output:
+        run="work/scidocs/runs/{kind}.{encoder}.{trained_on}.run",
+    log:
+        "logs/retrieval/scidocs/rerank_{kind}.{encoder}.{trained_on}.log",
+    benchmark:
+        "benchmarks/retrieval/scidocs/rerank_pairs_{kind}.{encoder}.{trained_on}.tsv"
+    wildcard_constraints:
+        kind="cross-encoder|mtft",
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **ON_GPU,
+    params:
+        setting=COLLECTIONS["scidocs"]["setting"],
+        pair_length={"total": FULL.lengths.pair},
+    message:
+        "Re-ranking SciDocs ({wildcards.kind}, {wildcards.trained_on})"

@@ -7,6 +7,7 @@ from snakemake.exceptions import WorkflowError
 
 from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
 from everycell.collections.pydocs import PACKAGES
+from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.collections.smart import FILES
 from everycell.config import ConfigError, parse_config, read_config
 from everycell.receipts import code_sha256, imported_files
@@ -118,7 +119,12 @@ def setting_of(wildcards):
 
 
 def files_of_encoder(encoder):
-    """Weights, configuration and tokenizer of a pre-trained encoder, from the registry."""
+    """Weights, configuration and tokenizer of a pre-trained encoder.
+
+    From the folder that the user names, or from the registry.
+    """
+    if encoder in SETTINGS.query_by_example.encoders.model_dump():
+        return files_of_named_encoder(encoder)
     parts = (
         "config.json",
         "model.safetensors",
@@ -126,6 +132,65 @@ def files_of_encoder(encoder):
         "tokenizer_config.json",
     )
     return [resource(f"{encoder}/{part}") for part in parts]
+
+
+def files_of_named_encoder(key):
+    """Files of the encoder whose folder stands under this key of the configuration."""
+    folder = named_folder(
+        f"encoders.{key}",
+        "a BERT in safetensors with its tokenizer",
+        "query-by-example.md",
+    )
+    found = [
+        file
+        for pattern in (
+            "config.json",
+            "model*.safetensors*",
+            "*token*.json",
+            "vocab.txt",
+        )
+        for file in sorted(folder.glob(pattern))
+    ]
+    for needed in ("config.json", "model*.safetensors"):
+        if not any(file.match(needed) for file in found):
+            raise WorkflowError(
+                f"config.yaml: `query_by_example.encoders.{key}` is {str(folder)!r}, which has no "
+                f"{needed}; name a folder with a BERT in safetensors and its tokenizer."
+            )
+    return [str(file) for file in found]
+
+
+def named_folder(key, content, page):
+    """A folder that only the user can name, for the full tier of chapter 2 of abolghasemi2026."""
+    folder = SETTINGS.query_by_example
+    for part in key.split("."):
+        folder = getattr(folder, part)
+    if folder is None or not os.path.isdir(folder):
+        found = "null" if folder is None else f"{folder!r}, which is no folder"
+        raise WorkflowError(
+            f"config.yaml: `query_by_example.{key}` is {found}; this tier needs {content} there, "
+            f"so name its folder (docs/{page} says what it holds), or ask for another tier."
+        )
+    return Path(folder)
+
+
+def scidocs_files(wildcards):
+    """Published files of SciDocs, in the folder that the user names."""
+    folder = named_folder(
+        "scidocs.folder", "the published files of SciDocs", "data-cards/scidocs.md"
+    )
+    files = {"metadata": METADATA} | {
+        f"{name}_{part}": f"{name}/{part}.qrel"
+        for name in FOLDERS.values()
+        for part in ("val", "test")
+    }
+    missing = [file for file in files.values() if not (folder / file).exists()]
+    if missing:
+        raise WorkflowError(
+            f"config.yaml: `query_by_example.scidocs.folder` is {str(folder)!r}, which has no "
+            f"{missing[0]}; docs/data-cards/scidocs.md says what to download."
+        )
+    return {part: str(folder / file) for part, file in files.items()}
 
 
 def encoder_files(wildcards):
@@ -168,6 +233,30 @@ def training_options_of(wildcards):
     }
 
 
+def full_options_of(wildcards):
+    """How a kind of model is trained on SciDocs, in the words of the same module."""
+    kind = wildcards.kind
+    full = SETTINGS.query_by_example.full
+    chosen = getattr(full, kind if kind in ("tilde", "tildev2") else "cross_encoder")
+    return {
+        "epochs": chosen.epochs,
+        "batch_size": chosen.batch,
+        "learning_rate": chosen.learning_rate,
+        "optimiser": "adam" if kind == "tilde" else "adamw",
+        "schedule": chosen.schedule,
+        "warmup_ratio": chosen.warmup,
+        "bf16": chosen.bf16,
+        "patience": getattr(chosen, "patience", None),
+    }
+
+
+def full_model_files(wildcards):
+    """What encodes SciDocs for a ranker: a model of one task, or one from MS MARCO as it is."""
+    if wildcards.trained_on == "zero-shot":
+        return files_of_named_encoder(f"{wildcards.kind}_{wildcards.encoder}")
+    return "work/scidocs/models/{kind}.{encoder}.{trained_on}".format(**wildcards)
+
+
 def length_of(wildcards):
     """Word pieces that a ranker reads of a text."""
     lengths = SETTINGS.query_by_example.lengths
@@ -182,16 +271,39 @@ def model_files(wildcards):
     return f"work/{wildcards.collection}/models/{wildcards.kind}.{wildcards.model}"
 
 
+def run_files(collection, systems):
+    """Run files of systems; those of a system with a model a task have `{task}` in their name.
+
+    What only the user can name is looked at here, since Snakemake takes an error in a rule further
+    up for a reason to try another one.
+    """
+    if collection == "scidocs":
+        check_named(systems)
+    return list(
+        dict.fromkeys(
+            f"work/{collection}/runs/{run}.run".format(task=task)
+            for *_, run in systems
+            for task in COLLECTIONS[collection]["tasks"]
+        )
+    )
+
+
+def check_named(systems):
+    """Refuse systems on SciDocs whose encoder, or SciDocs itself, the user has not named."""
+    scidocs_files(None)
+    known = SETTINGS.query_by_example.encoders.model_dump()
+    for *_, run in systems:
+        kind, encoder = run.split(".")[:2]
+        for key in (encoder, f"{kind}_{encoder}"):
+            if key in known:
+                files_of_named_encoder(key)
+
+
 def runs_of(table):
     """Runs that a table of chapter 2 of abolghasemi2026 compares, in the wildcard's tier."""
-
-    def runs(wildcards):
-        return [
-            f"work/{COLLECTION[wildcards.tier]}/runs/{system[3]}.run"
-            for system in table[wildcards.tier]
-        ]
-
-    return runs
+    return lambda wildcards: run_files(
+        COLLECTION[wildcards.tier], table[wildcards.tier]
+    )
 
 
 def candidates_of(wildcards):

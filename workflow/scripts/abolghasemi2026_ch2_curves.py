@@ -1,9 +1,12 @@
 """Figure 2.3: quality at each weight, the oracle's level, and that of random scores."""
 
+from pathlib import Path
+
 import pandas as pd
 from job import Job
 from ranking_runs import RankingRuns
 
+from everycell.render.atomic import write_atomically
 from everycell.render.figures import interpolation_curves
 from everycell.retrieval import as_printed, curves
 
@@ -14,6 +17,8 @@ SERIES = {
 }
 BEST_OF_EACH = "per query best of {0,0.1,...,1}"
 CELL = ["combination", "task", "metric"]
+#: What the thesis says of its curves in numbers; of the best weight, for TILDE alone.
+PRINTED = ("0.0", "1.0", BEST_OF_EACH)
 
 with Job(snakemake) as job:
     settings = snakemake.params
@@ -45,5 +50,13 @@ with Job(snakemake) as job:
         x_name="alpha",
     )
     columns = ["combination", "detail", "task", "series", "metric", "x_name", "x", "value"]
+    if "points" in snakemake.output.keys():
+        points = plotted[columns].to_csv(index=False, lineterminator="\n")
+        write_atomically(Path(snakemake.output.points), points)
+        best_of_tilde = (plotted["x"] == "argmax") & (plotted["combination"] == f"{first}+TILDE")
+        printed = (plotted["x"].isin(PRINTED) | best_of_tilde) & (
+            plotted["series"] != SERIES["noise oracle"]
+        )
+        plotted = plotted[printed]
     figure = interpolation_curves(marks.assign(first=first, second=marks["combination"]))
     job.write_figure(plotted[columns], figure)

@@ -29,5 +29,6 @@ with Job(snakemake) as job:
     job.write_table(main[[*KEYS, "value", "marker"]])
     weights = main.dropna(subset="alpha").drop(columns="value").rename(columns={"alpha": "value"})
     job.write_beside(weights[[*KEYS, "value"]], "weights", {"MAP": 1, "nDCG": 1})
-    other = table(RankingRuns.of_job(snakemake, settings.other_setting), *choices)
-    job.write_beside(other[[*KEYS, "value", "marker"]], "other_negatives", DECIMALS)
+    if "other_negatives_csv" in snakemake.output.keys():
+        other = table(RankingRuns.of_job(snakemake, settings.other_setting), *choices)
+        job.write_beside(other[[*KEYS, "value", "marker"]], "other_negatives", DECIMALS)

@@ -23,12 +23,14 @@ with Job(snakemake) as job:
     table = as_printed(
         oracle_table(combinations, singles, noise, level=settings.alpha), ("value", "noise_value")
     )
-    # The control, once: it is the same for every combination of the first system.
-    quality = table[table["row"] == "ranking quality"].drop_duplicates(["task", "metric"])
-    control = quality.assign(
-        combination=f"{first}+oracle noise", value=quality["noise_value"], marker=""
-    )
-    shown = pd.concat([table, control], ignore_index=True)
+    shown = table
+    if settings.control:
+        # Once: it is the same for every combination of the first system.
+        quality = table[table["row"] == "ranking quality"].drop_duplicates(["task", "metric"])
+        control = quality.assign(
+            combination=f"{first}+oracle noise", value=quality["noise_value"], marker=""
+        )
+        shown = pd.concat([table, control], ignore_index=True)
     counts = shown["row"].str.startswith("n_")
     shown["value"] = shown["value"].astype(object).mask(counts, shown["value"].astype(int))
     shown["detail"] = shown["combination"].map(details).fillna("random scores")

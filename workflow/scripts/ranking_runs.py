@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +28,22 @@ KEYS = ["row", "model", "detail", "task", "metric"]
 
 
 class RankingRuns:
-    """Lists of one setting and the runs that rank them; `runs` is name -> file."""
+    """Lists of one setting and the runs that rank them.
+
+    `runs` is name -> file; a file with `{task}` in its name is one of several, one a task.
+    """
 
     def __init__(
         self, candidates: str, runs: Mapping[str, Path], *, setting: str, tasks: list[str]
     ) -> None:
         self.candidates = pd.read_parquet(candidates)
         self.setting, self.tasks = setting, tasks
-        self.runs = {name: read_run(path) for name, path in runs.items()}
+        self.runs = dict(runs)
+        self._read = cache(read_run)
+
+    def run(self, name: str, task: str) -> pd.DataFrame:
+        """What a system gives the candidates of a task, and perhaps of others."""
+        return self._read(Path(str(self.runs[name]).format(task=task)))
 
     def lists(self, task: str, splits: Iterable[str] = ("test",)) -> JudgedLists:
         """Lists of a task, the splits in their order."""
@@ -49,8 +58,10 @@ class RankingRuns:
         qrels = judgements(self.candidates, setting=self.setting, task=task, split="test")
         lists = judge(qrels, qrels)
         return {
-            name: evaluate(lists.run(lists.scores(run, outside="drop")), qrels, MEASURES)
-            for name, run in self.runs.items()
+            name: evaluate(
+                lists.run(lists.scores(self.run(name, task), outside="drop")), qrels, MEASURES
+            )
+            for name in self.runs
         }
 
     def pooled(self) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
@@ -60,8 +71,8 @@ class RankingRuns:
             judged = judgements(self.candidates, setting=self.setting, task=task, split="test")
             lists = judge(judged, judged)
             qrels.append(judged.assign(query=f"{task}:" + judged["query"]))
-            for name, run in self.runs.items():
-                ranked = lists.run(lists.scores(run, outside="drop"))
+            for name in self.runs:
+                ranked = lists.run(lists.scores(self.run(name, task), outside="drop"))
                 runs[name].append(ranked.assign(query=f"{task}:" + ranked["query"]))
         whole = {name: pd.concat(parts, ignore_index=True) for name, parts in runs.items()}
         return whole, pd.concat(qrels, ignore_index=True)
@@ -81,11 +92,11 @@ class RankingRuns:
 
     def noise(self, scaling: str, seeds: int) -> dict[str, pd.DataFrame]:
         """Noise oracle of the first system, by task."""
-        run = next(iter(self.runs.values()))
+        first = next(iter(self.runs))
         levels = {}
         for task in self.tasks:
             lists = self.lists(task)
-            scores = lists.scores(run, outside="drop")
+            scores = lists.scores(self.run(first, task), outside="drop")
             levels[task] = noise_levels(lists, scores, MEASURES, over=scaling, seeds=range(seeds))
         return levels
 
@@ -101,7 +112,7 @@ class RankingRuns:
         """Both splits of a task under every weight of two systems."""
         lists = self.lists(task, ("validation", "test"))
         in_test = np.asarray(lists.queries.isin(self.lists(task).queries))
-        scores = [lists.scores(self.runs[name], outside="drop") for name in (first, second)]
+        scores = [lists.scores(self.run(name, task), outside="drop") for name in (first, second)]
         return pairing(lists, *scores, in_test, MEASURES, over=scaling)
 
 

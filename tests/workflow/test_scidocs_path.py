@@ -1,0 +1,203 @@
+"""The full tier of chapter 2 on a few invented papers and a random BERT: the path, not results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from transformers import BertConfig, BertForMaskedLM
+from workflow.project import Project
+
+from everycell.collections.scidocs import FOLDERS, METADATA
+from everycell.retrieval import write_run
+
+WORDS = ["bee", "river", "bridge", "model", "graph", "protein", "star", "verb"]
+VOCABULARY = [
+    *("[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "##s"),
+    *WORDS,
+]
+#: Queries of each file of a task; a list has two relevant documents and three others.
+QUERIES = {"test": 3, "val": 4}
+CHAPTER = "results/full/abolghasemi2026"
+#: The committed settings with a length and batches that a random BERT of one layer can have.
+LENGTHS = (
+    "{training: 512, text: 512, query: null, expanded: 512, zero_shot: 512, pair: 512}",
+    "{training: 16, text: 16, query: null, expanded: 16, zero_shot: 16, pair: 16}",
+)
+
+
+def write_scidocs(folder: Path) -> None:
+    """Papers of one subject each; what shares the subject is relevant."""
+    papers = {
+        f"p{number:02}": {
+            "title": f"The {WORDS[number % 8]}",
+            "abstract": f"{WORDS[number % 8]} {WORDS[number % 5]} {WORDS[number % 3]}",
+        }
+        for number in range(40)
+    }
+    for place, name in enumerate(FOLDERS.values()):
+        (folder / name).mkdir(parents=True)
+        for file, size in QUERIES.items():
+            lines = []
+            for query in range(size):
+                number = place * 7 + query + (3 if file == "val" else 0)
+                for step in (1, 3, 8, 10, 16):
+                    relevance = int(step % 8 == 0)
+                    lines.append(f"p{number:02} 0 p{(number + step) % 40:02} {relevance}\n")
+            (folder / name / f"{file}.qrel").write_text("".join(lines), encoding="utf-8")
+    (folder / METADATA).write_text(json.dumps(papers), encoding="utf-8")
+
+
+def write_encoder(folder: Path) -> None:
+    """A BERT of one layer with random weights, and its vocabulary alone as tokenizer."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=16,
+        num_attention_heads=2,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        max_position_embeddings=32,
+        # Else the untrained weights are all but equal, and so are all scores.
+        initializer_range=0.5,
+    )
+    BertForMaskedLM(config).save_pretrained(folder)
+    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in VOCABULARY))
+    kind = {"tokenizer_class": "BertTokenizerFast", "do_lower_case": True}
+    (folder / "tokenizer_config.json").write_text(json.dumps(kind))
+
+
+@pytest.fixture
+def named(clean: Project) -> Project:
+    """Return a project whose configuration names both folders."""
+    write_scidocs(clean.folder / "scidocs")
+    write_encoder(clean.folder / "encoder")
+    clean.edit("config.yaml", "{folder: null, ", "{folder: scidocs, ")
+    clean.edit(
+        "config.yaml",
+        "encoders: {bert: null, scibert: null, ",
+        "encoders: {bert: encoder, scibert: encoder, ",
+    )
+    clean.edit("config.yaml", *LENGTHS)
+    for rate in ("{epochs: 5, batch: 8, ", "{epochs: 5, batch: 2, "):
+        clean.edit("config.yaml", rate, "{epochs: 1, batch: 4, ")
+    clean.edit("config.yaml", "{epochs: 30, batch: 32, ", "{epochs: 3, batch: 4, ")
+    clean.edit("config.yaml", "patience: 10, dropout", "patience: 1, dropout")
+    return clean
+
+
+def write_other_runs(folder: Path) -> None:
+    """Runs of the tasks that no model was trained for, with scores out of the ids."""
+    lists = pd.read_parquet(folder / "candidates.parquet")
+    for task in set(FOLDERS) - {"cite"}:
+        pairs = lists.loc[lists["task"] == task, ["query_id", "document_id"]].drop_duplicates()
+        pairs = pairs.set_axis(["query", "document"], axis="columns")
+        for kind, factor in (("tilde", 7), ("tildev2", 11)):
+            scores = pairs["document"].str.removeprefix("p").astype(int) * factor % 13
+            run = folder / f"runs/{kind}.scibert.{task}.run"
+            write_run(pairs.assign(score=scores.astype(float)), run, tag="invented")
+
+
+def test_from_the_files_to_the_verdicts(named):
+    folder = named.folder / "work/scidocs"
+    made = [f"work/scidocs/runs/{kind}.scibert.cite.run" for kind in ("tilde", "tildev2")]
+    named.build(*made)
+    record = json.loads((folder / "models/tilde.scibert.cite/training.json").read_text())
+    assert record["inputs"]["options"]["optimiser"] == "adam"
+    assert record["inputs"]["options"]["learning_rate"] == 2e-5
+    # A model scores the lists of its task and no others.
+    lists = pd.read_parquet(folder / "candidates.parquet")
+    ranked = lists[(lists["task"] == "cite") & (lists["split"] != "train")]
+    scored = (named.folder / made[1]).read_text().splitlines()
+    assert {tuple(line.split()[:3:2]) for line in scored} == set(
+        ranked[["query_id", "document_id"]].itertuples(index=False, name=None)
+    )
+
+    # Trainings of the other tasks would only take time: their runs are invented.
+    write_other_runs(folder)
+    lacking = {"table_2_3": 0, "table_2_4": 0, "figure_2_3": 1}
+    named.build(*(f"{CHAPTER}/{name}.verdicts.json" for name in lacking))
+    assert sorted(path.name for path in (folder / "models").iterdir()) == [
+        "tilde.scibert.cite",
+        "tildev2.scibert.cite",
+    ]
+    for name, number in lacking.items():
+        report = named.verdicts(f"abolghasemi2026/{name}", "full")
+        assert report["state"] == "rebuilt"
+        verdicts = [cell["verdict"] for cell in report["cells"]]
+        assert verdicts.count("not_run") == number, name
+        assert set(verdicts) <= {"equal", "close", "differs", "not_run"}
+        assert any(claim["on_rebuilt"] != "undecided" for claim in report["conclusions"])
+    assert named.everycell("verify").returncode == 0
+
+
+@pytest.mark.slow
+def test_every_task_has_a_model_of_its_own(named):
+    named.build(f"{CHAPTER}/table_2_3.verdicts.json")
+    report = named.verdicts("abolghasemi2026/table_2_3", "full")
+    assert len(report["cells"]) == 40
+    assert all(isinstance(cell["rebuilt"], float) for cell in report["cells"])
+    trained = sorted(path.name for path in (named.folder / "work/scidocs/models").iterdir())
+    kinds = ("tilde", "tildev2")
+    assert trained == sorted(f"{kind}.scibert.{task}" for kind in kinds for task in FOLDERS)
+
+
+@pytest.mark.slow
+def test_a_cross_encoder_is_kept_where_it_ranks_the_validation_lists_best(named):
+    named.build("work/scidocs/runs/mtft.scibert.cite.run")
+    model = named.folder / "work/scidocs/models/mtft.scibert.cite"
+    record = json.loads((model / "training.json").read_text())
+    values = [each["value"] for each in record["validations"]]
+    best = [each["step"] for each in record["validations"]][values.index(max(values))]
+    assert 2 <= len(values) <= 3 and record["best_step"] == best
+    assert record["inputs"]["settings"]["dropout"] == 0.05
+
+
+def test_the_thesis_rows_are_planned_and_two_of_them_only_on_request(named):
+    plan = named.planned("full")
+    # Two kinds for BERT and for SciBERT, and two cross-encoders; one model a task.
+    assert plan["train_scidocs"] == 16 and plan["train_cross_encoder_scidocs"] == 8
+    assert plan["encode_scidocs"] == 16 and plan["encode_expanded_scidocs"] == 8
+    assert not {"train", "encode", "collection_pydocs", "collection_cacm"} & plan.keys()
+    named.edit("config.yaml", "tilde_msmarco: null", "tilde_msmarco: encoder")
+    assert named.planned("full")["encode_scidocs"] == 17
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", "`query_by_example.scidocs.folder` is null; this tier needs the published files"),
+        (
+            "{folder: null, ",
+            "{folder: published, ",
+            f"`query_by_example.scidocs.folder` is 'published', which has no {METADATA}; docs/",
+        ),
+    ],
+)
+def test_without_the_files_one_sentence_says_what_to_name(clean, old, new, said):
+    if old:
+        clean.edit("config.yaml", old, new)
+    done = clean.snakemake("-n", f"{CHAPTER}/table_2_2.csv")
+    assert done.returncode != 0 and done.stdout.count(f"config.yaml: {said}") == 1
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("null", "`query_by_example.encoders.scibert` is null; this tier needs a BERT in safetens"),
+        ("published", "`query_by_example.encoders.scibert` is 'published', which has no config.j"),
+    ],
+)
+def test_without_an_encoder_one_sentence_says_what_to_name(named, folder, said):
+    named.edit("config.yaml", "scibert: encoder", f"scibert: {folder}")
+    done = named.snakemake("-n", f"{CHAPTER}/table_2_3.csv")
+    assert done.returncode != 0 and done.stdout.count(f"config.yaml: {said}") == 1
+
+
+def test_without_a_run_the_tier_says_what_it_needs(tree):
+    shown = tree.everycell("list", "abolghasemi2026/table_2_3", "--tier", "full", "--json").stdout
+    assert '"state": "not_run"' in shown
+    assert "config.yaml names" in tree.everycell("show", "abolghasemi2026/table_2_3").stdout
