@@ -58,6 +58,9 @@ class TierCard(_Model):
     #: For a stand-in: values of key columns that nothing of it stands for. A conclusion that
     #: selects them among others is tested on the others.
     lacks: dict[str, list[str]] = {}
+    #: For a stand-in: why its values differ from machine to machine, so that nobody expects the
+    #: same outcome of a conclusion everywhere.
+    varies: str | None = Field(None, min_length=10)
 
     @model_validator(mode="after")
     def _named(self) -> TierCard:
@@ -65,6 +68,8 @@ class TierCard(_Model):
             raise ValueError("a stand_in needs a `name` that says what it is run on")
         if self.state != "stand_in" and self.lacks:
             raise ValueError("only a stand_in has `lacks`; others name cells in `not_run`")
+        if self.state != "stand_in" and self.varies:
+            raise ValueError("only a stand_in has `varies`; what is rebuilt must not vary")
         return self
 
 

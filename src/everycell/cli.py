@@ -379,6 +379,8 @@ def check_verdicts(
         ]
         for result in found
         if result.report["state"] in ("rebuilt", "stand_in")
+        # What is trained here may fall out otherwise on another processor.
+        and not result.artefact.card.tiers[result.tier].varies
         for conclusion in result.report["conclusions"]
     }
     if update:

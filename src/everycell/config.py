@@ -128,8 +128,8 @@ class Bm25(_Model):
 class Sizes(_Model):
     """Queries drawn from one collection."""
 
-    test: int = Field(150, ge=2, description="Test queries of each task.")
-    validation: int = Field(75, ge=2, description="Validation queries of each task.")
+    test: int = Field(130, ge=2, description="Test queries of each task.")
+    validation: int = Field(65, ge=2, description="Validation queries of each task.")
 
 
 class PyDocsSizes(Sizes):
@@ -141,21 +141,21 @@ class PyDocsSizes(Sizes):
         description="Packages whose documentation is the collection.",
     )
     known_items: int = Field(
-        150, ge=2, description="Test queries of the short-query task; as many validate."
+        130, ge=2, description="Test queries of the short-query task; as many validate."
     )
 
 
 class Lengths(_Model):
     """Word pieces, special ones included, after which a text is cut."""
 
-    training: int = Field(128, ge=8, le=512, description="A text in training.")
-    text: int = Field(256, ge=8, le=512, description="A query or document that is scored.")
+    training: int = Field(96, ge=8, le=512, description="A text in training.")
+    text: int = Field(256, ge=8, le=512, description="A document that is scored.")
     query: int | None = Field(
-        None, ge=8, description="A query of which only terms are counted; null: all of it."
+        256, ge=8, description="A query of which only terms are counted; null: all of it."
     )
-    zero_shot: int = Field(128, ge=8, le=512, description="A text for a model that is not trained.")
-    expanded: int = Field(320, ge=8, le=512, description="A document with its expansion.")
-    pair: int = Field(128, ge=16, le=512, description="Query and document of a cross-encoder.")
+    zero_shot: int = Field(96, ge=8, le=512, description="A text for a model that is not trained.")
+    expanded: int = Field(448, ge=8, le=512, description="A document with its expansion.")
+    pair: int = Field(96, ge=16, le=512, description="Query and document of a cross-encoder.")
 
 
 class Training(_Model):
@@ -262,7 +262,7 @@ class QueryByExample(_Model):
     full: Full = Full()
     bm25: Bm25 = Bm25()
     tuning: dict[Literal["k1", "b"], list[float]] = Field(
-        {"k1": [0.9, 1.5, 2.75, 4.0], "b": [0.4, 0.75, 1.0]},
+        {"k1": [0.9, 1.5, 2.75, 4.0, 6.0], "b": [0.4, 0.75, 1.0]},
         description="Grid of the BM25 that is tuned on the validation queries.",
     )
     jelinek_mercer: Probability = Field(

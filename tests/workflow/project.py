@@ -30,11 +30,13 @@ PARTS = (
 #: Settings of a copy instead of the committed ones: the same jobs on a few queries, in seconds.
 #: Their results mean nothing.
 SMALL = {
-    "pydocs: {test: 150, validation: 75, known_items: 150}": (
+    "pydocs: {test: 130, validation: 65, known_items: 130}": (
         "pydocs: {test: 6, validation: 4, known_items: 4, packages: [networkx]}"
     ),
-    "tuning: {k1: [0.9, 1.5, 2.75, 4.0], b: [0.4, 0.75, 1.0]}": "tuning: {k1: [0.9], b: [0.4, 1]}",
-    "{training: 128, text: 256, query: null, expanded: 320, zero_shot: 128, pair: 128}": (
+    "tuning: {k1: [0.9, 1.5, 2.75, 4.0, 6.0], b: [0.4, 0.75, 1.0]}": (
+        "tuning: {k1: [0.9], b: [0.4, 1]}"
+    ),
+    "{training: 96, text: 256, query: 256, expanded: 448, zero_shot: 96, pair: 96}": (
         "{training: 16, text: 16, query: null, expanded: 24, zero_shot: 16, pair: 16}"
     ),
     "pairs: 1500": "pairs: 16",

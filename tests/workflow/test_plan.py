@@ -140,21 +140,26 @@ def test_every_rule_says_what_it_does_and_needs(rules):
     assert len(rules) > 15
     for rule in rules:
         assert len(rule.log) == 1, rule.name
-        assert rule.benchmark, rule.name
+        # Snakemake refuses both: what comes from the cache took no time.
+        assert bool(rule.benchmark) != bool(rule.cache), rule.name
         assert rule.message, rule.name
         assert Path(rule.conda_env).name in ("base.yaml", "lucene.yaml", "torch.yaml"), rule.name
         assert {"mem_mb", "runtime"} <= rule.resources.keys(), rule.name
 
 
 def test_rules_that_compute_run_again_when_the_library_changes(rules):
-    assert [rule.name for rule in rules if "code" not in rule.params.keys()] == ["fetch"]
+    assert [rule.name for rule in rules if "code" not in rule.params.keys()] == [
+        "fetch",
+        "fetch_weights",
+    ]
 
 
 def test_no_two_rules_share_a_log_or_a_benchmark(rules):
     # Rules made from another one with `use rule` share its form; their wildcards differ.
-    inherited = {"lajewska2025_ch4_oneway"}
+    inherited = {"lajewska2025_ch4_oneway", "fetch_weights", "search", "search_dirichlet"}
     for part in ("log", "benchmark"):
         places = [str(getattr(rule, part)) for rule in rules if rule.name not in inherited]
+        places = [place for place in places if place != "None"]
         assert len(places) == len(set(places)), part
 
 

@@ -182,7 +182,7 @@ rule propose:
         documents="work/{collection}/documents.parquet",
         model="work/{collection}/models/tilde.{model}",
     output:
-        terms="work/{collection}/encoded/proposed.{model}.npy",
+        terms="work/{collection}/encoded/proposed.{model}.npz",
     log:
         "logs/retrieval/{collection}/propose.{model}.log",
     cache: True
@@ -193,8 +193,9 @@ rule propose:
         mem_mb=3000,
         runtime=60,
     params:
-        length=SETTINGS.query_by_example.lengths.text,
-        m=max(SETTINGS.query_by_example.expansion),
+        own=SETTINGS.query_by_example.lengths.text,
+        length=SETTINGS.query_by_example.lengths.expanded,
+        m=SETTINGS.query_by_example.expansion,
         code=code_of("propose.py"),
     message:
         "Proposing new terms for {wildcards.collection} ({wildcards.model})"
@@ -206,7 +207,7 @@ use rule encode as encode_expanded with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
-        proposed="work/{collection}/encoded/proposed.{model}.npy",
+        proposed="work/{collection}/encoded/proposed.{model}.npz",
         model="work/{collection}/models/tildev2.{model}",
     output:
         vectors="work/{collection}/encoded/tildev2-expanded-{m}.{model}.npz",
@@ -216,6 +217,7 @@ use rule encode as encode_expanded with:
         m=r"\d+",
     params:
         kind="tildev2",
+        own=SETTINGS.query_by_example.lengths.text,
         length=SETTINGS.query_by_example.lengths.expanded,
         query_length=SETTINGS.query_by_example.lengths.query,
         code=code_of("encode.py"),
@@ -242,7 +244,6 @@ rule rerank:
         mem_mb=2000,
         runtime=20,
     params:
-        splits=["test", "validation"],
         code=code_of("rerank.py"),
     message:
         "Re-ranking {wildcards.collection} ({wildcards.system})"

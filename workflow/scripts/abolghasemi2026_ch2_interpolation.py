@@ -2,7 +2,7 @@
 
 import pandas as pd
 from job import Job
-from ranking_runs import DECIMALS, KEYS, RankingRuns
+from ranking_runs import DECIMALS, KEYS, RankingRuns, tested
 
 from everycell.retrieval import as_printed, interpolation_table
 
@@ -26,7 +26,7 @@ with Job(snakemake) as job:
     details = {model: detail for _, model, detail, _ in settings.systems}
     choices = (details, settings.scaling, settings.alpha)
     main = table(RankingRuns.of_job(snakemake), *choices)
-    job.write_table(main[[*KEYS, "value", "marker"]])
+    job.write_table(main[[*KEYS, "value", "marker"]], note=tested(main))
     weights = main.dropna(subset="alpha").drop(columns="value").rename(columns={"alpha": "value"})
     job.write_beside(weights[[*KEYS, "value"]], "weights", {"MAP": 1, "nDCG": 1})
     if "other_negatives_csv" in snakemake.output.keys():

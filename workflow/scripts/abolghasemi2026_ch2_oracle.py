@@ -2,7 +2,7 @@
 
 import pandas as pd
 from job import Job
-from ranking_runs import MEASURES, RankingRuns, mean_with_interval
+from ranking_runs import MEASURES, RankingRuns, mean_with_interval, tested
 
 from everycell.render.figures import oracle_gains
 from everycell.retrieval import as_printed, oracle, oracle_table, tuned_values
@@ -21,7 +21,8 @@ with Job(snakemake) as job:
     }
     details = {f"{first}+oracle {model}": detail for _, model, detail, _ in settings.systems}
     table = as_printed(
-        oracle_table(combinations, singles, noise, level=settings.alpha), ("value", "noise_value")
+        oracle_table(combinations, singles, noise, level=settings.alpha, letters=settings.letters),
+        ("value", "noise_value"),
     )
     shown = table
     if settings.control:
@@ -34,7 +35,10 @@ with Job(snakemake) as job:
     counts = shown["row"].str.startswith("n_")
     shown["value"] = shown["value"].astype(object).mask(counts, shown["value"].astype(int))
     shown["detail"] = shown["combination"].map(details).fillna("random scores")
-    job.write_table(shown[["row", "combination", "detail", "task", "metric", "value", "marker"]])
+    job.write_table(
+        shown[["row", "combination", "detail", "task", "metric", "value", "marker"]],
+        note=tested(table),
+    )
 
     marks = []
     for other, by_task in pairings.items():

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from job import Job
-from ranking_runs import KEYS, MEASURES, RankingRuns, short_and_long
+from ranking_runs import KEYS, MEASURES, RankingRuns, short_and_long, tested
 
 from everycell.render.figures import short_against_long
 from everycell.retrieval import as_printed, comparison_report, evaluate, quality_table, read_run
@@ -27,12 +28,23 @@ with Job(snakemake) as job:
     table = quality_table(values, level=settings.alpha, letters={row: row for row in rows})
     table = as_printed(table)
     table["model"], table["detail"] = zip(*table["row"].map(rows), strict=True)
-    job.write_table(table[[*KEYS, "value", "marker"]])
+    job.write_table(table[[*KEYS, "value", "marker"]], note=tested(table))
     if "comparison_md" in snakemake.output.keys():
-        runs, qrels = found.pooled()
-        report = comparison_report(runs, qrels, MEASURES, level=settings.alpha)
-        Path(snakemake.output.comparison_md).write_text(report.markdown, encoding="utf-8")
-        Path(snakemake.output.comparison_tex).write_text(report.latex, encoding="utf-8")
+        reports = {}
+        for task in found.tasks:
+            runs, qrels = found.ranked(task)
+            named = {" ".join(rows[row]).replace(",", ""): run for row, run in runs.items()}
+            reports[task] = comparison_report(named, qrels, MEASURES, level=settings.alpha)
+        for form, head in (("markdown", "## {}\n\n"), ("latex", "% {}\n")):
+            parts = [head.format(task) + getattr(one, form) for task, one in reports.items()]
+            out = snakemake.output[{"markdown": "comparison_md", "latex": "comparison_tex"}[form]]
+            Path(out).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    if "expansion_csv" in snakemake.output.keys():
+        with np.load(snakemake.input.proposed) as proposed:
+            means = {name: proposed[name] for name in ("found", "fitted")}
+            sizes = proposed["m"]
+        new_terms = pd.DataFrame({"m": sizes, **means}).melt(id_vars="m", var_name="metric")
+        job.write_beside(new_terms, "expansion", {"found": 1, "fitted": 1})
     if "lengths_csv" in snakemake.output.keys():
         found.runs = {name: found.runs[row] for row, name in settings.length_rows.items()}
         marks = short_and_long(found, settings.query_kinds, job.seed)

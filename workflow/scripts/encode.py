@@ -43,9 +43,10 @@ with Job(snakemake) as job:
     else:
         given = texts
         if "proposed" in snakemake.input.keys():
-            proposed = np.load(snakemake.input.proposed)[:, : int(snakemake.wildcards.m)]
-            expanded = expand(tokenizer, texts, proposed, length, stop)
-            given = expanded.sequences
+            with np.load(snakemake.input.proposed) as proposed:
+                terms_of_each = proposed["terms"][:, : int(snakemake.wildcards.m)]
+            own = snakemake.params.own
+            given = expand(tokenizer, texts, terms_of_each, length, stop, own=own).sequences
         found = tildev2.encode(model, tokenizer, given, length, stop)
         parts = ("term_weights", found, terms)
     ids = list(documents["document_id"]), list(queries["query_id"])

@@ -80,8 +80,11 @@ class Job:
         """Printed cells that a card declares as inputs: all of the print that a script may read."""
         return find_artefact(load_papers(Path("published")), artefact).input_cells()
 
-    def write_table(self, table: pd.DataFrame) -> None:
-        """Write the artefact's table with the title, layout and decimals of its card."""
+    def write_table(self, table: pd.DataFrame, note: str = "") -> None:
+        """Write the artefact's table with the title, layout and decimals of its card.
+
+        `note` stands behind the title, in brackets.
+        """
         from everycell.render.tables import write_table
 
         face = self.snakemake.params.face
@@ -90,7 +93,7 @@ class Job:
         write_table(
             table,
             Path(self.snakemake.output.csv).with_suffix(""),
-            title=face["title"],
+            title=face["title"] + f" ({note})" * bool(note),
             layout_rows=layout["rows"],
             layout_columns=layout["columns"],
             decimals=face["decimals"],

@@ -55,27 +55,15 @@ class RankingRuns:
 
     def values(self, task: str) -> dict[str, pd.DataFrame]:
         """Values of each test topic for each system."""
+        runs, qrels = self.ranked(task)
+        return {name: evaluate(run, qrels, MEASURES) for name, run in runs.items()}
+
+    def ranked(self, task: str) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+        """Runs on the test lists of a task, and their judgements."""
         qrels = judgements(self.candidates, setting=self.setting, task=task, split="test")
         lists = judge(qrels, qrels)
-        return {
-            name: evaluate(
-                lists.run(lists.scores(self.run(name, task), outside="drop")), qrels, MEASURES
-            )
-            for name in self.runs
-        }
-
-    def pooled(self) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-        """Runs and judgements of the test topics of all tasks, as of one."""
-        qrels, runs = [], {name: [] for name in self.runs}
-        for task in self.tasks:
-            judged = judgements(self.candidates, setting=self.setting, task=task, split="test")
-            lists = judge(judged, judged)
-            qrels.append(judged.assign(query=f"{task}:" + judged["query"]))
-            for name in self.runs:
-                ranked = lists.run(lists.scores(self.run(name, task), outside="drop"))
-                runs[name].append(ranked.assign(query=f"{task}:" + ranked["query"]))
-        whole = {name: pd.concat(parts, ignore_index=True) for name, parts in runs.items()}
-        return whole, pd.concat(qrels, ignore_index=True)
+        scores = {name: lists.scores(self.run(name, task), outside="drop") for name in self.runs}
+        return {name: lists.run(each) for name, each in scores.items()}, qrels
 
     @classmethod
     def of_job(cls, snakemake: Any, setting: str | None = None) -> RankingRuns:
@@ -118,6 +106,8 @@ class RankingRuns:
 
 def mean_with_interval(values: pd.Series, seed: int) -> dict[str, float]:
     """Mean over topics and its 95 % percentile bootstrap interval (2,000 samples)."""
+    # Equal rankings may differ in their last bits, which is no gain.
+    values = values.round(12)
     found = stats.bootstrap(
         (values.to_numpy(),), np.mean, n_resamples=2000, method="percentile", rng=seed
     ).confidence_interval
@@ -127,21 +117,33 @@ def mean_with_interval(values: pd.Series, seed: int) -> dict[str, float]:
 def short_and_long(found: RankingRuns, kinds: Mapping[str, str], seed: int) -> pd.DataFrame:
     """nDCG of each system on two kinds of queries, and its gain over the first system.
 
-    `kinds` is task -> kind of its queries; topics of all tasks of a kind count alike. Columns are
-    those of `everycell.render.figures.short_against_long`.
+    `kinds` is task -> kind of its queries. A query of several tasks of a kind counts once, with
+    its mean over them, so that intervals are over different queries. Columns are those of
+    `everycell.render.figures.short_against_long`.
     """
     values: dict[str, list[dict[str, pd.DataFrame]]] = {}
     for task, kind in kinds.items():
         values.setdefault(kind, []).append(found.values(task))
     first, rows = next(iter(found.runs)), []
     for kind, by_task in values.items():
-        pooled = {name: pd.concat([each[name] for each in by_task])["nDCG"] for name in found.runs}
+        pooled = {
+            name: pd.concat([each[name]["nDCG"] for each in by_task]).groupby(level=0).mean()
+            for name in found.runs
+        }
         for name, ndcg in pooled.items():
             cell = {"system": name, "queries": kind}
             measures = {
                 "nDCG": ndcg,
-                f"nDCG minus that of {first}": ndcg - pooled[first].to_numpy(),
+                f"nDCG minus that of {first}": ndcg - pooled[first],
             }
             for measure, each in measures.items():
                 rows.append(cell | {"measure": measure} | mean_with_interval(each, seed))
     return pd.DataFrame(rows)
+
+
+def tested(table: pd.DataFrame) -> str:
+    """What the letters of a table rest on, for its title."""
+    topics = sorted(set(table["n"]))
+    number = max(table["comparisons"])
+    queries = " to ".join(str(each) for each in dict.fromkeys([topics[0], topics[-1]]))
+    return f"letters: paired t-test over {queries} queries, Bonferroni for {number} comparisons"
