@@ -42,7 +42,7 @@ with Job(snakemake) as job:
     if "expansion_csv" in snakemake.output.keys():
         with np.load(snakemake.input.proposed) as proposed:
             means = {name: proposed[name] for name in ("found", "fitted")}
-            sizes = proposed["m"]
+            sizes = proposed["m"].astype(str)
         new_terms = pd.DataFrame({"m": sizes, **means}).melt(id_vars="m", var_name="metric")
         job.write_beside(new_terms, "expansion", {"found": 1, "fitted": 1})
     if "lengths_csv" in snakemake.output.keys():
