@@ -30,8 +30,9 @@ PARTS = (
 #: Settings of a copy instead of the committed ones: the same jobs on a few queries, in seconds.
 #: Their results mean nothing.
 SMALL = {
-    "pydocs: {test: 130, validation: 65, known_items: 130}": (
-        "pydocs: {test: 6, validation: 4, known_items: 4, packages: [networkx]}"
+    "{test: 130, validation: 65, known_items: 130, "
+    "packages: [numpy, scipy, pandas, sklearn, networkx]}": (
+        "{test: 6, validation: 4, known_items: 4, packages: [networkx]}"
     ),
     "tuning: {k1: [0.9, 1.5, 2.75, 4.0, 6.0], b: [0.4, 0.75, 1.0]}": (
         "tuning: {k1: [0.9], b: [0.4, 1]}"

@@ -213,6 +213,8 @@ use rule encode as encode_expanded with:
         vectors="work/{collection}/encoded/tildev2-expanded-{m}.{model}.npz",
     log:
         "logs/retrieval/{collection}/encode_tildev2-expanded-{m}.{model}.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/encode_tildev2-expanded-{m}.{model}.tsv"
     wildcard_constraints:
         m=r"\d+",
     params:
