@@ -89,6 +89,8 @@ def test_list_filters(call, built):
     assert {entry["id"] for entry in stand_ins} == {
         "lajewska2025/table_4_8",
         "lajewska2025/table_7_4",
+        *(f"abolghasemi2026/table_2_{number}" for number in range(1, 5)),
+        "abolghasemi2026/figure_2_3",
     }
     named = listed(call, built, "sakai2023", "lajewska2025/table_C_2")
     assert {entry["id"].split("/")[0] for entry in named} == {"sakai2023", "lajewska2025"}
@@ -140,7 +142,7 @@ def test_outside_the_project_folder(call, tmp_path, command):
 
 def test_verify_holds_after_a_build(call, built):
     code, out, _ = call(built, "verify")
-    assert code == 0 and out == "All 6 receipts in results hold.\n"
+    assert code == 0 and out == "All 11 receipts in results hold.\n"
 
 
 @pytest.mark.parametrize(
@@ -229,7 +231,7 @@ def test_summary_is_the_page_and_one_line(call, built):
     code, out, _ = call(built, "summary")
     lines = out.splitlines()
     assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
-    assert "3 rebuilt and 2 stand-ins; cells: 70 equal, 2 close, 24 quoted;" in lines[1]
+    assert "3 rebuilt and 7 stand-ins; cells: 70 equal, 2 close, 24 quoted;" in lines[1]
 
 
 def test_check_verdicts(call, built, tmp_path):
