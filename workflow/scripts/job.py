@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 import everycell
-from everycell.artefacts import find_artefact, key_columns, load_papers
+from everycell.artefacts import find_artefact, load_papers
 from everycell.receipts import write_receipt
 from everycell.sources import SourceError, check
 
@@ -88,7 +88,7 @@ class Job:
         from everycell.render.tables import write_table
 
         face = self.snakemake.params.face
-        keys = key_columns(table)
+        keys = [column for column in table.columns if column not in ("value", "marker")]
         layout = face["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
         write_table(
             table,
@@ -103,7 +103,7 @@ class Job:
         """Write a table that stands beside the artefact's own, under the title of its card."""
         from everycell.render.tables import write_table
 
-        keys = key_columns(table)
+        keys = [column for column in table.columns if column not in ("value", "marker")]
         stem = Path(self.snakemake.output[f"{name}_csv"])
         write_table(
             table,
