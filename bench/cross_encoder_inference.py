@@ -37,7 +37,7 @@ from everycell.learning.cross_encoder import PairLength, join, tokenise, trainin
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, one_thread
 from everycell.learning.training import TrainingOptions, train
-from everycell.retrieval import evaluate
+from everycell.retrieval.evaluation import evaluate
 
 #: As many of the longest pairs as the workflow has in a batch.
 BATCH = 8

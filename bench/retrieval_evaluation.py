@@ -22,17 +22,9 @@ import numpy as np
 import pandas as pd
 import pytrec_eval
 
-from everycell.retrieval import (
-    ALPHAS,
-    evaluate,
-    interpolate,
-    judge,
-    noise_oracle,
-    read_run,
-    sweep,
-    write_run,
-    z_scores,
-)
+from everycell.retrieval.evaluation import evaluate, judge
+from everycell.retrieval.interpolation import ALPHAS, interpolate, noise_oracle, sweep, z_scores
+from everycell.retrieval.runs import read_run, write_run
 
 TREC = {"MAP": "map", "nDCG": "ndcg"}
 

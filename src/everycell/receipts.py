@@ -28,7 +28,21 @@ from everycell.artefacts import Tier
 from everycell.config import describe_fault
 from everycell.render.atomic import write_atomically
 
-PACKAGES = ("matplotlib", "numpy", "pandas", "patsy", "scipy", "snakemake", "statsmodels")
+PACKAGES = (
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "patsy",
+    "pyserini",
+    "pytrec-eval-terrier",
+    "ranx",
+    "scipy",
+    "snakemake",
+    "statsmodels",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
 
 
 class _File(BaseModel):

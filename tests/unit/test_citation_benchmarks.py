@@ -25,7 +25,7 @@ from everycell.collections.smart import (
     read_cacm_links,
     read_collection,
 )
-from everycell.retrieval import evaluate
+from everycell.retrieval.evaluation import evaluate
 from everycell.sources import fetch
 
 PAGE = "<html>\n<pre>\n\nTitle\n\n{issue}\n\n{rest}\n\nCA600501 JB March 2, 1978  8:30 PM\n\n"

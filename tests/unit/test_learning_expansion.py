@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
 
-from everycell.learning.expansion import Expansion, expand, propose
+from everycell.learning import tilde
+from everycell.learning.expansion import Expansion, expand
 from everycell.learning.tilde import stop_ids, token_ids
 from everycell.learning.tildev2 import encode, from_encoder
 
@@ -47,6 +48,16 @@ def model() -> BertForMaskedLM:
 @pytest.fixture(scope="module")
 def stop(tokenizer) -> np.ndarray:
     return stop_ids(tokenizer)
+
+
+def propose(model, tokenizer, texts, length, m):
+    """The likeliest entries; what is kept of the likelihoods does not matter."""
+    likelihoods, proposed = tilde.encode(
+        model, tokenizer, texts, length, np.array([8, 3]), proposals=m
+    )
+    alone, none = tilde.encode(model, tokenizer, texts, length, np.array([8, 3]))
+    assert (likelihoods == alone).all() and none.shape == (len(texts), 0)
+    return proposed
 
 
 def expanded(model, tokenizer, texts, length, m, stop) -> Expansion:
@@ -110,9 +121,9 @@ def test_no_documents(model, tokenizer, stop):
     assert found.sequences == [] and found.found.shape == found.added.shape == (0,)
 
 
-@pytest.mark.parametrize("m", [0, len(WORDS) + 1])
+@pytest.mark.parametrize("m", [-1, len(WORDS) + 1])
 def test_m_out_of_range(model, tokenizer, m):
-    with pytest.raises(ValueError, match=f"m is {m}: give a number from 1 to {len(WORDS)}"):
+    with pytest.raises(ValueError, match=f"proposals is {m}: give a number from 0 to {len(WORDS)}"):
         propose(model, tokenizer, ["word1"], 32, m)
 
 

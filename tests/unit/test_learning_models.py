@@ -362,6 +362,17 @@ def test_what_is_beyond_the_length_is_cut_off(splade, dense):
             function(*loaded, [long], 25)
 
 
+def test_some_columns_are_those_of_the_whole_vocabulary(splade):
+    whole = splade_weights(*splade, TEXTS, 12)
+    columns = np.unique(whole.indices)[::2]
+    found = splade_weights(*splade, TEXTS, 12, columns=columns)
+    np.testing.assert_allclose(found.toarray(), whole[:, columns].toarray(), rtol=1e-5, atol=1e-7)
+    assert splade_weights(*splade, TEXTS, 12, columns=np.array([], dtype=int)).shape == (
+        len(TEXTS),
+        0,
+    )
+
+
 def test_a_text_without_a_weight_is_an_empty_row(splade):
     model, tokenizer = load_model(Path(splade[0].name_or_path), "masked-lm")
     torch.nn.init.constant_(model.cls.predictions.decoder.bias, -1000.0)

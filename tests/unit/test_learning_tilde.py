@@ -144,26 +144,26 @@ TEXTS = ["rank query document", "", "the", "long text " * 10_000, "model model w
 
 def test_encoding_is_that_of_each_document_alone(model, tokenizer):
     columns = np.array([ID["text"], ID["rank"], ID["the"]])
-    found = encode(model, tokenizer, TEXTS, 32, columns)
+    found, _ = encode(model, tokenizer, TEXTS, 32, columns)
     assert found.dtype == np.float32 and found.flags.f_contiguous
     expected = [reference(model, tokenizer, text, 32, columns) for text in TEXTS]
     np.testing.assert_allclose(found, expected, atol=1e-5)
-    assert encode(model, tokenizer, [], 32, columns).shape == (0, 3)
+    assert encode(model, tokenizer, [], 32, columns)[0].shape == (0, 3)
 
 
 @settings(max_examples=20)
 @given(texts=st.lists(texts, min_size=1, max_size=5), batch_tokens=st.sampled_from([1, 20, 999]))
 def test_batches_and_padding_change_nothing(model, tokenizer, texts, batch_tokens):
     columns = np.arange(len(WORDS))
-    found = encode(model, tokenizer, texts, 16, columns, batch_tokens=batch_tokens)
-    alone = [encode(model, tokenizer, [text], 16, columns)[0] for text in texts]
+    found, _ = encode(model, tokenizer, texts, 16, columns, batch_tokens=batch_tokens)
+    alone = [encode(model, tokenizer, [text], 16, columns)[0][0] for text in texts]
     np.testing.assert_allclose(found, alone, atol=1e-5)
     assert (found <= 0).all() and np.isfinite(found).all()
 
 
 def test_an_unlikely_term_has_a_finite_logarithm(model, tokenizer, monkeypatch):
     monkeypatch.setattr(tilde, "first_logits", lambda _, batch: torch.tensor([[-200.0, 0.0]]))
-    found = encode(model, tokenizer, ["rank"], 9, np.array([0, 1]))
+    found, _ = encode(model, tokenizer, ["rank"], 9, np.array([0, 1]))
     assert found[0] == pytest.approx([-200 / math.log(10), math.log10(0.5)])
 
 
@@ -209,7 +209,7 @@ def test_the_loss_falls_and_the_terms_are_learnt(model, tokenizer):
         optimiser.step()
         values.append(value.item())
     assert values[-1] < values[0] / 2
-    found = encode(small, tokenizer, rows["positive"], 16, np.array([ID["model"], ID["text"]]))
+    found, _ = encode(small, tokenizer, rows["positive"], 16, np.array([ID["model"], ID["text"]]))
     assert found[0, 0] > found[1, 0] and found[1, 1] > found[0, 1]
 
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.collections.smart import FILES, read_collection
-from everycell.retrieval import lucene, read_run, trec_order, write_run
+from everycell.retrieval import lucene
 from everycell.retrieval.lucene import (
     BM25,
     Dirichlet,
@@ -26,6 +26,7 @@ from everycell.retrieval.lucene import (
     build_index,
     check_statistics,
 )
+from everycell.retrieval.runs import read_run, trec_order, write_run
 from everycell.sources import fetch
 
 # (Importing jnius itself would start whatever Java the system has.)

@@ -27,7 +27,7 @@ from everycell.metrics import (
     term_exposure,
     texfair,
 )
-from everycell.retrieval import read_run, trec_order, write_run
+from everycell.retrieval.runs import read_run, trec_order, write_run
 
 SHE, HE, NONE = [1, 0], [0, 1], [0, 0]
 

@@ -8,13 +8,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from everycell.retrieval import (
-    beaten_letters,
-    comparison_report,
-    evaluate,
-    paired_tests,
-    system_letters,
-)
+from everycell.retrieval.comparison import comparison_report
+from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.significance import beaten_letters, paired_tests, system_letters
 
 MEASURES = ["MAP", "nDCG", "RR", "MAP@5", "nDCG@5", "RR@3", "P@5", "R@5"]
 RANX = ["map", "ndcg", "mrr", "map@5", "ndcg@5", "mrr@3", "precision@5", "recall@5"]

@@ -1,5 +1,7 @@
 """Encoded collections: written and read again, scored like plain arithmetic, broken files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,6 +35,15 @@ def test_the_same_content_gives_the_same_bytes(tmp_path):
     for name in ("x", "y"):
         write_encoded(encoded("term_weights"), tmp_path / name)
     assert (tmp_path / "x").read_bytes() == (tmp_path / "y").read_bytes()
+
+
+def test_proposed_terms_are_kept(tmp_path):
+    likely = np.array([[3, 0], [1, 2], [0, 3]], dtype=np.int32)
+    plain = encoded("likelihoods")
+    write_encoded(replace(plain, proposed=likely), tmp_path / "x.npz")
+    assert (read_encoded(tmp_path / "x.npz").proposed == likely).all()
+    write_encoded(plain, tmp_path / "y.npz")
+    assert read_encoded(tmp_path / "y.npz").proposed is None
 
 
 @pytest.mark.parametrize(("column", "name"), [("query", "s"), ("document", "z")])

@@ -7,7 +7,8 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.retrieval import evaluate, judge, ranking_measures, trec_order
+from everycell.retrieval.evaluation import evaluate, judge, ranking_measures
+from everycell.retrieval.runs import trec_order
 
 #: Measure -> pytrec_eval's name, written out by hand.
 PEERS = {

@@ -8,15 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.retrieval import (
+from everycell.retrieval.evaluation import judge, ranking_measures
+from everycell.retrieval.interpolation import (
     ALPHAS,
     Sweep,
     interpolate,
-    judge,
     noise_oracle,
     oracle,
     oracle_summary,
-    ranking_measures,
     sweep,
     z_scores,
 )

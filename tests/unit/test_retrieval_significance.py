@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.retrieval import beaten_letters, paired_tests, system_letters
+from everycell.retrieval.significance import beaten_letters, paired_tests, system_letters
 
 
 def values(seed=0, n=40, effects=(0.0, 0.05, 0.2, 0.21)):

@@ -6,25 +6,26 @@ import pytest
 import pytrec_eval
 from scipy import stats
 
-from everycell.retrieval import (
-    ORACLE_ROWS,
-    Pairing,
+from everycell.retrieval.evaluation import evaluate, judge
+from everycell.retrieval.interpolation import (
     Sweep,
-    as_printed,
-    curves,
-    evaluate,
     interpolate,
-    interpolation_table,
-    judge,
-    noise_levels,
     noise_oracle,
     oracle,
     oracle_summary,
+    z_scores,
+)
+from everycell.retrieval.system_tables import (
+    ORACLE_ROWS,
+    Pairing,
+    as_printed,
+    curves,
+    interpolation_table,
+    noise_levels,
     oracle_table,
     pairing,
     quality_table,
     tuned_values,
-    z_scores,
 )
 
 SYSTEMS = {"BM25": 0.0, "TILDE": 0.06, "TILDEv2": 0.035}

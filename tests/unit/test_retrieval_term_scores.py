@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from everycell.retrieval import likelihood_scores, term_weight_scores, vector_scores
+from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
 
 SCORERS = [likelihood_scores, term_weight_scores, vector_scores]
 

@@ -18,7 +18,8 @@ from everycell.collections.scidocs import (
     paper_text,
     read_scidocs,
 )
-from everycell.retrieval import check_qrels, evaluate
+from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.runs import check_qrels
 
 #: Queries of each file; a query has two relevant documents, of its own subject, and three others.
 QUERIES = {"test": 4, "val": 20}

@@ -18,7 +18,6 @@ CHAPTER_2 = {
     "encode_expanded": 2,
     "fetch_weights": 5,
     "index": 5,
-    "propose": 1,
     "rerank": 5,
     "rerank_pairs": 2,
     "score_dirichlet": 1,

@@ -2,18 +2,9 @@
 # Each tier has its collection; embedded and released are stand-ins for SciDocs.
 
 CH2 = SETTINGS.query_by_example
-TRAINING = {
-    "pairs": CH2.models.pairs,
-    # Documents a relevant pair that are not: two for TILDEv2 as in the thesis (TILDE reads none).
-    # With one the tiny cross-encoder learned nothing in so few steps.
-    "negatives": {"tilde": 1, "tildev2": 2, "cross-encoder": 3, "mtft": 3},
-    "length": CH2.lengths.training,
-    "pair_length": {"total": CH2.lengths.pair},
-    # A tiny encoder in few steps: all ReLUs alive at the start, scores over the root of the
-    # query's length. The thesis has neither.
-    "bias": 1.0,
-    "scale": True,
-}
+# Documents a relevant pair that are not: two for TILDEv2 as in the thesis (TILDE reads none).
+# With one the tiny cross-encoder learned nothing in so few steps.
+NEGATIVES = {"tilde": 1, "tildev2": 2, "cross-encoder": 3, "mtft": 3}
 
 
 rule collection_pydocs:
@@ -119,7 +110,9 @@ rule train:
         mem_mb=3000,
         runtime=120,
     params:
-        **TRAINING,
+        pairs=CH2.models.pairs,
+        negatives=lambda wildcards: NEGATIVES[wildcards.kind],
+        reading=reading_of,
         seed=SETTINGS.seed,
         tasks=training_tasks_of,
         options=training_options_of,
@@ -159,6 +152,7 @@ SYSTEMS = {
     for tier, pieces in PIECES.items()
 }
 SYSTEMS["released"].append(("o", "Dense", "MiniLM zero-shot", "dense.minilm.zero-shot"))
+FULL_EXPANSION = (200, 300)
 # The thesis' own rows; two of them only where the user has the models.
 SYSTEMS["full"] = [
     ("a", "BM25", "STM2", "bm25.STM2"),
@@ -176,7 +170,7 @@ SYSTEMS["full"] = [
             f"SciBERT expansion m={m}",
             f"tildev2-expanded-{m}.scibert.{{task}}",
         )
-        for row, m in (("i", 200), ("j", 300))
+        for row, m in zip("ij", FULL_EXPANSION)
     ],
     ("k", "Cross-Encoder", "SciBERT", "cross-encoder.scibert.{task}"),
     ("l", "Cross-Encoder", "MTFT-SciBERT", "mtft.scibert.{task}"),
@@ -191,7 +185,7 @@ rule abolghasemi2026_ch2_quality:
     input:
         candidates="work/pydocs/candidates.parquet",
         runs=[f"work/pydocs/runs/{system[3]}.run" for system in SYSTEMS["embedded"]],
-        proposed=f"work/pydocs/encoded/proposed.{ENCODER}.all.npz",
+        new_terms=expansion_files("pydocs"),
     output:
         **table_files("embedded", "abolghasemi2026/table_2_1"),
         **beside("embedded", "abolghasemi2026/table_2_1", "lengths", figure=True),
@@ -209,6 +203,7 @@ rule abolghasemi2026_ch2_quality:
         runtime=10,
     params:
         systems=SYSTEMS["embedded"],
+        expansion=CH2.expansion,
         lists={"pydocs": COLLECTIONS["pydocs"]},
         alpha=CH2.alpha,
         seed=SETTINGS.seed,
@@ -235,7 +230,7 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_cacm with:
     input:
         candidates="work/cacm/candidates.parquet",
         runs=[f"work/cacm/runs/{system[3]}.run" for system in SYSTEMS["released"]],
-        proposed=f"work/cacm/encoded/proposed.{ENCODER}.all.npz",
+        new_terms=expansion_files("cacm"),
     output:
         **table_files("released", "abolghasemi2026/table_2_1"),
         **beside("released", "abolghasemi2026/table_2_1", "expansion"),
@@ -497,7 +492,6 @@ ruleorder: train_scidocs > train
 ruleorder: train_cross_encoder_scidocs > train
 ruleorder: encode_scidocs > encode
 ruleorder: encode_expanded_scidocs > encode_expanded
-ruleorder: propose_scidocs > propose
 ruleorder: rerank_scidocs > rerank
 ruleorder: rerank_pairs_scidocs > rerank_pairs
 
@@ -587,12 +581,8 @@ use rule train as train_scidocs with:
         **ON_GPU,
     params:
         pairs=ALL_PAIRS,
-        negatives={kind: getattr(FULL, kind).negatives for kind in ("tilde", "tildev2")},
-        length=FULL.lengths.training,
-        pair_length={"total": FULL.lengths.pair},
-        # As the authors.
-        bias=0.0,
-        scale=False,
+        negatives=lambda wildcards: getattr(FULL, wildcards.kind).negatives,
+        reading=full_reading_of,
         options=full_options_of,
     message:
         "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on})"
@@ -658,41 +648,22 @@ use rule encode as encode_scidocs with:
             else FULL.lengths.text
         ),
         query_length=FULL.lengths.query,
+        proposals=lambda wildcards: (
+            max(FULL_EXPANSION) if wildcards.kind == "tilde" else 0
+        ),
     message:
         "Encoding SciDocs ({wildcards.kind}, {wildcards.encoder}, {wildcards.trained_on})"
-
-
-use rule propose as propose_scidocs with:
-    input:
-        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
-        model="work/scidocs/models/tilde.{encoder}.{trained_on}",
-    output:
-        terms="work/scidocs/encoded/proposed.{encoder}.{trained_on}.npz",
-    log:
-        "logs/retrieval/scidocs/propose.{encoder}.{trained_on}.log",
-    benchmark:
-        "benchmarks/retrieval/scidocs/propose.{encoder}.{trained_on}.tsv"
-    wildcard_constraints:
-        encoder="[a-z-]+",
-        trained_on="[a-z-]+",
-    resources:
-        **ON_GPU,
-    params:
-        own=FULL.lengths.text,
-        length=FULL.lengths.expanded,
-        m=[200, 300],
-    message:
-        "Proposing new terms for SciDocs ({wildcards.encoder}, {wildcards.trained_on})"
 
 
 use rule encode_expanded as encode_expanded_scidocs with:
     input:
         documents="work/scidocs/ranked/{trained_on}/documents.parquet",
         queries="work/scidocs/ranked/{trained_on}/queries.parquet",
-        proposed="work/scidocs/encoded/proposed.{encoder}.{trained_on}.npz",
+        tilde="work/scidocs/encoded/tilde.{encoder}.{trained_on}.npz",
         model="work/scidocs/models/tildev2.{encoder}.{trained_on}",
     output:
         vectors="work/scidocs/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.npz",
+        new_terms="work/scidocs/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.csv",
     log:
         "logs/retrieval/scidocs/encode_tildev2-expanded-{m}.{encoder}.{trained_on}.log",
     benchmark:

@@ -233,6 +233,29 @@ def training_options_of(wildcards):
     }
 
 
+def reading_of(wildcards):
+    """What a kind of model takes of the texts that it is trained on, and how it scores them.
+
+    A kind has only what concerns it, so that a change for one trains no other.
+    """
+    lengths = SETTINGS.query_by_example.lengths
+    if wildcards.kind in ("cross-encoder", "mtft"):
+        return {"pair_length": {"total": lengths.pair}}
+    # A tiny encoder in few steps: all ReLUs alive at the start, scores over the root of the
+    # query's length. The thesis has neither.
+    scoring = {"bias": 1.0, "scale": True} if wildcards.kind == "tildev2" else {}
+    return {"length": lengths.training, **scoring}
+
+
+def full_reading_of(wildcards):
+    """The same for TILDE and TILDEv2 on SciDocs, scored as by their authors."""
+    scoring = {"bias": 0.0, "scale": False} if wildcards.kind == "tildev2" else {}
+    return {
+        "length": SETTINGS.query_by_example.full.lengths.training,
+        **scoring,
+    }
+
+
 def full_options_of(wildcards):
     """How a kind of model is trained on SciDocs, in the words of the same module."""
     kind = wildcards.kind
@@ -261,6 +284,13 @@ def length_of(wildcards):
     """Word pieces that a ranker reads of a text."""
     lengths = SETTINGS.query_by_example.lengths
     return lengths.zero_shot if wildcards.model.endswith(".zero-shot") else lengths.text
+
+
+def proposals_of(wildcards):
+    """Likely terms that TILDE finds for each document: as many as any expansion takes."""
+    if wildcards.kind != "tilde":
+        return 0
+    return max(SETTINGS.query_by_example.expansion)
 
 
 def model_files(wildcards):
@@ -297,6 +327,14 @@ def check_named(systems):
         for key in (encoder, f"{kind}_{encoder}"):
             if key in known:
                 files_of_named_encoder(key)
+
+
+def expansion_files(collection):
+    """New terms that each expansion of chapter 2 of abolghasemi2026 brought each document."""
+    return [
+        f"work/{collection}/encoded/tildev2-expanded-{m}.{ENCODER}.all.csv"
+        for m in SETTINGS.query_by_example.expansion
+    ]
 
 
 def runs_of(table):

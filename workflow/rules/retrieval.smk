@@ -169,6 +169,7 @@ rule encode:
         kind=lambda wildcards: wildcards.kind,
         length=length_of,
         query_length=SETTINGS.query_by_example.lengths.query,
+        proposals=proposals_of,
         code=code_of("encode.py"),
     message:
         "Encoding {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
@@ -176,41 +177,16 @@ rule encode:
         "../scripts/encode.py"
 
 
-# The terms that TILDE thinks likely in each document, as many as any expansion takes.
-rule propose:
-    input:
-        documents="work/{collection}/documents.parquet",
-        model="work/{collection}/models/tilde.{model}",
-    output:
-        terms="work/{collection}/encoded/proposed.{model}.npz",
-    log:
-        "logs/retrieval/{collection}/propose.{model}.log",
-    cache: True
-    conda:
-        "../../envs/torch.yaml"
-    threads: 1
-    resources:
-        mem_mb=3000,
-        runtime=60,
-    params:
-        own=SETTINGS.query_by_example.lengths.text,
-        length=SETTINGS.query_by_example.lengths.expanded,
-        m=SETTINGS.query_by_example.expansion,
-        code=code_of("propose.py"),
-    message:
-        "Proposing new terms for {wildcards.collection} ({wildcards.model})"
-    script:
-        "../scripts/propose.py"
-
-
+# TILDEv2 on documents with terms that TILDE thinks likely and that they lack.
 use rule encode as encode_expanded with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
-        proposed="work/{collection}/encoded/proposed.{model}.npz",
+        tilde="work/{collection}/encoded/tilde.{model}.npz",
         model="work/{collection}/models/tildev2.{model}",
     output:
         vectors="work/{collection}/encoded/tildev2-expanded-{m}.{model}.npz",
+        new_terms="work/{collection}/encoded/tildev2-expanded-{m}.{model}.csv",
     log:
         "logs/retrieval/{collection}/encode_tildev2-expanded-{m}.{model}.log",
     benchmark:
@@ -219,6 +195,7 @@ use rule encode as encode_expanded with:
         m=r"\d+",
     params:
         kind="tildev2",
+        proposals=0,
         own=SETTINGS.query_by_example.lengths.text,
         length=SETTINGS.query_by_example.lengths.expanded,
         query_length=SETTINGS.query_by_example.lengths.query,

@@ -11,7 +11,7 @@ from everycell.learning.cross_encoder import PairLength, score_pairs, set_dropou
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, load_model, one_thread
 from everycell.learning.training import TrainingOptions, train
-from everycell.retrieval import evaluate
+from everycell.retrieval.evaluation import evaluate
 
 with Job(snakemake) as job:
     one_thread()
@@ -53,6 +53,7 @@ with Job(snakemake) as job:
         validate=ndcg,
         settings={
             "kind": kind,
+            "code": settings.code,
             "pair_length": settings.pair_length,
             "dropout": settings.dropout,
         },

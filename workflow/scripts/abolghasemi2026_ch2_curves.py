@@ -8,7 +8,7 @@ from ranking_runs import RankingRuns
 
 from everycell.render.atomic import write_atomically
 from everycell.render.figures import interpolation_curves
-from everycell.retrieval import as_printed, curves
+from everycell.retrieval.system_tables import as_printed, curves
 
 SERIES = {
     "curve": "non-oracle (blue)",

@@ -4,7 +4,7 @@ import pandas as pd
 from job import Job
 from ranking_runs import DECIMALS, KEYS, RankingRuns, tested
 
-from everycell.retrieval import as_printed, interpolation_table
+from everycell.retrieval.system_tables import as_printed, interpolation_table
 
 
 def table(found: RankingRuns, details: dict[str, str], scaling: str, level: float) -> pd.DataFrame:

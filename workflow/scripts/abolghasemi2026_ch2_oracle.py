@@ -5,7 +5,8 @@ from job import Job
 from ranking_runs import MEASURES, RankingRuns, mean_with_interval, tested
 
 from everycell.render.figures import oracle_gains
-from everycell.retrieval import as_printed, oracle, oracle_table, tuned_values
+from everycell.retrieval.interpolation import oracle
+from everycell.retrieval.system_tables import as_printed, oracle_table, tuned_values
 
 with Job(snakemake) as job:
     settings = snakemake.params

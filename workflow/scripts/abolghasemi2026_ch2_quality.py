@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from job import Job
 from ranking_runs import KEYS, MEASURES, RankingRuns, short_and_long, tested
 
 from everycell.render.figures import short_against_long
-from everycell.retrieval import as_printed, comparison_report, evaluate, quality_table, read_run
+from everycell.retrieval.comparison import comparison_report
+from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.runs import read_run
+from everycell.retrieval.system_tables import as_printed, quality_table
 
 with Job(snakemake) as job:
     settings = snakemake.params
@@ -40,11 +42,13 @@ with Job(snakemake) as job:
             out = snakemake.output[{"markdown": "comparison_md", "latex": "comparison_tex"}[form]]
             Path(out).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     if "expansion_csv" in snakemake.output.keys():
-        with np.load(snakemake.input.proposed) as proposed:
-            means = {name: proposed[name] for name in ("found", "fitted")}
-            sizes = proposed["m"].astype(str)
-        new_terms = pd.DataFrame({"m": sizes, **means}).melt(id_vars="m", var_name="metric")
-        job.write_beside(new_terms, "expansion", {"found": 1, "fitted": 1})
+        means = {
+            str(m): pd.read_csv(file)[["found", "added"]].mean()
+            for m, file in zip(settings.expansion, snakemake.input.new_terms, strict=True)
+        }
+        new_terms = pd.DataFrame(means).rename_axis("metric").reset_index()
+        new_terms = new_terms.melt(id_vars="metric", var_name="m")[["m", "metric", "value"]]
+        job.write_beside(new_terms, "expansion", {"found": 1, "added": 1})
     if "lengths_csv" in snakemake.output.keys():
         found.runs = {name: found.runs[row] for row, name in settings.length_rows.items()}
         marks = short_and_long(found, settings.query_kinds, job.seed)

@@ -15,7 +15,7 @@ from everycell.learning.models import (
     one_thread,
     splade_weights,
 )
-from everycell.retrieval.encoded import Encoded, write_encoded
+from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
 
 HEADS = {"dense": "encoder", "tilde": "masked-lm", "splade": "masked-lm"}
 
@@ -29,25 +29,35 @@ with Job(snakemake) as job:
     model, tokenizer = load_model(job.folder_of("model"), HEADS.get(kind, "tildev2"))
     model.to(device())
     stop = tilde.stop_ids(tokenizer)
+    proposed = None
     terms = tilde.query_terms(tokenizer, query_texts, snakemake.params.query_length, stop)
     if kind == "tilde":
         columns = np.unique(terms.indices)
-        found = tilde.encode(model, tokenizer, texts, length, columns)
+        # Of a document only what stands in a query is kept, here and for SPLADE.
+        found, proposed = tilde.encode(
+            model, tokenizer, texts, length, columns, proposals=snakemake.params.proposals
+        )
         parts = ("likelihoods", found, terms[:, columns])
     elif kind == "splade":
-        found = splade_weights(model, tokenizer, texts + query_texts, length)
-        parts = ("term_weights", found[: len(texts)], found[len(texts) :])
+        seen = splade_weights(model, tokenizer, query_texts, length)
+        columns = np.unique(seen.indices)
+        found = splade_weights(model, tokenizer, texts, length, columns=columns)
+        parts = ("term_weights", found, seen[:, columns])
     elif kind == "dense":
         found = dense_vectors(model, tokenizer, texts + query_texts, length)
         parts = ("vectors", found[: len(texts)], found[len(texts) :])
     else:
         given = texts
-        if "proposed" in snakemake.input.keys():
-            with np.load(snakemake.input.proposed) as proposed:
-                terms_of_each = proposed["terms"][:, : int(snakemake.wildcards.m)]
-            own = snakemake.params.own
-            given = expand(tokenizer, texts, terms_of_each, length, stop, own=own).sequences
+        if "tilde" in snakemake.input.keys():
+            likely = read_encoded(Path(snakemake.input.tilde)).proposed
+            likely = likely[:, : int(snakemake.wildcards.m)]
+            expanded = expand(tokenizer, texts, likely, length, stop, own=snakemake.params.own)
+            given = expanded.sequences
+            new_terms = {"found": expanded.found, "added": expanded.added}
+            pd.DataFrame({"document_id": documents["document_id"], **new_terms}).to_csv(
+                snakemake.output.new_terms, index=False
+            )
         found = tildev2.encode(model, tokenizer, given, length, stop)
         parts = ("term_weights", found, terms)
     ids = list(documents["document_id"]), list(queries["query_id"])
-    write_encoded(Encoded(*parts, *ids), Path(snakemake.output.vectors))
+    write_encoded(Encoded(*parts, *ids, proposed), Path(snakemake.output.vectors))

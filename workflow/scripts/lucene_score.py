@@ -6,8 +6,8 @@ import pandas as pd
 from job import Job
 
 from everycell.collections.benchmark import listed_pairs
-from everycell.retrieval import write_run
 from everycell.retrieval.lucene import BM25, Dirichlet, Index, JelinekMercer
+from everycell.retrieval.runs import write_run
 
 with Job(snakemake) as job:
     settings = snakemake.params

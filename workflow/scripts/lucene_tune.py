@@ -7,8 +7,9 @@ import pandas as pd
 from job import Job
 
 from everycell.collections.benchmark import judgements, listed_pairs
-from everycell.retrieval import evaluate, judge, write_run
+from everycell.retrieval.evaluation import evaluate, judge
 from everycell.retrieval.lucene import BM25, Index
+from everycell.retrieval.runs import write_run
 
 with Job(snakemake) as job:
     settings = snakemake.params

@@ -12,15 +12,9 @@ import pandas as pd
 from scipy import stats
 
 from everycell.collections.benchmark import judgements
-from everycell.retrieval import (
-    JudgedLists,
-    Pairing,
-    evaluate,
-    judge,
-    noise_levels,
-    pairing,
-    read_run,
-)
+from everycell.retrieval.evaluation import JudgedLists, evaluate, judge
+from everycell.retrieval.runs import read_run
+from everycell.retrieval.system_tables import Pairing, noise_levels, pairing
 
 MEASURES = ("MAP", "nDCG")
 DECIMALS = {"MAP": 2, "nDCG": 4}

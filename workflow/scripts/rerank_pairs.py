@@ -8,7 +8,7 @@ from job import Job
 from everycell.collections.benchmark import listed_pairs
 from everycell.learning.cross_encoder import PairLength, score_pairs
 from everycell.learning.models import device, load_model, one_thread
-from everycell.retrieval import write_run
+from everycell.retrieval.runs import write_run
 
 with Job(snakemake) as job:
     one_thread()

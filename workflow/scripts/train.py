@@ -19,18 +19,18 @@ with Job(snakemake) as job:
     encoder, tokenizer = load_model(
         job.folder_of("encoder"), HEADS.get(kind, "classifier"), seed=job.seed
     )
+    reading = settings.reading
     stop = tilde.stop_ids(tokenizer)
-    length = settings.length
     if kind == "tilde":
-        model, loss = encoder, tilde.two_way_loss(tokenizer, length, stop)
+        model, loss = encoder, tilde.two_way_loss(tokenizer, reading["length"], stop)
     elif kind == "tildev2":
-        model = tildev2.from_encoder(encoder, bias=settings.bias, seed=job.seed)
-        loss = tildev2.ranking_loss(tokenizer, length, stop, scale=settings.scale)
+        model = tildev2.from_encoder(encoder, bias=reading["bias"], seed=job.seed)
+        loss = tildev2.ranking_loss(tokenizer, reading["length"], stop, scale=reading["scale"])
     else:
         model = encoder
         loss = cross_encoder.training_loss(
             tokenizer,
-            cross_encoder.PairLength(**settings.pair_length),
+            cross_encoder.PairLength(**reading["pair_length"]),
             triplet_weight=1.0 if kind == "mtft" else 0.0,
         )
     examples = ranking_examples(
@@ -39,7 +39,7 @@ with Job(snakemake) as job:
             for part in ("queries", "documents", "candidates")
         ),
         pairs=settings.pairs,
-        negatives=settings.negatives[kind],
+        negatives=settings.negatives,
         seed=job.seed,
         tasks=settings.tasks,
     )
@@ -50,10 +50,5 @@ with Job(snakemake) as job:
         TrainingOptions(seed=job.seed, **settings.options),
         Path(snakemake.output.model),
         tokenizer=tokenizer,
-        settings={
-            "kind": kind,
-            "length": length,
-            "pair_length": settings.pair_length,
-            "scale": settings.scale,
-        },
+        settings={"kind": kind, "code": settings.code, **reading},
     )

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from transformers import BertForMaskedLM, PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase
 
-from everycell.learning.batching import Batch, map_batches
-from everycell.learning.tilde import DOCUMENT_MARKER, Ids, check_length, first_logits, token_ids
+from everycell.learning.tilde import Ids, token_ids
 
 
 @dataclass(frozen=True)
@@ -39,61 +37,6 @@ class Expansion:
     added: npt.NDArray[np.int64]
 
 
-def propose(
-    model: BertForMaskedLM,
-    tokenizer: PreTrainedTokenizerBase,
-    texts: Sequence[str],
-    length: int,
-    m: int,
-    *,
-    batch_tokens: int = 2048,
-) -> npt.NDArray[np.int32]:
-    """TILDE's likeliest vocabulary entries for each document, whatever it holds already.
-
-    Parameters
-    ----------
-    model : transformers.BertForMaskedLM
-        A trained TILDE, in eval mode.
-    tokenizer : transformers.PreTrainedTokenizerBase
-    texts : sequence of str
-    length : int
-        Most tokens of a document that are read, special ones included.
-    m : int
-        1 to the size of the vocabulary.
-    batch_tokens : int
-        As in `map_batches`.
-
-    Returns
-    -------
-    numpy.ndarray of int32, shape (documents, m)
-        The likeliest first, so that the first columns are what a smaller m would give.
-
-    Raises
-    ------
-    ValueError
-        m out of its range; see `token_ids`.
-    """
-    check_length(model, length)
-    if not 1 <= m <= model.config.vocab_size:
-        raise ValueError(
-            f"m is {m}: give a number from 1 to {model.config.vocab_size}, the size of the "
-            "vocabulary."
-        )
-
-    def forward(batch: Batch) -> torch.Tensor:
-        return first_logits(model, batch).topk(m).indices
-
-    rows = map_batches(
-        forward,
-        token_ids(tokenizer, texts, length, DOCUMENT_MARKER),
-        pad_id=tokenizer.pad_token_id,
-        batch_tokens=batch_tokens,
-        device=model.device,
-        what="documents",
-    )
-    return np.array(rows, dtype=np.int32).reshape(len(rows), m)
-
-
 def expand(
     tokenizer: PreTrainedTokenizerBase,
     texts: Sequence[str],
@@ -114,7 +57,8 @@ def expand(
     tokenizer : transformers.PreTrainedTokenizerBase
     texts : sequence of str
     proposed : numpy.ndarray of int, shape (documents, m)
-        From `propose`; m is 200 and 300 in the thesis.
+        From `everycell.learning.tilde.encode`, or its first columns; m is 200 and 300 in the
+        thesis.
     length : int
         Most tokens of an expanded document, special ones included. A document that fills it alone
         gets nothing; what it has beyond that length is not known and may be added.

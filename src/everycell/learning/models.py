@@ -162,6 +162,7 @@ def splade_weights(
     texts: Sequence[str],
     length: int,
     *,
+    columns: npt.NDArray[np.integer] | None = None,
     batch_tokens: int = 2048,
 ) -> sparse.csr_array:
     """SPLADE's weight of each vocabulary entry for each text.
@@ -178,12 +179,15 @@ def splade_weights(
         n texts; may be empty. An empty text has the weights of [CLS] and [SEP].
     length : int
         Most tokens of a text, the two special ones included, 3 or more; the rest is cut off.
+    columns : numpy.ndarray of int, optional
+        Entries to weigh, for instance those that have a weight in any query: a score needs no
+        others of a document, and most of the time goes into them. Default: the whole vocabulary.
     batch_tokens : int
         Most tokens in a batch.
 
     Returns
     -------
-    scipy.sparse.csr_array of float32, shape (n, vocabulary)
+    scipy.sparse.csr_array of float32, shape (n, vocabulary) or (n, columns)
         Only weights above 0 are stored, columns in order. The dot product of two rows is the score.
 
     Raises
@@ -204,6 +208,8 @@ def splade_weights(
     """
     check_length(model, length)
     decoder = model.cls.predictions.decoder
+    kept_entries = slice(None) if columns is None else torch.as_tensor(columns, dtype=torch.long)
+    projection, bias = decoder.weight[kept_entries], decoder.bias[kept_entries]
 
     def forward(batch: Batch) -> torch.Tensor:
         states = model.cls.predictions.transform(model.bert(**batch).last_hidden_state)
@@ -211,8 +217,8 @@ def splade_weights(
         states = states.where(batch["attention_mask"][:, :, None] == 1, states[:, :1])
         # Adding b, ReLU and the logarithm keep the order, so the largest is taken first. In blocks
         # that fit into the processor's cache: twice as fast as all logits at once.
-        largest = [(states @ block.T).amax(dim=1) for block in decoder.weight.split(_BLOCK)]
-        weights = (torch.cat(largest, dim=1) + decoder.bias).relu().log1p()
+        largest = [(states @ block.T).amax(dim=1) for block in projection.split(_BLOCK)]
+        weights = (torch.cat(largest, dim=1) + bias).relu().log1p()
         # Only the largest leave the batch, as many as its fullest text has above 0.
         most = int((weights > 0).sum(dim=1).max())
         values, entries = weights.topk(most, dim=1)
@@ -230,7 +236,7 @@ def splade_weights(
     values, entries = np.concatenate([*kept, np.empty((2, 0), np.float32)], axis=1)
     # Entries are whole numbers below 2^24, which float32 holds exactly.
     matrix = sparse.csr_array(
-        (values, entries.astype(np.int64), starts), shape=(len(texts), model.config.vocab_size)
+        (values, entries.astype(np.int64), starts), shape=(len(texts), len(bias))
     )
     matrix.sort_indices()
     return matrix

@@ -230,9 +230,10 @@ def encode(
     length: int,
     columns: Ids,
     *,
+    proposals: int = 0,
     batch_tokens: int = 2048,
-) -> npt.NDArray[np.float32]:
-    """log10 P of vocabulary entries given each document.
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+    """log10 P of vocabulary entries given each document, and the likeliest ones of all.
 
     The authors store float16, which rounds a log-probability to about 3 digits; float32 here.
 
@@ -248,26 +249,39 @@ def encode(
     columns : numpy.ndarray of int64
         Entries to keep, for instance those that stand in a query
         (``np.unique(query_terms(...).indices)``).
+    proposals : int
+        Likeliest entries to find for each document, whatever it holds already; 0 to the size of
+        the vocabulary. `everycell.learning.expansion.expand` appends them.
     batch_tokens : int
         As in `map_batches`.
 
     Returns
     -------
-    numpy.ndarray of float32, shape (documents, columns)
+    likelihoods : numpy.ndarray of float32, shape (documents, columns)
         0 or less, finite. Stands in memory column by column, as
-        `everycell.retrieval.likelihood_scores` reads it fastest.
+        `everycell.retrieval.term_scores.likelihood_scores` reads it fastest.
+    proposed : numpy.ndarray of int32, shape (documents, proposals)
+        The likeliest first, so that the first columns are what a smaller number would give.
 
     Raises
     ------
     ValueError
-        See `token_ids`.
+        A number of proposals out of its range; see `token_ids`.
     """
     check_length(model, length)
+    if not 0 <= proposals <= model.config.vocab_size:
+        raise ValueError(
+            f"proposals is {proposals}: give a number from 0 to {model.config.vocab_size}, the "
+            "size of the vocabulary."
+        )
     kept = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(model.device)
 
     def forward(batch: Batch) -> torch.Tensor:
         # log P through the logit: the log of a sigmoid that was rounded to 0 would be infinite.
-        return functional.logsigmoid(first_logits(model, batch)[:, kept]) / math.log(10)
+        logits = first_logits(model, batch)
+        found = functional.logsigmoid(logits[:, kept]) / math.log(10)
+        # Entries are whole numbers below 2^24, which float32 holds exactly.
+        return torch.cat([found, logits.topk(proposals).indices.to(found.dtype)], dim=1)
 
     rows = map_batches(
         forward,
@@ -278,9 +292,10 @@ def encode(
         what="documents",
     )
     result = np.empty((len(rows), len(columns)), dtype=np.float32, order="F")
+    proposed = np.empty((len(rows), proposals), dtype=np.int32)
     for number, row in enumerate(rows):
-        result[number] = row
-    return result
+        result[number], proposed[number] = row[: len(columns)], row[len(columns) :]
+    return result, proposed
 
 
 def first_logits(model: BertForMaskedLM, batch: Batch) -> torch.Tensor:

@@ -130,7 +130,8 @@ class TrainingRecord(BaseModel):
     Attributes
     ----------
     inputs : dict
-        What decides the result: options, settings of the caller, sha256 of examples and weights.
+        What decides the result: options, settings of the caller, version of torch, sha256 of
+        examples and weights.
     steps : int
         Steps done.
     losses : list of float
@@ -242,6 +243,7 @@ def train(
     inputs: dict[str, JsonValue] = {
         "options": options.model_dump(),
         "settings": dict(settings or {}),
+        "torch": torch.__version__,
         "examples": _sha256(json.dumps(row).encode() for row in examples),
         "weights": _sha256(
             name.encode() + tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()

@@ -46,6 +46,8 @@ class Encoded:
     queries : numpy.ndarray or scipy.sparse.csr_array, shape (queries, columns)
     document_ids, query_ids : list of str
         What the rows stand for; each id once.
+    proposed : numpy.ndarray of int32, shape (documents, m), optional
+        Likeliest vocabulary entries of each document, the likeliest first (TILDE alone).
     """
 
     kind: Kind
@@ -53,6 +55,7 @@ class Encoded:
     queries: Matrix
     document_ids: Sequence[str]
     query_ids: Sequence[str]
+    proposed: npt.NDArray[np.int32] | None = None
 
     def score(self, pairs: pd.DataFrame) -> pd.DataFrame:
         """Score query-document pairs.
@@ -127,6 +130,8 @@ def write_encoded(encoded: Encoded, path: Path) -> None:
             arrays[f"{part}_shape"] = np.array(matrix.shape)
         else:
             arrays[part] = matrix
+    if encoded.proposed is not None:
+        arrays["proposed"] = encoded.proposed
     with path.open("wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
 
@@ -144,13 +149,14 @@ def read_encoded(path: Path) -> Encoded:
             kind = str(arrays["kind"])
             parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}
             ids = {part: arrays[part].tolist() for part in ("document_ids", "query_ids")}
+            proposed = arrays["proposed"] if "proposed" in arrays else None
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise ValueError(
             f"{path} holds no encoded collection ({error}): delete it and encode again."
         ) from None
     if kind not in get_args(Kind):
         raise ValueError(f"{path} is of the kind {kind!r}: encode the collection again.")
-    return Encoded(kind, **parts, **ids)
+    return Encoded(kind, **parts, **ids, proposed=proposed)
 
 
 def _matrix(arrays: np.lib.npyio.NpzFile, part: str) -> Matrix:
