@@ -722,6 +722,7 @@ use rule rerank_pairs as rerank_pairs_scidocs with:
         **ON_GPU,
     params:
         setting=COLLECTIONS["scidocs"]["setting"],
+        tasks=COLLECTIONS["scidocs"]["tasks"],
         pair_length={"total": FULL.lengths.pair},
     message:
         "Re-ranking SciDocs ({wildcards.kind}, {wildcards.trained_on})"

@@ -230,7 +230,8 @@ rule rerank:
         "../scripts/rerank.py"
 
 
-# The same by a cross-encoder, for the test queries alone: it reads each pair.
+# The same by a cross-encoder, for the test queries of what it was trained for alone: it reads
+# each pair.
 rule rerank_pairs:
     input:
         documents="work/{collection}/documents.parquet",
@@ -252,6 +253,7 @@ rule rerank_pairs:
         runtime=60,
     params:
         setting=setting_of,
+        tasks=tasks_of,
         pair_length={"total": SETTINGS.query_by_example.lengths.pair},
         code=code_of("rerank_pairs.py"),
     message:

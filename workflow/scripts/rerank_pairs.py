@@ -17,6 +17,7 @@ with Job(snakemake) as job:
         pd.read_parquet(snakemake.input.candidates),
         splits=["test"],
         settings=[snakemake.params.setting],
+        tasks=snakemake.params.tasks,
     )
     texts = {}
     for part, key in (("queries", "query_id"), ("documents", "document_id")):

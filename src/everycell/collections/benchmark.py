@@ -110,7 +110,11 @@ def linked_benchmark(
 
 
 def listed_pairs(
-    candidates: pd.DataFrame, *, splits: Sequence[str], settings: Sequence[str] | None = None
+    candidates: pd.DataFrame,
+    *,
+    splits: Sequence[str],
+    settings: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Query-document pairs that systems must score, each once however many lists hold it.
 
@@ -118,8 +122,8 @@ def listed_pairs(
     ----------
     candidates : pandas.DataFrame
         As in `Benchmark`.
-    splits, settings : sequence of str
-        Only these; `settings` None: all.
+    splits, settings, tasks : sequence of str
+        Only these; None: all.
 
     Returns
     -------
@@ -136,10 +140,13 @@ def listed_pairs(
     [['q', 'd'], ['q', 'e']]
     >>> len(listed_pairs(lists, splits=["test"], settings=["package"]))
     1
+    >>> len(listed_pairs(lists, splits=["test"], tasks=["co-cite"]))
+    0
     """
     chosen = candidates["split"].isin(splits)
-    if settings is not None:
-        chosen &= candidates["setting"].isin(settings)
+    for column, wanted in (("setting", settings), ("task", tasks)):
+        if wanted is not None:
+            chosen &= candidates[column].isin(wanted)
     pairs = candidates.loc[chosen, ["query_id", "document_id"]].drop_duplicates(ignore_index=True)
     return pairs.set_axis(["query", "document"], axis="columns")
 
