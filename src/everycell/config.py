@@ -170,7 +170,7 @@ class Models(_Model):
     """How the models of a chapter are trained."""
 
     pairs: int = Field(
-        1500, ge=10, description="Relevant (query, document) pairs that are trained on, at most."
+        1300, ge=10, description="Relevant (query, document) pairs that are trained on, at most."
     )
     tilde: Training = Training(epochs=2, learning_rate=1e-3)
     tildev2: Training = Training(epochs=1, learning_rate=5e-4)
@@ -283,6 +283,104 @@ class QueryByExample(_Model):
     alpha: Probability = Field(0.05, description="Significance level of the letters.")
 
 
+class PassageIndexes(_Model):
+    """Indexes of the MS MARCO passages: names of pyserini, or folders."""
+
+    bm25: str = Field("msmarco-v1-passage", min_length=1, description="Of words, for BM25.")
+    unicoil: str = Field(
+        "msmarco-v1-passage.unicoil", min_length=1, description="Impacts of uniCOIL."
+    )
+    deepimpact: str = Field(
+        "msmarco-v1-passage.deepimpact", min_length=1, description="Impacts of DeepImpact."
+    )
+    ance: str = Field("msmarco-v1-passage.ance", min_length=1, description="Vectors of ANCE.")
+    distilbert_kd: str = Field(
+        "msmarco-v1-passage.distilbert-dot-margin-mse-t2",
+        min_length=1,
+        description="Vectors of DistilBERT, distilled from three teachers.",
+    )
+    distilbert_tasb: str = Field(
+        "msmarco-v1-passage.distilbert-dot-tas_b-b256",
+        min_length=1,
+        description="Vectors of DistilBERT with topic-aware sampling.",
+    )
+    tct_colbert: str = Field(
+        "msmarco-v1-passage.tct_colbert", min_length=1, description="Vectors of TCT-ColBERT, v1."
+    )
+    sbert: str = Field("msmarco-v1-passage.sbert", min_length=1, description="Vectors of SBERT.")
+
+
+class QueryEncoders(_Model):
+    """What encodes the queries for an index: a model's folder, or its name on the hub."""
+
+    unicoil: str = Field(
+        "castorini/unicoil-msmarco-passage", min_length=1, description="For uniCOIL."
+    )
+    ance: str = Field("castorini/ance-msmarco-passage", min_length=1, description="For ANCE.")
+    distilbert_kd: str = Field(
+        "sebastian-hofstaetter/distilbert-dot-margin_mse-T2-msmarco",
+        min_length=1,
+        description="For DistilBERT, distilled.",
+    )
+    distilbert_tasb: str = Field(
+        "sebastian-hofstaetter/distilbert-dot-tas_b-b256-msmarco",
+        min_length=1,
+        description="For DistilBERT with topic-aware sampling.",
+    )
+    tct_colbert: str = Field(
+        "castorini/tct_colbert-msmarco", min_length=1, description="For TCT-ColBERT, v1."
+    )
+    sbert: str = Field(
+        "sentence-transformers/msmarco-distilbert-base-v3",
+        min_length=1,
+        description="For SBERT.",
+    )
+
+
+class ReRankers(_Model):
+    """Folders of cross-encoders, in safetensors with their tokenizers."""
+
+    bert: Annotated[str, AfterValidator(_plain_path)] | None = Field(
+        None, description="BERT, trained on MS MARCO."
+    )
+    minilm: Annotated[str, AfterValidator(_plain_path)] | None = Field(
+        None, description="MiniLM, distilled on MS MARCO."
+    )
+    tinybert: Annotated[str, AfterValidator(_plain_path)] | None = Field(
+        None, description="TinyBERT, distilled on MS MARCO."
+    )
+
+
+class MsMarco(_Model):
+    """The MS MARCO passages and what ranks them."""
+
+    folder: Annotated[str, AfterValidator(_plain_path)] | None = Field(
+        None, description="Folder with collection.tsv and the judgements; null: no full tier."
+    )
+    qrels: str = Field(
+        "qrels.dev.tsv", min_length=1, description="File of the judgements in that folder."
+    )
+    passages: int | None = Field(
+        8_841_823, ge=1, description="Passages that the collection must have; null: any number."
+    )
+    hits: int = Field(1000, ge=10, le=10_000, description="Passages of a ranked list.")
+    bm25: Bm25 = Bm25(k1=0.9, b=0.4)
+    indexes: PassageIndexes = PassageIndexes()
+    encoders: QueryEncoders = QueryEncoders()
+    rerankers: ReRankers = ReRankers()
+    pair: int = Field(512, ge=16, le=512, description="Word pieces of a query with a passage.")
+    swapped_candidates: Literal["swapped", "original"] = Field(
+        "swapped",
+        description="Whose BM25 list is re-ranked in the gender-swapped collection.",
+    )
+
+
+class TermFairness(_Model):
+    """Chapter 4 of abolghasemi2026."""
+
+    msmarco: MsMarco = MsMarco()
+
+
 class Config(_Model):
     """All that ``config.yaml`` may hold.
 
@@ -303,6 +401,7 @@ class Config(_Model):
     seed: int = Field(20261121, ge=0, lt=2**32, description="Seed of all random numbers.")
     user_studies: UserStudies = UserStudies()
     query_by_example: QueryByExample = QueryByExample()
+    term_fairness: TermFairness = TermFairness()
 
     def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
         """Mirror to use: the environment's, else the configured one, else none.
@@ -331,7 +430,7 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     Traceback (most recent call last):
         ...
     everycell.config.ConfigError: config.yaml: `sead` is no key (did you mean `seed`?); allowed \
-are: mirror, cache, network, seed, user_studies, query_by_example.
+are: mirror, cache, network, seed, user_studies, query_by_example, term_fairness.
     >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):
         ...
