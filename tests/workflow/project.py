@@ -40,7 +40,7 @@ SMALL = {
     "{training: 96, text: 256, query: 256, expanded: 448, zero_shot: 96, pair: 96}": (
         "{training: 16, text: 16, query: null, expanded: 24, zero_shot: 16, pair: 16}"
     ),
-    "pairs: 1500": "pairs: 16",
+    "pairs: 1300": "pairs: 16",
     "noise_seeds: 20": "noise_seeds: 2",
 }
 #: Variables of the caller that would change a run.
