@@ -1,4 +1,4 @@
-"""Command line: list, show, verify, doctor, page and the checks that CI runs."""
+"""Command line: what the workflow rebuilt, the checks that CI runs, fairness of other runs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
+import pandas as pd
 import typer
 from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -64,15 +66,17 @@ TierOption = Annotated[str | None, typer.Option(help="Only this tier: embedded, 
 
 
 @contextmanager
-def sentences() -> Iterator[None]:
-    """Turn the errors that explain themselves into one line and exit code 1."""
+def sentences(*more: type[Exception]) -> Iterator[None]:
+    """Turn the errors that explain themselves, and `more` ones, into one line and exit code 1."""
     try:
         yield
-    except (CardError, ConfigError, ReceiptError, SourceError) as error:
+    except (CardError, ConfigError, ReceiptError, SourceError, *more) as error:
         typer.echo(f"everycell: {error}", err=True)
         raise typer.Exit(1) from None
     except OSError as error:
-        typer.echo(f"everycell: {error.filename}: {error.strerror}.", err=True)
+        # What the library raises itself is a sentence and has no number.
+        said = f"{error.filename}: {error.strerror}." if error.errno else str(error)
+        typer.echo(f"everycell: {said}", err=True)
         raise typer.Exit(1) from None
 
 
@@ -445,3 +449,189 @@ def fetch(
                     network=settings.network,
                 )
                 typer.echo(path)
+
+
+Format = Annotated[str, typer.Option("--format", help="table, csv or json.")]
+PerQuery = Annotated[bool, typer.Option("--per-query", help="One row a query, not the mean.")]
+
+
+@app.command("count-terms")
+def count_terms_(
+    documents: Annotated[
+        Path,
+        typer.Argument(
+            help="Parquet (document_id, text), JSONL (id, text) or TSV (id, tab, text)."
+        ),
+    ],
+    words: Annotated[
+        list[Path], typer.Option(help="Word list: a line is term,group. May be given again.")
+    ],
+    out: Annotated[Path, typer.Option(help="Parquet file of counts to write.")],
+    tokens: Annotated[
+        str, typer.Option(help="blank: as the NFaiRR authors; standard: words, no punctuation.")
+    ] = "blank",
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Count documents without a word, too.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Count each group's terms in every document of a collection, for `fairness`."""
+    from everycell.metrics import fairness_report as report
+    from everycell.metrics.term_counts import blank_tokens, count_terms
+    from everycell.text.tokenise import tokeniser
+
+    with sentences(ValueError):
+        _one_of("tokens", tokens, ("blank", "standard"))
+        if out.exists() and not force:
+            raise CardError(f"{out} is there already; remove it, or replace it with --force.")
+        groups = report.read_word_lists(words)
+        texts = report.check_texts(
+            report.read_documents(documents),
+            by_blanks=tokens == "blank",
+            allow_empty=allow_empty,
+        )
+        cut = blank_tokens if tokens == "blank" else tokeniser("SA")
+        with Progress(
+            TextColumn("{task.completed:,.0f} documents"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        ) as progress:
+            count_terms(progress.track(texts), groups, out, tokenise=cut)
+        number, having = report.documents_with_terms(out)
+    terms = ", ".join(f"{len(found)} of {group}" for group, found in groups.items())
+    typer.echo(f"{out}: {number} documents, {having} of them with a group term (terms: {terms}).")
+
+
+@app.command()
+def fairness(
+    run: Annotated[Path, typer.Argument(help="Run in TREC format, gzipped or not.")],
+    counts: Annotated[Path, typer.Option(help="Parquet file that count-terms wrote.")],
+    k: Annotated[list[int] | None, typer.Option("--k", help="Cut-off, 10; may be given again.")] = (
+        None
+    ),
+    tau: Annotated[
+        float, typer.Option(help="NFaiRR: documents with no more group terms are neutral.")
+    ] = 1,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Share of each group, as 0.5,0.5, in the order of the counts' columns."),
+    ] = None,
+    background: Annotated[
+        str, typer.Option(help="NFaiRR against all documents of the counts, or each query's run.")
+    ] = "all",
+    unknown: Annotated[
+        str, typer.Option(help="Documents without counts: error or neutral.")
+    ] = "error",
+    allow_short: Annotated[
+        bool, typer.Option("--allow-short", help="Keep queries with fewer than k documents.")
+    ] = False,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Take documents of length 0 as neutral.")
+    ] = False,
+    form: Format = "table",
+    per_query: PerQuery = False,
+) -> None:
+    """Measure group bias in a run: NFaiRR, TExFAIR with and without RBDF, AWRF."""
+    from everycell.metrics.fairness_report import documents_with_terms, fairness_report
+    from everycell.retrieval.runs import read_run
+
+    with sentences(ValueError):
+        _one_of("format", form, ("table", "csv", "json"))
+        _one_of("background", background, ("all", "run"))
+        _one_of("unknown", unknown, ("error", "neutral"))
+        report = fairness_report(
+            read_run(run),
+            counts,
+            k or [10],
+            tau=tau,
+            target=None if target is None else _shares(target),
+            background=background,  # type: ignore[arg-type]
+            unknown=unknown,  # type: ignore[arg-type]
+            allow_short=allow_short,
+            allow_empty=allow_empty,
+        )
+        number, having = documents_with_terms(counts)
+    settings = {
+        "run": str(run),
+        "counts": str(counts),
+        "tau": tau,
+        "background": background,
+        "target": dict(zip(report.groups, report.target, strict=True)),
+        "highest TExFAIR": report.highest,
+        "documents": number,
+        "documents with terms": having,
+    }
+    _print_rows(report.by_query if per_query else report.means, form, settings)
+
+
+@app.command()
+def overlap(
+    run: Annotated[Path, typer.Argument(help="Run on the collection, in TREC format.")],
+    counterfactual: Annotated[
+        Path, typer.Argument(help="Run on its counterfactual, with the same document ids.")
+    ],
+    p: Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")] = 0.9,
+    depth: Annotated[int, typer.Option(help="Documents that are compared.")] = 10,
+    variant: Annotated[str, typer.Option(help="ext, min or truncated.")] = "ext",
+    form: Format = "table",
+    per_query: PerQuery = False,
+) -> None:
+    """Compare a run with one on a gender-swapped collection (CRBO)."""
+    from everycell.metrics.rank_overlap import crbo
+    from everycell.retrieval.runs import read_run, trec_order
+
+    with sentences(ValueError):
+        _one_of("format", form, ("table", "csv", "json"))
+        ranked = []
+        for path in (run, counterfactual):
+            order = trec_order(read_run(path))
+            rank = order.groupby("query", sort=False).cumcount() + 1
+            ranked.append(order.assign(rank=rank))
+        values = crbo(*ranked, p, depth=depth, variant=variant)  # type: ignore[arg-type]
+    frame = values.rename("CRBO").reset_index()
+    if not per_query:
+        same = float((values > 1 - 1e-9).mean())
+        frame = pd.DataFrame(
+            {"queries": [len(values)], "CRBO": [values.mean()], "lowest": [values.min()]}
+            | ({"unchanged": [same]} if variant == "ext" else {})
+        )
+    settings = {"run": str(run), "counterfactual": str(counterfactual)}
+    _print_rows(frame, form, settings | {"p": p, "depth": depth, "variant": variant})
+
+
+def _shares(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise CardError(f"--target is {text!r}; give one share a group, as 0.5,0.5.") from None
+
+
+def _print_rows(frame: pd.DataFrame, form: str, settings: dict[str, Any]) -> None:
+    """Print a frame: rounded for readers, in full for programs."""
+    if form == "csv":
+        typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
+        return
+    if form == "json":
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        typer.echo(json.dumps({"settings": settings, "rows": rows}, indent=1))
+        return
+    console = _console()
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{share:g} {group}" for group, share in value.items())
+        console.print(f"{name}: {value}")
+    table = Table(box=None)
+    for column in frame.columns:
+        table.add_column(column, justify="left" if column == "query" else "right")
+    for row in frame.itertuples(index=False):
+        table.add_row(
+            *(
+                ("-" if value != value else f"{value:.4f}")
+                if isinstance(value, float)
+                else str(value)
+                for value in row
+            )
+        )
+    console.print(table)

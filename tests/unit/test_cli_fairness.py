@@ -1,0 +1,411 @@
+"""The commands count-terms, fairness and overlap on files that are not ours, and their guide."""
+
+import gzip
+import io
+import json
+import math
+import re
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from everycell.cli import app
+from everycell.collections.planted_bias import plant_bias
+from everycell.metrics.fairness_report import most_neutral, read_documents
+from everycell.metrics.rank_overlap import rbo
+from everycell.metrics.term_counts import read_counts
+from everycell.metrics.term_fairness import correlation, fairness_by_query, ranked_counts
+from everycell.retrieval.runs import read_run, write_run
+
+WORDS = "she,f\nher,f\nMary,f\nhe,m\nhis,m\n"
+#: id -> text; d4 has no group term.
+TEXTS = {
+    "d1": "she took her coat",
+    "d2": "he took his coat and his hat",
+    "d3": "Mary saw that he was late",
+    "d4": "the coat was red",
+}
+RUN = "q1 Q0 d1 1 3 t\nq1 Q0 d2 2 2 t\nq1 Q0 d4 3 1 t\nq2 Q0 d4 1 2 t\nq2 Q0 d3 2 1 t\n"
+
+
+def call(*arguments) -> tuple[int, str, str]:
+    """Exit code, standard output and error of everycell."""
+    done = CliRunner().invoke(app, list(map(str, arguments)))
+    # An error that no one turned into a sentence is a fault of the program.
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def refused(*arguments) -> str:
+    """Return the one sentence with which a command ends."""
+    code, out, err = call(*arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith("everycell: ") and err.endswith(".\n") and err.count("\n") == 1
+    return err
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Folder, which is the working one, with texts, a word list, counts and a run."""
+    monkeypatch.chdir(tmp_path)
+    lines = "".join(f"{document}\t{text}\n" for document, text in TEXTS.items())
+    (tmp_path / "docs.tsv").write_text(lines)
+    (tmp_path / "words.txt").write_text(WORDS)
+    (tmp_path / "bm25.run").write_text(RUN)
+    code, out, _ = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "c.parquet")
+    assert code == 0
+    assert out == "c.parquet: 4 documents, 3 of them with a group term (terms: 3 of f, 2 of m).\n"
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """Folder with a collection whose bias is known, counted from the command line."""
+    folder = tmp_path_factory.mktemp("planted")
+    made = plant_bias(queries=6, depth=12)
+    made.documents.to_parquet(folder / "docs.parquet")
+    words = [f"{term},{group}\n" for group, terms in made.words.items() for term in terms]
+    (folder / "words.txt").write_text("".join(words))
+    code, _, _ = call(
+        "count-terms", folder / "docs.parquet", "--words", folder / "words.txt",
+        "--out", folder / "counts.parquet",
+    )  # fmt: skip
+    assert code == 0
+    for system, run in made.runs.items():
+        write_run(run, folder / f"{system}.run", tag=system)
+    return folder, made
+
+
+@pytest.mark.parametrize("system", ["alternating", "sparse", "drawn", "neutral"])
+def test_the_planted_bias_is_found(planted, system):
+    folder, made = planted
+    run = folder / f"{system}.run"
+    code, out, err = call(
+        "fairness", run, "--counts", folder / "counts.parquet", "--k", 4, "--k", 12,
+        "--format", "csv",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    found = pd.read_csv(io.StringIO(out)).set_index("k")
+    truth = made.truth[made.truth["system"] == system]
+    for k in (4, 12):
+        mean = truth[truth["k"] == k][["NFaiRR", "TExFAIR", "TExFAIR without RBDF"]].mean()
+        pd.testing.assert_series_equal(found.loc[k, mean.index], mean, check_names=False)
+        plan = made.plan[(made.plan["system"] == system) & (made.plan["rank"] <= k)]
+        having = plan[list(made.words)].sum(axis=1) > 0
+        assert found.loc[k, "documents with terms"] == pytest.approx(having.mean())
+        lists = having.groupby(plan["query"]).any()
+        assert found.loc[k, "lists with terms"] == pytest.approx(lists.mean())
+    by_query = truth[truth["k"] == 12].set_index("query")
+    r = correlation(by_query["NFaiRR"], by_query["TExFAIR"]).r
+    assert found.loc[12, "r"] == pytest.approx(r, nan_ok=True)
+    assert math.isnan(r) == (system != "drawn")
+
+
+def test_the_rows_of_queries_are_those_of_the_library(files):
+    code, out, _ = call(
+        "fairness", "bm25.run", "--counts", "c.parquet", "--k", "2", "--per-query",
+        "--format", "csv", "--tau", "0", "--target", "0.25,0.75",
+    )  # fmt: skip
+    assert code == 0
+    found = pd.read_csv(io.StringIO(out))
+    ranked = ranked_counts(read_run("bm25.run"), "c.parquet", depth=2)
+    counts = read_counts("c.parquet")
+    expected = fairness_by_query(ranked, [2], target=[0.25, 0.75], tau=0, background=counts)
+    pd.testing.assert_frame_equal(found[expected.columns], expected, check_dtype=False)
+    assert found[["documents", "with terms"]].values.tolist() == [[2, 2], [2, 1]]
+
+
+def test_the_background_is_all_documents_or_those_of_the_run(files):
+    (files / "two.run").write_text("q Q0 d1 1 2 t\nq Q0 d3 2 1 t\n")
+    weight = 1 / math.log2(3)
+    # d1 is biased; d3 has a term of each group, so is not. Best is d3, then d4 if all may serve.
+    for background, ideal in (("all", 1 + weight), ("run", 1)):
+        _, out, _ = call(
+            "fairness", "two.run", "--counts", "c.parquet", "--k", "2", "--tau", "0",
+            "--background", background, "--format", "json",
+        )  # fmt: skip
+        assert json.loads(out)["rows"][0]["NFaiRR"] == pytest.approx(weight / ideal)
+
+
+def test_json_has_the_settings_and_no_value_that_json_lacks(files):
+    _, out, _ = call("fairness", "bm25.run", "--counts", "c.parquet", "--k", 1, "--format", "json")
+    found = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    assert found["settings"] == {
+        "run": "bm25.run",
+        "counts": "c.parquet",
+        "tau": 1.0,
+        "background": "all",
+        "target": {"f": 0.5, "m": 0.5},
+        "highest TExFAIR": 1.0,
+        "documents": 4,
+        "documents with terms": 3,
+    }
+    (row,) = found["rows"]
+    # Two queries have no correlation; the list of q2 has no term at rank 1.
+    assert row["r"] is None and row["lists with terms"] == 0.5 and row["TExFAIR"] == 0.5
+
+
+def test_the_table_is_for_readers(files):
+    code, out, _ = call("fairness", "bm25.run", "--counts", "c.parquet", "--k", 1, "--k", 2)
+    assert code == 0
+    lines = out.splitlines()
+    assert "target: 0.5 f, 0.5 m" in lines
+    head, first, second = (re.split(r"\s{2,}", line.strip()) for line in lines[-3:])
+    assert head[:5] == ["k", "queries", "NFaiRR", "TExFAIR", "TExFAIR without RBDF"]
+    # At rank 1 q1 has d1 (two female terms) and q2 has d4 (none, so undefined without RBDF).
+    assert first == ["1", "2", "0.5000", "0.5000", "0.0000", "0.5000", "-", "-", "0.5000", "0.5000"]
+    assert second[:2] == ["2", "2"]
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet"])
+def test_documents_come_in_three_kinds_of_file(tmp_path, ending):
+    texts = {**TEXTS, "d5": "она\tи he", "d6": ""}
+    path = tmp_path / f"docs{ending}"
+    if ending == ".parquet":
+        frame = pd.DataFrame({"text": texts.values(), "document_id": texts.keys(), "year": 2020})
+        frame.to_parquet(path)
+    else:
+        keys = [("document_id", "text"), ("id", "contents"), ("_id", "text")]
+        lines = [
+            f"{document}\t{text}"
+            if "tsv" in ending
+            else json.dumps({keys[n % 3][0]: document, "title": "no", keys[n % 3][1]: text})
+            for n, (document, text) in enumerate(texts.items())
+        ]
+        data = ("\r\n".join(lines) + "\n\n").encode()
+        path.write_bytes(gzip.compress(data) if ending.endswith("gz") else data)
+    assert dict(read_documents(path)) == texts
+
+
+def test_punctuation_stays_on_words_unless_told_otherwise(files):
+    (files / "p.tsv").write_text("d1\tShe, said HE. Her?\n")
+    for tokens, counted in (("blank", [4, 0, 0]), ("standard", [4, 2, 1])):
+        arguments = ["count-terms", "p.tsv", "--words", "words.txt", "--out", "p.parquet"]
+        assert call(*arguments, "--tokens", tokens, "--force")[0] == 0
+        assert read_counts("p.parquet").values.tolist() == [counted]
+
+
+def test_word_lists_are_put_together(files):
+    (files / "more.txt").write_text("coat,m\nshe,f\ncosy,x\n")
+    code, out, _ = call(
+        "count-terms", "docs.tsv", "--words", "words.txt", "--words", "more.txt",
+        "--out", "new/c.parquet",
+    )  # fmt: skip
+    assert code == 0 and "(terms: 3 of f, 3 of m, 1 of x)" in out
+    assert read_counts("new/c.parquet").loc["d2"].tolist() == [7, 0, 4, 0]
+
+
+def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
+    before = (files / "c.parquet").read_bytes()
+    arguments = ["count-terms", "few.tsv", "--words", "words.txt", "--out", "c.parquet"]
+    (files / "few.tsv").write_text("d1\tshe\nno tab\n")
+    assert "c.parquet is there already" in refused(*arguments)
+    assert "Line 2 of few.tsv has no tab" in refused(*arguments, "--force")
+    assert (files / "c.parquet").read_bytes() == before
+    (files / "few.tsv").write_text("d1\tshe\n")
+    assert call(*arguments, "--force")[0] == 0
+    assert read_counts("c.parquet").index.tolist() == ["d1"]
+    assert not [path for path in files.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("she,f\nhe,m\nShe,m\n", "words.txt: The term 'she' stands in the groups 'f' and 'm'"),
+        ("", "words.txt: The word list is empty"),
+        ("she\n", "Line 1 of words.txt reads 'she'"),
+        ("mother in law,f\nhe,m\n", "'mother in law' becomes ['mother', 'in', 'law']"),
+        (b"s\xffe,f\n", "words.txt is not UTF-8 text"),
+        ("she,length\nhe,m\n", "A group is called 'length'"),
+    ],
+)
+def test_word_lists_that_are_refused(files, words, says):
+    (files / "words.txt").write_bytes(words if isinstance(words, bytes) else words.encode())
+    assert says in refused("count-terms", "docs.tsv", "--words", "words.txt", "--out", "x.parquet")
+    assert not (files / "x.parquet").exists()
+
+
+def test_a_term_in_two_groups_of_two_lists_is_refused(files):
+    (files / "more.txt").write_text("HER,m\n")
+    says = refused(
+        "count-terms", "docs.tsv", "--words", "words.txt", "--words", "more.txt", "--out", "x",
+    )  # fmt: skip
+    assert "'her' is in group 'f' of words.txt and in group 'm' of more.txt" in says
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("no.tsv", None, "The documents no.tsv do not exist"),
+        ("a.csv", "d1,she\n", "a.csv has an unknown ending"),
+        ("a.tsv", "", "There is no document to count"),
+        ("a.tsv", "\tshe\n", "give an id of one character or more"),
+        ("a.tsv", b"d1\tsh\xe9\n", "Line 1 of a.tsv is not UTF-8"),
+        ("a.tsv", "d1\tshe\nd2\t\n", "Document 'd2' has no word: its text is ''"),
+        ("a.tsv", "d1\t她是一个非常好的老师和朋友\n", "Document 'd1' has '她是一个非常好的老师'"),
+        ("a.tsv.gz", "d1\tshe\n", "a.tsv.gz is damaged or no gzip file"),
+        ("a.jsonl", '{"id": "d1", "text": "she"}\n{"id"', "Line 2 of a.jsonl is no JSON"),
+        ("a.jsonl", '{"id": 1, "text": "she"}\n', "Line 1 of a.jsonl has no id"),
+        ("a.jsonl", '["d1", "she"]\n', "Line 1 of a.jsonl has no id"),
+        ("a.jsonl", '{"id": "d1", "body": "she"}\n', "Line 1 of a.jsonl has no text"),
+        ("a.parquet", "d1\tshe\n", "a.parquet is no Parquet file"),
+    ],
+)
+def test_documents_that_are_refused(files, name, content, says):
+    if content is not None:
+        (files / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert says in refused("count-terms", name, "--words", "words.txt", "--out", "x.parquet")
+    assert not (files / "x.parquet").exists()
+
+
+def test_columns_that_documents_lack(files):
+    pd.DataFrame({"id": ["d1"], "text": ["she"]}).to_parquet("a.parquet")
+    says = refused("count-terms", "a.parquet", "--words", "words.txt", "--out", "x.parquet")
+    assert "a.parquet has no column 'document_id': it has ['id', 'text']" in says
+
+
+def test_scripts_other_than_latin_are_counted(files):
+    (files / "w.txt").write_text("она,f\nон,m\n她,f\n他,m\n")
+    (files / "a.tsv").write_text("d1\tОна видит, он не видит\nd2\t她 看见 他 和 她\n")
+    arguments = ["count-terms", "--words", "w.txt", "--out", "a.parquet"]
+    assert call(*arguments, "a.tsv")[0] == 0
+    assert read_counts("a.parquet").values.tolist() == [[5, 1, 1], [5, 2, 1]]
+    # Without blanks, each character is a token of the standard tokenisation.
+    (files / "a.tsv").write_text("d2\t她看见他和她的老师和朋友们\n")
+    assert call(*arguments, "a.tsv", "--tokens", "standard", "--force")[0] == 0
+    assert read_counts("a.parquet").values.tolist() == [[13, 2, 1]]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--k", "3"], "Query 'q2' has 2 documents, fewer than the cut-off 3 (1 of 2 queries"),
+        (["--k", "0"], "The cut-offs are [0]"),
+        (["--tau", "-1"], "tau is -1"),
+        (["--target", "0.5,0.6"], "The target shares sum to 1.1"),
+        (["--target", "0.2,0.3,0.5"], "one share for each of the 2 groups"),
+        (["--target", "half"], "--target is 'half'"),
+        (["--target", "1.5,-0.5"], "a share is a number of 0 or more"),
+        (["--format", "xml"], "--format is 'xml'; allowed are table, csv, json"),
+        (["--background", "none"], "--background is 'none'; allowed are all, run"),
+        (["--unknown", "skip"], "--unknown is 'skip'; allowed are error, neutral"),
+    ],
+)
+def test_options_that_are_refused(files, options, says):
+    arguments = ["fairness", "bm25.run", "--counts", "c.parquet"]
+    assert says in refused(*arguments, *([] if "--k" in options else ["--k", "2"]), *options)
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        ("", "The run file bad.run is empty"),
+        (RUN + "q1 Q0 d2 4 0.5 t\n", "Line 6 of bad.run has the document 'd2' of query 'q1'"),
+        (RUN.replace("d2", "d9"), "Document 'd9' of the run has no counts (1 of 4 documents"),
+        ("q1 Q0 d1 1 high t\n", "Line 1 of bad.run has the score 'high'"),
+        ("q1 Q0 my doc 1 3 t\n", "Line 1 of bad.run has 7 fields"),
+    ],
+)
+def test_runs_that_are_refused(files, run, says):
+    (files / "bad.run").write_text(run)
+    assert says in refused("fairness", "bad.run", "--counts", "c.parquet", "--k", 2)
+
+
+def test_files_that_are_not_there(files):
+    assert "The run file no.run does not exist" in refused(
+        "fairness", "no.run", "--counts", "c.parquet"
+    )
+    assert "The counts file no.parquet does not exist" in refused(
+        "fairness", "bm25.run", "--counts", "no.parquet", "--k", 2
+    )
+    assert "bm25.run is no Parquet file" in refused(
+        "fairness", "bm25.run", "--counts", "bm25.run", "--k", 2
+    )
+
+
+def test_counts_with_a_document_twice_are_refused(files):
+    (files / "twice.tsv").write_text("d1\tshe\nd2\the\nd1\tshe\n")
+    call("count-terms", "twice.tsv", "--words", "words.txt", "--out", "twice.parquet")
+    (files / "one.run").write_text("q Q0 d1 1 1 t\n")
+    says = refused("fairness", "one.run", "--counts", "twice.parquet", "--k", 1)
+    assert "Document 'd1' stands twice in the counts" in says
+
+
+def test_what_is_refused_may_be_allowed(files):
+    texts = (files / "docs.tsv").read_text()
+    (files / "docs.tsv").write_text(texts + "d5\t\n")
+    arguments = ["count-terms", "docs.tsv", "--words", "words.txt", "--out", "e.parquet"]
+    assert call(*arguments, "--allow-empty")[0] == 0
+    assert read_counts("e.parquet").loc["d5"].tolist() == [0, 0, 0]
+    (files / "empty.run").write_text("q Q0 d5 1 2 t\nq Q0 d1 2 1 t\n")
+    arguments = ["fairness", "empty.run", "--counts", "e.parquet", "--format", "json"]
+    assert "at rank 1 of query 'q' has the length 0 (1 of 2 places" in refused(*arguments, "--k", 2)
+    arguments.append("--allow-empty")
+    _, out, _ = call(*arguments, "--k", 2)
+    # RBDF leaves the weight of rank 2 alone.
+    weight = 1 / math.log2(3)
+    fair = json.loads(out)["rows"][0]["TExFAIR"]
+    assert fair == pytest.approx(1 - weight / (1 + weight))
+    assert "'q' has 2 documents, fewer than the cut-off 10" in refused(*arguments)
+    _, out, _ = call(*arguments, "--allow-short", "--per-query")
+    (row,) = json.loads(out)["rows"]
+    assert (row["k"], row["documents"], row["with terms"]) == (10, 2, 1)
+    assert row["TExFAIR"] == pytest.approx(fair)
+    # As a document without counts the empty one is neutral likewise.
+    _, out, _ = call(
+        "fairness", "empty.run", "--counts", "c.parquet", "--k", 2, "--unknown", "neutral",
+        "--format", "json",
+    )  # fmt: skip
+    assert json.loads(out)["rows"][0]["TExFAIR"] == pytest.approx(fair)
+
+
+def test_the_most_neutral_documents_serve_for_all(tmp_path):
+    # Row groups of two, none of them with more than one neutral document.
+    omegas = [[4, 0], [3, 1], [1, 1], [2, 0], [3, 2], [0, 0], [5, 0], [6, 0]]
+    frame = pd.DataFrame(omegas, columns=["f", "m"])
+    frame.insert(0, "length", 9)
+    frame.index = pd.Index([f"d{n}" for n in range(len(frame))], name="document_id")
+    path = tmp_path / "counts.parquet"
+    frame.reset_index().to_parquet(path, row_group_size=2)
+    assert most_neutral(path, 4).index.tolist() == ["d2", "d5", "d4", "d1"]
+    assert most_neutral(path, 99).index.size == 8
+
+
+def test_the_overlap_of_two_runs(files):
+    (files / "swapped.run").write_text(
+        "q1 Q0 d2 1 3 t\nq1 Q0 d1 2 2 t\nq1 Q0 d4 3 1 t\nq2 Q0 d4 1 2 t\nq2 Q0 d3 2 1 t\n"
+    )
+    arguments = ["overlap", "bm25.run", "swapped.run", "--format", "json"]
+    _, out, _ = call(*arguments, "--per-query")
+    expected = rbo(["d1", "d2", "d4"], ["d2", "d1", "d4"], 0.9)
+    values = {row["query"]: row["CRBO"] for row in json.loads(out)["rows"]}
+    assert values == {"q1": pytest.approx(expected), "q2": pytest.approx(1)}
+    _, out, _ = call(*arguments)
+    (row,) = json.loads(out)["rows"]
+    assert row == {
+        "queries": 2,
+        "CRBO": pytest.approx((1 + expected) / 2),
+        "lowest": pytest.approx(expected),
+        "unchanged": 0.5,
+    }
+    _, out, _ = call(*arguments, "--p", "0.5", "--depth", "1", "--variant", "truncated")
+    assert json.loads(out)["rows"] == [{"queries": 2, "CRBO": 0.25, "lowest": 0.0}]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--p", "1"], "The persistence p is 1"),
+        (["--depth", "0"], "The depth is 0"),
+        (["--variant", "rest"], "The variant 'rest' is unknown"),
+        (["--format", "xml"], "--format is 'xml'"),
+    ],
+)
+def test_options_of_overlap_that_are_refused(files, options, says):
+    assert says in refused("overlap", "bm25.run", "bm25.run", *options)
+
+
+def test_runs_of_other_queries_do_not_overlap(files):
+    (files / "other.run").write_text("q1 Q0 d1 1 3 t\n")
+    assert "Query 'q2' is in the original run only" in refused("overlap", "bm25.run", "other.run")
