@@ -26,6 +26,8 @@ are equal where the document with the term is so long that its score was cut at 
 ``BM25Similarity``, ``LMJelinekMercerSimilarity``, ``LMDirichletSimilarity`` and ``SmallFloat`` of
 Lucene 9.9.
 (Elasticsearch 7 has a further factor ``k1 + 1`` in BM25, which changes no order.)
+
+A search can expand the queries by what their best documents say: :class:`Rm3`.
 """
 
 from __future__ import annotations
@@ -34,16 +36,16 @@ import hashlib
 import math
 import os
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace, TracebackType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -160,6 +162,68 @@ class Dirichlet:
 
 
 Ranker = BM25 | JelinekMercer | Dirichlet
+
+
+@dataclass(frozen=True)
+class Rm3:
+    """Pseudo-relevance feedback: terms of the best documents join the query, which is run again.
+
+    It is Anserini's own, with its defaults and its filters:
+
+    1. The ranker finds `documents`; those with score 0 (which only Dirichlet gives) are left out.
+    2. From each come its `terms` most frequent terms, of those that have 2 to 20 characters, all
+       from a to z or 0 to 9, and stand in at most a tenth of the index's documents, empty ones
+       included: so no word piece "##ing" and, in an index of less than 10 documents, no term at
+       all. Equal frequencies are cut in alphabetic order.
+    3. A term weighs the sum, over the documents, of its share of what the document gave in step 2,
+       times the document's score. The `terms` heaviest are kept, their weights scaled to sum 1.
+       (Equal 32-bit weights are cut in alphabetic order; but a sum depends in its last bits on the
+       order of the documents, so weights that are equal on paper may be cut otherwise.)
+    4. The new query has the old one's terms, weighted by their share of it times
+       `original_weight`, and those of step 3 times ``1 - original_weight``. A term's score is
+       multiplied by its weight; terms of weight 0 are left out.
+
+    So scores are on the scale of a query of one term. A query whose documents give no term, or
+    that finds none, is run again with the terms it had (and with ``original_weight=0`` finds none).
+
+    Source: ``Rm3Reranker`` and ``FeatureVector`` of the Anserini in pyserini 1.6, which computes
+    steps 2 and 3 here. Anserini itself also returns documents, with score 0, whose only terms are
+    of weight 0, and has the smaller id first in ties, where :meth:`Index.search` has the greater.
+
+    Attributes
+    ----------
+    documents : int
+        Most documents that terms are taken from, 1 or more (``fb_docs`` of pyserini).
+    terms : int
+        Most terms taken, from a document and together, 1 or more (``fb_terms``).
+    original_weight : float
+        Weight of the query as given, from 0 to 1 (``original_query_weight``); with 1 the ranking
+        is the one without feedback, its scores divided by the number of the query's terms.
+
+    Raises
+    ------
+    ValueError
+        For a value outside of its range.
+
+    Examples
+    --------
+    >>> Rm3()
+    Rm3(documents=10, terms=10, original_weight=0.5)
+    >>> Rm3(original_weight=1.5)
+    Traceback (most recent call last):
+    ValueError: original_weight of Rm3 is 1.5: give a number from 0 to 1.
+    """
+
+    documents: int = 10
+    terms: int = 10
+    original_weight: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        _require(self.documents >= 1, "documents of Rm3", self.documents, "1 or more")
+        _require(self.terms >= 1, "terms of Rm3", self.terms, "1 or more")
+        weight = self.original_weight
+        _require(0 <= weight <= 1, "original_weight of Rm3", weight, "a number from 0 to 1")
 
 
 @dataclass(frozen=True)
@@ -287,7 +351,9 @@ def start_java(heap_mb: int = 1024) -> int:
     return runtime.getRuntime().maxMemory() >> 20
 
 
-def build_index(documents: Iterable[tuple[str, Terms]], folder: Path | str) -> Statistics:
+def build_index(
+    documents: Iterable[tuple[str, Terms]], folder: Path | str, *, term_vectors: bool = False
+) -> Statistics:
     """Index tokenised documents.
 
     The index is written beside `folder` and takes its name only when it is whole; an older index
@@ -301,6 +367,9 @@ def build_index(documents: Iterable[tuple[str, Terms]], folder: Path | str) -> S
         0: it is a candidate like others, scores 0 and is never found by a search.
     folder : path
         Folder to write. It must not exist, be empty, or hold an index.
+    term_vectors : bool
+        Whether to keep the terms of each document, which :class:`Rm3` reads. Measured on 6,500
+        documents of 250 terms: 1.1 to 1.25 times the time, 2.6 times the space.
 
     Returns
     -------
@@ -338,7 +407,7 @@ def build_index(documents: Iterable[tuple[str, Terms]], folder: Path | str) -> S
         with _in_words(f"write the index {folder}"):
             writer = java.IndexWriter(_directory(new), java.IndexWriterConfig(java.analyser))
             try:
-                counts = _add(documents, writer)
+                counts = _add(documents, writer, term_vectors)
                 writer.forceMerge(1)
                 writer.commit()
             finally:
@@ -353,7 +422,9 @@ def build_index(documents: Iterable[tuple[str, Terms]], folder: Path | str) -> S
     return found
 
 
-def _add(documents: Iterable[tuple[str, Terms]], writer: Any) -> dict[str, int | str]:
+def _add(
+    documents: Iterable[tuple[str, Terms]], writer: Any, term_vectors: bool
+) -> dict[str, int | str]:
     """Add the documents, and return those of their statistics that cost no memory to count."""
     java = _java()
     # One document, filled again and again, as Lucene advises: each call into Java costs.
@@ -361,6 +432,7 @@ def _add(documents: Iterable[tuple[str, Terms]], writer: Any) -> dict[str, int |
     order_field = java.BinaryDocValuesField(_ID, java.BytesRef())
     kind = java.FieldType()
     kind.setIndexOptions(java.IndexOptions.DOCS_AND_FREQS)
+    kind.setStoreTermVectors(term_vectors)
     kind.freeze()
     text_field = java.Field(
         _TEXT,
@@ -394,6 +466,7 @@ def _add(documents: Iterable[tuple[str, Terms]], writer: Any) -> dict[str, int |
     identity = f"{content % (1 << 256):064x}"
     data = java.HashMap()
     data.put("content", identity)
+    data.put("term_vectors", str(term_vectors))
     writer.setLiveCommitData(data.entrySet())
     return {
         "documents": len(names),
@@ -442,7 +515,9 @@ class Index:
         java = _java()
         with _in_words(f"read the index {self.folder}, so build it again"):
             reader = java.DirectoryReader.open(_directory(self.folder))
-            self._content = reader.getIndexCommit().getUserData().get("content")
+            data = reader.getIndexCommit().getUserData()
+            self._content = data.get("content")
+            self._term_vectors = data.get("term_vectors") == "True"
             self._reader = java.cast("org.apache.lucene.index.IndexReader", reader)
         if self._content is None:
             self.close()
@@ -488,7 +563,13 @@ class Index:
         )
 
     def search(
-        self, queries: Mapping[str, Terms], ranker: Ranker, k: int, *, threads: int = 1
+        self,
+        queries: Mapping[str, Terms],
+        ranker: Ranker,
+        k: int,
+        *,
+        feedback: Rm3 | None = None,
+        threads: int = 1,
     ) -> pd.DataFrame:
         """Find the best documents of each query.
 
@@ -500,6 +581,9 @@ class Index:
             What scores the documents.
         k : int
             Most documents a query, 1 or more.
+        feedback : Rm3, optional
+            Expands the queries after a first search; the index needs ``term_vectors=True``. Both
+            searches order ties by the rule below.
         threads : int
             Queries that are searched at the same time, 1 or more. The result is the same.
 
@@ -515,16 +599,43 @@ class Index:
         Raises
         ------
         ValueError
-            For an id or term that :func:`build_index` would refuse, or a count below 1.
+            For an id or term that :func:`build_index` would refuse, a count below 1, or feedback
+            from an index without term vectors.
         LuceneError
             Where Lucene fails or runs out of heap.
+
+        Examples
+        --------
+        A document on cats speaks of purring, so one on purring is found too:
+
+        >>> folder = Path(tempfile.mkdtemp()) / "index"
+        >>> documents = {"d1": ["cat", "purr"], "d2": ["purr"]}
+        >>> documents |= {f"o{place}": ["other"] for place in range(18)}
+        >>> _ = build_index(documents.items(), folder, term_vectors=True)
+        >>> with Index(folder) as index:
+        ...     run = index.search({"q": ["cat"]}, BM25(k1=0.9, b=0.4), k=10, feedback=Rm3())
+        >>> run["document"].tolist()
+        ['d1', 'd2']
         """
         _require(k >= 1, "k", k, "1 or more")
         searcher, order = self._searcher(ranker), _java().trec_order
         lines = self._lines(queries)
-        found = self._found(
-            searcher, lines, _bag, lambda _, query: searcher.search(query, k, order, True), threads
-        )
+
+        def best(count: int) -> Callable[[str, Any], Any]:
+            return lambda _, query: searcher.search(query, count, order, True)
+
+        rounds = [_Round(lambda line, _: _bag(line), best(k))]
+        if feedback is not None:
+            if not self._term_vectors:
+                raise ValueError(
+                    f"The index {self.folder} keeps no term vectors, which feedback reads: build "
+                    "it again with term_vectors=True, or search without feedback."
+                )
+            rounds = [
+                _Round(lambda line, _: _bag(line), best(feedback.documents)),
+                _Round(lambda line, top: _expanded(feedback, line, top, searcher), best(k)),
+            ]
+        found = self._found(searcher, lines, rounds, threads)
         return pd.DataFrame(
             {
                 "query": np.repeat(np.array(list(lines), object), [len(ids) for ids, _ in found]),
@@ -586,7 +697,7 @@ class Index:
             for query, line in self._lines({query: queries[query] for query in rows}).items()
         }
 
-        def made(parts: tuple[bytes, bytes]) -> Any:
+        def made(parts: tuple[bytes, bytes], _: Any) -> Any:
             builder = java.BooleanQueryBuilder()
             builder.add(_bag(parts[0]), java.Occur.SHOULD)
             builder.add(_bag(parts[1], field=_ID), java.Occur.FILTER)
@@ -595,8 +706,7 @@ class Index:
         found = self._found(
             searcher,
             lines,
-            made,
-            lambda query, built: searcher.search(built, len(candidates[query])),
+            [_Round(made, lambda query, built: searcher.search(built, len(candidates[query])))],
             threads,
         )
         scores = np.empty(len(pairs))
@@ -615,11 +725,10 @@ class Index:
         self,
         searcher: Any,
         lines: Mapping[str, _Line],
-        make: Callable[[_Line], Any],
-        search: Callable[[str, Any], Any],
+        rounds: Sequence[_Round[_Line]],
         threads: int,
     ) -> list[tuple[list[str], list[float]]]:
-        """Ids and scores of what is found for each query, in their order.
+        """Ids and scores of what the last round finds for each query, in their order.
 
         pyjnius binds a Java method to its object in a place that all threads share, so they may
         call methods of one and the same object only. Queries are therefore made, and results
@@ -628,7 +737,7 @@ class Index:
         _require(threads >= 1, "threads", threads, "1 or more")
         java, names, found = _java(), list(lines), []
 
-        def attached(name: str, query: Any) -> Any:
+        def attached(search: Callable[[str, Any], Any], name: str, query: Any) -> Any:
             # A thread that ends while the JVM knows it takes the process down.
             try:
                 return search(name, query)
@@ -639,12 +748,14 @@ class Index:
             # In parts, so that the heap need not hold all queries at once.
             for start in range(0, len(names), _AT_ONCE):
                 part = names[start : start + _AT_ONCE]
-                made = [make(lines[name]) for name in part]
-                if threads == 1:
-                    tops = map(search, part, made)
-                else:
-                    tops = pool.map(attached, part, made)
-                for top in list(tops):
+                tops: list[Any] = [None] * len(part)
+                for step in rounds:
+                    made = list(map(step.make, (lines[name] for name in part), tops))
+                    if threads == 1:
+                        tops = list(map(step.search, part, made))
+                    else:
+                        tops = list(pool.map(partial(attached, step.search), part, made))
+                for top in tops:
                     # Two calls for all hits of a query, in place of some for each.
                     read = java.ScoredDocs.fromTopDocs(top, searcher)
                     found.append((read.docids, read.scores))
@@ -673,6 +784,14 @@ class Index:
         for query in queries:
             _id_line([query], "query")
         return {query: _term_line(terms, f"query {query!r}") for query, terms in queries.items()}
+
+
+@dataclass(frozen=True)
+class _Round(Generic[_Line]):
+    """One search of every query: how it is made of its line and the hits of the round before."""
+
+    make: Callable[[_Line, Any], Any]
+    search: Callable[[str, Any], Any]
 
 
 def _require(fine: bool, name: str, value: object, allowed: str) -> None:
@@ -762,7 +881,7 @@ def _java() -> SimpleNamespace:
     names = {
         "document": "BinaryDocValuesField Document Field FieldType StringField",
         "index": "DirectoryReader IndexOptions IndexWriter IndexWriterConfig MultiTerms",
-        "search": "IndexSearcher Sort SortField",
+        "search": "IndexSearcher MatchNoDocsQuery Sort SortField",
         "search.similarities": "BM25Similarity LMDirichletSimilarity LMJelinekMercerSimilarity",
         "store": "FSDirectory",
         "util": "BytesRef",
@@ -781,10 +900,16 @@ def _java() -> SimpleNamespace:
         ) from error
     java = SimpleNamespace(
         **classes,
+        AnalyzerUtils=autoclass("io.anserini.analysis.AnalyzerUtils"),
         BooleanQueryBuilder=autoclass(f"{lucene}search.BooleanQuery$Builder"),
+        Collections=autoclass("java.util.Collections"),
+        Float=autoclass("java.lang.Float"),
         HashMap=autoclass("java.util.HashMap"),
         Occur=autoclass(f"{lucene}search.BooleanClause$Occur"),
+        RerankerContext=autoclass("io.anserini.rerank.RerankerContext"),
+        Rm3Reranker=autoclass("io.anserini.rerank.lib.Rm3Reranker"),
         ScoredDocs=autoclass("io.anserini.search.ScoredDocs"),
+        SearchArgs=autoclass("io.anserini.search.SearchCollection$Args"),
         Store=autoclass(f"{lucene}document.Field$Store"),
         String=autoclass("java.lang.String"),
         analyser=autoclass(f"{lucene}analysis.core.WhitespaceAnalyzer")(LONGEST_TERM),
@@ -815,6 +940,35 @@ def _bag(line: bytes, field: str = _TEXT) -> Any:
     """Any document with one of the terms, each weighted by how often it stands in the line."""
     java = _java()
     return java.bag.buildQuery(field, java.analyser, java.text(line))
+
+
+def _expanded(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
+    """Bag of the line's terms and of those that Anserini takes from the hits, with weights."""
+    java = _java()
+    hits = java.ScoredDocs.fromTopDocs(top, searcher)
+    # Anserini divides by the sum of the weights, which would be 0 where all scores are.
+    documents = sum(score > 0 for score in hits.scores)
+    # It reads the document frequencies of a field "contents", whatever field is named here.
+    reranker = java.Rm3Reranker(
+        java.analyser,
+        None,
+        _TEXT,
+        feedback.terms,
+        documents,
+        feedback.original_weight,
+        False,
+        True,
+    )
+    terms = java.AnalyzerUtils.analyze(java.analyser, java.text(line))
+    # Only the weights are wanted: its own search has another order of ties, and finds nothing here.
+    context = java.RerankerContext(
+        searcher, None, None, None, None, terms, java.MatchNoDocsQuery(), java.SearchArgs()
+    )
+    reranker.rerank(hits, context)
+    weights = context.feedbackTerms
+    # Lucene finds the documents of a term of weight 0, with score 0.
+    weights.values().removeAll(java.Collections.singleton(java.Float(0.0)))
+    return java.bag.buildQuery(_TEXT, weights)
 
 
 @contextmanager
