@@ -1,0 +1,338 @@
+"""MS MARCO passages, and the two query sets of abolghasemi2026, chapter 4: readers.
+
+The collection has 8.8 million passages, so it is read as a stream and never held. Its files are
+not in the registry: what to download stands in the data card (``docs/data-cards/msmarco.md``).
+Both query sets are, with their texts; `QUERY_SETS` are the registry keys. QS1 is what the
+annotators of Rekabsaz and Schedl (SIGIR 2020) labelled as not gendered: 1,765 queries in the file,
+1,756 in print. QS2 is the set of Rekabsaz, Kopeinik and Schedl (SIGIR 2021), 215 queries whose
+answers should not be biased. All of QS2 is in QS1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pandas as pd
+
+#: File of the passages in the folder that the user names.
+COLLECTION = "collection.tsv"
+#: Registry keys of the query sets.
+QUERY_SETS: Mapping[str, str] = MappingProxyType(
+    {
+        "qs1": "gender-bias-ir/genderbias_ir/queries_gender_annotated.csv",
+        "qs2": "gender-bias-ir/fairr/msmarco_passage.dev.fair.tsv",
+    }
+)
+#: Label of a query that is not gendered; the others are male, female and other.
+NOT_GENDERED = "n"
+LABELS = (NOT_GENDERED, "m", "f", "o")
+
+
+class MsMarcoError(Exception):
+    """A file of MS MARCO cannot be used; the message names file and line, and what to do."""
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers from 1, without their ends; a stream."""
+    try:
+        # Not splitlines: a passage may hold characters at which Python also cuts.
+        with path.open(encoding="utf-8", newline="\n") as file:
+            number = 0
+            for number, line in enumerate(file, 1):
+                yield number, line.removesuffix("\n").removesuffix("\r")
+    except FileNotFoundError:
+        raise MsMarcoError(
+            f"The file {path} does not exist: docs/data-cards/msmarco.md says what to download."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise MsMarcoError(
+            f"{path} is no UTF-8 text after line {number} ({error.reason}): unpack it, or download "
+            "it again."
+        ) from None
+
+
+def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tuple[str, str]]:
+    r"""Passages one by one, in constant memory.
+
+    Parameters
+    ----------
+    path : Path
+        ``collection.tsv``: lines "id, tab, text" in UTF-8.
+    expected : int, optional
+        Passages that the file must have. 8,841,823 in the published one.
+
+    Yields
+    ------
+    tuple of (str, str)
+        Id and text, in the order of the file; a text may be empty.
+
+    Raises
+    ------
+    MsMarcoError
+        No such file, no UTF-8, a line that has not one tab, an id that is empty or not the number
+        of the passage (they count from 0, so that none is missing or double), or another number
+        of passages than expected, which is known at the end alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "collection.tsv"
+    >>> _ = path.write_text("0\tThe bee.\n1\tThe river.\n")
+    >>> list(stream_passages(path, expected=2))
+    [('0', 'The bee.'), ('1', 'The river.')]
+    >>> list(stream_passages(path, expected=3))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.collections.msmarco.MsMarcoError: .../collection.tsv has 2 passages, but 3 are
+    expected: download it again, or correct the expected number.
+    """
+    number = 0
+    for number, line in _lines(path):
+        passage, tab, text = line.partition("\t")
+        if not tab or "\t" in text:
+            raise MsMarcoError(
+                f"{path}, line {number} has {line.count(chr(9))} tabs: a line is 'id, tab, text', "
+                "so correct it or download the file again."
+            )
+        # Counting is what finds a passage twice without holding all ids.
+        if passage != str(number - 1):
+            raise MsMarcoError(
+                f"{path}, line {number} has the id {passage!r} where {number - 1} is due: ids "
+                "count from 0, so download the file again."
+            )
+        yield passage, text
+    if expected is not None and number != expected:
+        raise MsMarcoError(
+            f"{path} has {number} passages, but {expected} are expected: download it again, or "
+            "correct the expected number."
+        )
+
+
+def read_passages(path: Path, wanted: Collection[str]) -> dict[str, str]:
+    r"""Texts of some passages.
+
+    Parameters
+    ----------
+    path : Path
+        As for `stream_passages`.
+    wanted : collection of str
+        Their ids.
+
+    Returns
+    -------
+    dict of str to str
+        Id -> text, in the order of the file.
+
+    Raises
+    ------
+    MsMarcoError
+        As `stream_passages`, and for a passage that is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "collection.tsv"
+    >>> _ = path.write_text("0\tThe bee.\n1\tThe river.\n")
+    >>> read_passages(path, ["1"])
+    {'1': 'The river.'}
+    """
+    wanted = frozenset(wanted)
+    found = {passage: text for passage, text in stream_passages(path) if passage in wanted}
+    if lacking := wanted - found.keys():
+        raise MsMarcoError(
+            f"{path} has no passage {min(lacking)!r} ({len(lacking)} of {len(wanted)} are "
+            "missing): rank the same collection as the one in this file."
+        )
+    return found
+
+
+def read_queries(path: Path) -> dict[str, str]:
+    r"""Queries of a file with lines "id, tab, text": those of MS MARCO, and QS2.
+
+    Parameters
+    ----------
+    path : Path
+        UTF-8.
+
+    Returns
+    -------
+    dict of str to str
+        Id -> text without white space around it, in the order of the file.
+
+    Raises
+    ------
+    MsMarcoError
+        No such file, no UTF-8, no query, a line without an id of digits, one tab and a text, or an
+        id twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "queries.tsv"
+    >>> _ = path.write_text("361\twhat is a bee\n")
+    >>> read_queries(path)
+    {'361': 'what is a bee'}
+    """
+    queries: dict[str, str] = {}
+    for number, line in _lines(path):
+        _add_query(queries, path, number, *line.partition("\t")[::2], form="'id, tab, text'")
+    return _some(queries, path)
+
+
+def read_annotated_queries(path: Path, label: str | None = NOT_GENDERED) -> dict[str, str]:
+    r"""Queries with the gender that annotators gave them; QS1 is those with the label "n".
+
+    Parameters
+    ----------
+    path : Path
+        Lines "id,text,label" in UTF-8, without a header or quotes; a text may hold commas.
+    label : {"n", "m", "f", "o"} or None
+        Not gendered, male, female, other; None: all.
+
+    Returns
+    -------
+    dict of str to str
+        Id -> text, in the order of the file.
+
+    Raises
+    ------
+    MsMarcoError
+        As `read_queries`, and for a label that is none of the four.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "queries.csv"
+    >>> _ = path.write_text("1,how old are bees, in days?,n\n2,who was the king,m\n")
+    >>> read_annotated_queries(path)
+    {'1': 'how old are bees, in days?'}
+    """
+    if label is not None and label not in LABELS:
+        raise MsMarcoError(f"label is {label!r}: give one of {', '.join(LABELS)}, or None.")
+    queries: dict[str, str] = {}
+    chosen = set()
+    for number, line in _lines(path):
+        query, _, rest = line.partition(",")
+        text, _, found = rest.rpartition(",")
+        if found not in LABELS:
+            raise MsMarcoError(
+                f"{path}, line {number} has the label {found!r}: it must be one of "
+                f"{', '.join(LABELS)}; correct the line 'id,text,label'."
+            )
+        _add_query(queries, path, number, query, text, form="'id,text,label'")
+        if label in (None, found):
+            chosen.add(query)
+    return {query: text for query, text in _some(queries, path).items() if query in chosen}
+
+
+def _add_query(
+    queries: dict[str, str], path: Path, number: int, query: str, text: str, form: str
+) -> None:
+    text = text.strip()
+    if not query.isdigit() or not text or "\t" in text:
+        raise MsMarcoError(
+            f"{path}, line {number} has the id {query!r} and the text {text[:40]!r}: a line is "
+            f"{form} with an id of digits, so correct it."
+        )
+    if query in queries:
+        raise MsMarcoError(
+            f"{path}, line {number} has the query {query}, which stands before: remove one."
+        )
+    queries[query] = text
+
+
+def _some(queries: dict[str, str], path: Path) -> dict[str, str]:
+    if not queries:
+        raise MsMarcoError(f"{path} has no query: download it again.")
+    return queries
+
+
+def read_query_set(name: str, path: Path) -> dict[str, str]:
+    r"""Queries of QS1 or QS2.
+
+    Parameters
+    ----------
+    name : {"qs1", "qs2"}
+        A key of `QUERY_SETS`.
+    path : Path
+        The file of that registry key.
+
+    Returns
+    -------
+    dict of str to str
+        Id -> text: 1,765 and 215 of them.
+
+    Raises
+    ------
+    MsMarcoError
+        As `read_queries`, and for another name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "queries.tsv"
+    >>> _ = path.write_text("361\twhat is a bee\n")
+    >>> read_query_set("qs2", path)
+    {'361': 'what is a bee'}
+    """
+    if name not in QUERY_SETS:
+        raise MsMarcoError(f"There is no query set {name!r}: give one of {', '.join(QUERY_SETS)}.")
+    return read_annotated_queries(path) if name == "qs1" else read_queries(path)
+
+
+def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
+    r"""Relevance judgements of some queries.
+
+    Parameters
+    ----------
+    path : Path
+        ``qrels.dev.tsv`` (all dev queries): lines "query, 0, passage, 1" with tabs or blanks.
+    queries : collection of str
+        Ids of the queries wanted. One without a judgement has no row: most of MS MARCO's dev
+        queries have none, and measures of effectiveness are means over the others.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``document`` (text) and ``relevance`` (int), in the order of the file.
+
+    Raises
+    ------
+    MsMarcoError
+        No such file, no UTF-8, a line of another form, a passage twice for a query, or no
+        judgement for any of the queries.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "qrels.dev.tsv"
+    >>> _ = path.write_text("361\t0\t7\t1\n362\t0\t8\t1\n")
+    >>> read_judgements(path, ["361"]).values.tolist()
+    [['361', '7', 1]]
+    """
+    wanted = frozenset(queries)
+    rows: dict[tuple[str, str], int] = {}
+    for number, line in _lines(path):
+        parts = line.split()
+        if len(parts) != 4 or not all(part.isdigit() for part in parts):
+            raise MsMarcoError(
+                f"{path}, line {number} reads {line[:60]!r}: a line is 'query 0 passage "
+                "relevance', all numbers, so correct it."
+            )
+        query, _, passage, relevance = parts
+        if query not in wanted:
+            continue
+        if (query, passage) in rows:
+            raise MsMarcoError(
+                f"{path}, line {number} judges passage {passage} for query {query} again: remove "
+                "one of the lines."
+            )
+        rows[query, passage] = int(relevance)
+    if not rows:
+        raise MsMarcoError(
+            f"{path} judges none of the {len(wanted)} queries: take the judgements of all dev "
+            "queries of MS MARCO."
+        )
+    keys = pd.DataFrame(list(rows), columns=["query", "document"])
+    return keys.assign(relevance=list(rows.values()))

@@ -1,0 +1,502 @@
+"""Search in indexes as pyserini publishes or builds them: words, impacts, vectors.
+
+Nothing of pyserini's Python is imported to search: its wrappers bring torch and more, and its
+encoders of queries do not load with transformers 5. Java classes of its jar are called directly,
+as in :mod:`everycell.retrieval.lucene`; vectors are searched by faiss, an optional package. Only an
+index that is given by its published name is fetched by pyserini, into its own cache.
+
+Encoded queries are files of JSON lines in pyserini's form, so that others' can be taken:
+``{"id": ..., "contents": text, "vector": ...}``, the vector a mapping of term to weight, or a list
+of numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from everycell.retrieval.lucene import LuceneError, start_java
+
+# Queries whose hits Java holds at a time: a published index stores every passage's text, and each
+# hit has it.
+_AT_ONCE = 64
+# Passages in a file of what is indexed: Anserini reads as many files at once as it has threads.
+_A_FILE = 500_000
+_DENSE = ("index", "docid")
+
+Vector = Mapping[str, int] | Sequence[float]
+
+
+class PrebuiltError(Exception):
+    """An index or its encoded queries cannot be used; the message says what to do."""
+
+
+def find_index(index: str) -> Path:
+    """Folder of an index that is given by its folder or by pyserini's name.
+
+    Parameters
+    ----------
+    index : str
+        A folder, or a name that pyserini publishes an index under ("msmarco-v1-passage"). One that
+        is not yet in pyserini's cache (``~/.cache/pyserini``, or where ``PYSERINI_CACHE`` says) is
+        downloaded: gigabytes, or tens of them for vectors.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    PrebuiltError
+        A name that pyserini does not know, or an index that cannot be fetched.
+    LuceneError
+        Java does not start, or pyserini is not installed.
+
+    Examples
+    --------
+    >>> find_index("msmarco")
+    Traceback (most recent call last):
+    everycell.retrieval.prebuilt.PrebuiltError: The index 'msmarco' is no folder, and pyserini
+    cannot fetch it (Unrecognized index name msmarco): give the folder of an index, or a name that
+    pyserini publishes.
+    """
+    if Path(index).is_dir():
+        return Path(index)
+    # pyserini reads the names from its jar; with Java running already, it leaves the options alone.
+    start_java()
+    from pyserini.util import download_prebuilt_index
+
+    try:
+        return Path(download_prebuilt_index(index, verbose=False))
+    except (ValueError, OSError) as error:
+        raise PrebuiltError(
+            f"The index {index!r} is no folder, and pyserini cannot fetch it ({error}): give the "
+            "folder of an index, or a name that pyserini publishes."
+        ) from error
+
+
+def index_texts(
+    documents: Iterable[tuple[str, str]], folder: Path | str, *, threads: int = 1
+) -> int:
+    """Index texts as pyserini's published index of MS MARCO was made, for `search_words`.
+
+    Anserini's own analysis (Porter's stemmer, its stop words). The texts are written as JSON lines
+    beside the index first, and removed after: room for both is needed.
+
+    Parameters
+    ----------
+    documents : iterable of (str, str)
+        Id and text, read once. An empty text is not indexed, so it is never found.
+    folder : path
+        Folder to write, which must not exist or be empty.
+    threads : int
+        Of Anserini; one takes 500,000 documents at a time.
+
+    Returns
+    -------
+    int
+        Documents in the index.
+
+    Raises
+    ------
+    ValueError
+        No document that is not empty, a folder with files in it.
+    PrebuiltError
+        Anserini has not indexed every document.
+    LuceneError
+        Java does not start, or pyserini is not installed.
+
+    Examples
+    --------
+    >>> folder = Path(tempfile.mkdtemp()) / "index"
+    >>> index_texts([("d1", "Bees fly."), ("d2", "The river"), ("d3", "")], folder)
+    2
+    >>> search_words(folder, {"q": "bee"}, k1=0.9, b=0.4)["document"].tolist()
+    ['d1']
+    """
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"The folder {folder} is not empty: name another one, or remove it.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    java = _java()
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
+        texts, unfinished = Path(place, "texts"), Path(place, "index")
+        texts.mkdir()
+        written = _write_texts(documents, texts)
+        if not written:
+            raise ValueError(f"There is no text for the index {folder}: give one or more.")
+        with _in_words(f"index the texts for {folder}"):
+            java.IndexCollection.main(
+                ["-collection", "JsonCollection", "-input", str(texts)]
+                + ["-generator", "DefaultLuceneDocumentGenerator", "-index", str(unfinished)]
+                + ["-threads", str(threads), "-quiet"]
+            )
+            with java.SimpleSearcher(str(unfinished)) as searcher:
+                found = searcher.get_total_num_docs()
+        if found != written:
+            raise PrebuiltError(
+                f"Anserini indexed {found} of {written} documents for {folder}: look for a reason "
+                "in its output (disk space, an id that stands twice), and index again."
+            )
+        os.replace(unfinished, folder)
+    return written
+
+
+def _write_texts(documents: Iterable[tuple[str, str]], folder: Path) -> int:
+    """Write JSON lines in files of some size; the number of texts that are not empty."""
+    present = ((name, text) for name, text in documents if text.strip())
+    written = 0
+    while part := list(islice(present, _A_FILE)):
+        with Path(folder, f"{written:09}.jsonl").open("w", encoding="utf-8") as file:
+            for name, text in part:
+                file.write(json.dumps({"id": name, "contents": text}) + "\n")
+        written += len(part)
+    return written
+
+
+def search_words(
+    folder: Path | str,
+    queries: Mapping[str, str],
+    *,
+    k1: float,
+    b: float,
+    hits: int = 1000,
+    threads: int = 1,
+) -> pd.DataFrame:
+    """Best documents of an index of words by BM25, queries analysed as the documents were.
+
+    Parameters
+    ----------
+    folder : path
+        Index that Anserini or pyserini built with its default analysis.
+    queries : mapping of str to str
+        Id -> text.
+    k1, b : float
+        Of BM25; 0.9 and 0.4 are pyserini's own.
+    hits : int
+        Documents of a query at most, 1 or more.
+    threads : int
+        Of Java.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``document``, ``score``; queries in their order, best first, ties as
+        Anserini breaks them. A query without a word of the index has no row.
+
+    Raises
+    ------
+    PrebuiltError
+        The folder is no index of Lucene, or cannot be searched.
+    LuceneError
+        Java does not start, or pyserini is not installed.
+
+    Examples
+    --------
+    See `index_texts`.
+    """
+    _check_lucene(folder)
+    java = _java()
+    with _in_words(f"search {folder}"), java.SimpleSearcher(str(folder)) as searcher:
+        searcher.set_bm25(k1, b)
+        return _search(searcher, queries, java.text, hits, threads)
+
+
+def search_impacts(
+    folder: Path | str,
+    queries: Mapping[str, Mapping[str, int]],
+    *,
+    hits: int = 1000,
+    threads: int = 1,
+) -> pd.DataFrame:
+    """Best documents of an index of impacts: the sum of query weight times impact over the terms.
+
+    Parameters
+    ----------
+    folder : path
+        Index of learned sparse vectors, built with ``--impact --pretokenized``.
+    queries : mapping of str to mapping of str to int
+        Id -> term -> weight. Terms of weight 0 or less count not; neither do those that every
+        document has, as in pyserini.
+    hits, threads : int
+        As for `search_words`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of `search_words`.
+
+    Raises
+    ------
+    PrebuiltError, LuceneError
+        As `search_words`.
+    """
+    _check_lucene(folder)
+    java = _java()
+    with _in_words(f"search {folder}"), java.SimpleImpactSearcher(str(folder)) as searcher:
+        with java.DirectoryReader.open(
+            java.FSDirectory.open(java.Paths.get(str(folder)))
+        ) as reader:
+            everywhere = reader.numDocs()
+
+            @cache
+            def tells(term: str) -> bool:
+                frequency = reader.docFreq(java.Term("contents", java.text(term)))
+                return 0 < frequency < everywhere
+
+            def made(terms: Mapping[str, int]) -> Any:
+                found = java.HashMap()
+                for term, weight in terms.items():
+                    if weight > 0 and tells(term):
+                        found.put(java.text(term), java.Integer(weight))
+                return found
+
+            return _search(searcher, queries, made, hits, threads)
+
+
+def search_vectors(
+    folder: Path | str,
+    queries: Mapping[str, Sequence[float]],
+    *,
+    hits: int = 1000,
+    threads: int = 1,
+) -> pd.DataFrame:
+    """Best documents of an index of vectors, as faiss compares them (inner product as published).
+
+    Parameters
+    ----------
+    folder : path
+        Index as pyserini publishes it: ``index`` of faiss, and ``docid`` with an id a line. It is
+        read as a whole: a flat one of MS MARCO takes 27 GB of memory.
+    queries : mapping of str to sequence of float
+        Id -> vector, as long as those of the index.
+    hits, threads : int
+        As for `search_words`; threads are of faiss.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of `search_words`; a query has `hits` rows, or one for each document.
+
+    Raises
+    ------
+    PrebuiltError
+        faiss is not installed, the folder is no such index, or vectors have another length.
+    """
+    folder = Path(folder)
+    if find_spec("faiss") is None:
+        raise PrebuiltError(
+            "Searching vectors needs the package faiss-cpu, which is not installed: run `pip "
+            "install faiss-cpu==1.15.1` in the environment of this step."
+        )
+    if missing := [name for name in _DENSE if not (folder / name).is_file()]:
+        raise PrebuiltError(
+            f"{folder} has no file {missing[0]!r}: give the folder of an index of vectors, which "
+            "has 'index' and 'docid'."
+        )
+    import faiss
+
+    names = np.array((folder / "docid").read_text(encoding="utf-8").split(), dtype=object)
+    vectors = np.array(list(queries.values()), dtype=np.float32, ndmin=2)
+    index = faiss.read_index(str(folder / "index"))
+    if index.ntotal != len(names) or index.d != vectors.shape[1]:
+        raise PrebuiltError(
+            f"{folder} has {index.ntotal} vectors of length {index.d} and {len(names)} ids, and "
+            f"the queries have vectors of length {vectors.shape[1]}: encode the queries with the "
+            "model of the index, or copy the index again."
+        )
+    faiss.omp_set_num_threads(threads)
+    scores, places = index.search(vectors, min(hits, index.ntotal))
+    return pd.DataFrame(
+        {
+            "query": np.repeat(np.array(list(queries), dtype=object), places.shape[1]),
+            "document": names[places.ravel()],
+            "score": scores.ravel().astype(float),
+        }
+    )
+
+
+def distinct_words(text: str) -> dict[str, int]:
+    """Query of DeepImpact: its distinct words, each with the weight 1.
+
+    A document's score is the sum of the impacts of the query's words in it (Mallia et al., SIGIR
+    2021). How their queries were cut into words is not published beside the index: lower case and
+    runs of letters and digits are this project's choice.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    dict of str to int
+        Word -> 1, in the order of the text.
+
+    Examples
+    --------
+    >>> distinct_words("What's the bee, the 1st?")
+    {'what': 1, 's': 1, 'the': 1, 'bee': 1, '1st': 1}
+    """
+    return dict.fromkeys(re.findall(r"[^\W_]+", text.lower()), 1)
+
+
+def write_encoded_queries(
+    path: Path | str, queries: Mapping[str, str], vectors: Iterable[Vector]
+) -> None:
+    """Write encoded queries, one JSON object a line.
+
+    Parameters
+    ----------
+    path : path
+        File to write.
+    queries : mapping of str to str
+        Id -> text.
+    vectors : iterable
+        The vector of each query, in their order.
+
+    Raises
+    ------
+    ValueError
+        Not as many vectors as queries.
+
+    Examples
+    --------
+    >>> path = Path(tempfile.mkdtemp()) / "queries.jsonl"
+    >>> write_encoded_queries(path, {"q": "red bee"}, [{"red": 1, "bee": 2}])
+    >>> read_encoded_queries(path, {"7": "red bee"})
+    {'7': {'red': 1, 'bee': 2}}
+    """
+    lines = [
+        json.dumps({"id": query, "contents": text, "vector": vector}) + "\n"
+        for (query, text), vector in zip(queries.items(), vectors, strict=True)
+    ]
+    Path(path).write_text("".join(lines), encoding="utf-8")
+
+
+def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[str, Any]:
+    """Vectors of queries, which are found by their text as pyserini does it.
+
+    Parameters
+    ----------
+    path : path
+        JSON lines with ``contents`` and ``vector``; others' keys do not matter.
+    queries : mapping of str to str
+        Id -> text of the queries wanted.
+
+    Returns
+    -------
+    dict
+        Id -> vector, in the order of `queries`.
+
+    Raises
+    ------
+    PrebuiltError
+        No such file, a line of another form, or a query that is not there.
+
+    Examples
+    --------
+    See `write_encoded_queries`.
+    """
+    path, found = Path(path), {}
+    if not path.is_file():
+        raise PrebuiltError(f"The file {path} does not exist: name one with encoded queries.")
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                entry = json.loads(line)
+                found[entry["contents"].strip()] = entry["vector"]
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise PrebuiltError(
+                    f"{path}, line {number} is no JSON object with 'contents' and 'vector': encode "
+                    "the queries again."
+                ) from None
+    for query, text in queries.items():
+        if text.strip() not in found:
+            raise PrebuiltError(
+                f"{path} has no vector for query {query}, {text[:60]!r}: encode all queries."
+            )
+    return {query: found[text.strip()] for query, text in queries.items()}
+
+
+def _check_lucene(folder: Path | str) -> None:
+    if not any(Path(folder).glob("segments_*")):
+        raise PrebuiltError(
+            f"{folder} is no index of Lucene: give the folder of one, or pyserini's name of it."
+        )
+
+
+def _search(
+    searcher: Any, queries: Mapping[str, Any], make: Callable[[Any], Any], hits: int, threads: int
+) -> pd.DataFrame:
+    """Run of all queries, searched by Java's threads, some at a time."""
+    java, rows = _java(), []
+    names = list(queries)
+    for start in range(0, len(names), _AT_ONCE):
+        part = names[start : start + _AT_ONCE]
+        made, keys = java.ArrayList(), java.ArrayList()
+        for name in part:
+            made.add(make(queries[name]))
+            keys.add(java.text(name))
+        found = searcher.batch_search(made, keys, hits, threads)
+        for name in part:
+            rows += [(name, hit.docid, hit.score) for hit in found.get(java.text(name)) or ()]
+    return pd.DataFrame(rows, columns=["query", "document", "score"])
+
+
+@contextmanager
+def _in_words(action: str) -> Iterator[None]:
+    """Say in a sentence what Java failed to do."""
+    from jnius import JavaException
+
+    try:
+        yield
+    except JavaException as error:
+        raise PrebuiltError(
+            f"Anserini could not {action} ({error}): check the folder and the disk, or give Java "
+            "more memory with start_java(heap_mb=...) before the first use."
+        ) from error
+
+
+@cache
+def _java() -> SimpleNamespace:
+    """Java classes; the JVM is started where it was not running."""
+    start_java()
+    from jnius import JavaException, autoclass
+
+    try:
+        java = SimpleNamespace(
+            ArrayList=autoclass("java.util.ArrayList"),
+            DirectoryReader=autoclass("org.apache.lucene.index.DirectoryReader"),
+            FSDirectory=autoclass("org.apache.lucene.store.FSDirectory"),
+            HashMap=autoclass("java.util.HashMap"),
+            IndexCollection=autoclass("io.anserini.index.IndexCollection"),
+            Integer=autoclass("java.lang.Integer"),
+            Paths=autoclass("java.nio.file.Paths"),
+            SimpleImpactSearcher=autoclass("io.anserini.search.SimpleImpactSearcher"),
+            SimpleSearcher=autoclass("io.anserini.search.SimpleSearcher"),
+            Term=autoclass("org.apache.lucene.index.Term"),
+        )
+        string = autoclass("java.lang.String")
+        utf8 = autoclass("java.nio.charset.StandardCharsets").UTF_8
+    except JavaException as error:
+        raise LuceneError(
+            f"The Java of this process cannot load Anserini ({error}): call "
+            "everycell.retrieval.lucene.start_java() before other code starts Java."
+        ) from error
+    # A str that pyjnius converts itself is cut short by its characters above U+FFFF.
+    java.text = lambda text: string(text.encode(), utf8)
+    return java
