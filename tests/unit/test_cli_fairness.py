@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+import shlex
 
 import pandas as pd
 import pytest
@@ -409,3 +410,61 @@ def test_options_of_overlap_that_are_refused(files, options, says):
 def test_runs_of_other_queries_do_not_overlap(files):
     (files / "other.run").write_text("q1 Q0 d1 1 3 t\n")
     assert "Query 'q2' is in the original run only" in refused("overlap", "bm25.run", "other.run")
+
+
+@pytest.fixture
+def guide(files, repository):
+    """Code blocks of the guide by language, in a folder with the files that it names."""
+    (files / "docs.tsv").rename("passages.tsv")
+    (files / "c.parquet").unlink()
+    (files / "mine.txt").write_text("coat,f\n")
+    lists = {"q1": "d1 d2 d3 d4", "q2": "d4 d3 d2 d1", "q3": "d2 d4 d1 d3"}
+    rows = [
+        (query, document, 1 / rank)
+        for query, documents in lists.items()
+        for rank, document in enumerate([*documents.split(), *(f"e{n}" for n in range(6))], 1)
+    ]
+    run = pd.DataFrame(rows, columns=["query", "document", "score"])
+    write_run(run, "bm25.run", tag="bm25")
+    write_run(run.assign(score=-run["score"]), "swapped.run", tag="bm25")
+    with open("passages.tsv", "a") as file:
+        file.writelines(f"e{n}\tnobody is named here\n" for n in range(6))
+    page = (repository / "docs" / "fairness.md").read_text("utf-8")
+    blocks: dict[str, list[str]] = {"bash": [], "python": []}
+    for language, body in re.findall(r"^```(\w+)\n(.*?)^```$", page, re.M | re.S):
+        blocks[language].append(body)
+    return blocks
+
+
+def test_the_commands_of_the_guide_run(guide):
+    lines = [line for block in guide["bash"] for line in block.splitlines()]
+    assert len(lines) == 6
+    for line in lines:
+        name, *arguments = shlex.split(line)
+        assert name == "everycell"
+        code, out, err = call(*arguments)
+        assert (code, err) == (0, ""), line
+        assert out
+
+
+def test_the_python_of_the_guide_runs(guide, capsys):
+    assert call(*shlex.split(guide["bash"][0].splitlines()[0])[1:])[0] == 0
+    five_lines, swap = guide["python"]
+    assert len(five_lines.splitlines()) == 5
+    names: dict[str, object] = {}
+    exec(five_lines, names)
+    assert "TExFAIR" in capsys.readouterr().out
+    found = names["values"]
+    by_command = pd.read_csv(
+        io.StringIO(
+            call(
+                "fairness", "bm25.run", "--counts", "counts.parquet", "--k", 5, "--k", 10,
+                "--per-query", "--format", "csv",
+            )[1]
+        )
+    )  # fmt: skip
+    # The five lines take the background as large; the file has seven neutral documents.
+    same = ["query", "k", "TExFAIR", "TExFAIR without RBDF", "AWRF"]
+    pd.testing.assert_frame_equal(found[same], by_command[same])
+    exec(swap, names)
+    assert capsys.readouterr().out == "James took his coat; Elizabeth saw him.\n"
