@@ -375,9 +375,18 @@ class MsMarco(_Model):
     )
 
 
+class Planted(_Model):
+    """Sizes of the generated collection whose bias is known."""
+
+    queries: int = Field(20, ge=1, le=999, description="Lists of each kind of ranking.")
+    depth: int = Field(50, ge=10, le=100, description="Documents of a list, and cut-offs shown.")
+    length: int = Field(40, ge=8, le=1000, description="Words of a document.")
+
+
 class TermFairness(_Model):
     """Chapter 4 of abolghasemi2026."""
 
+    planted: Planted = Planted()
     msmarco: MsMarco = MsMarco()
 
 

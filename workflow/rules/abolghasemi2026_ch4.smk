@@ -1,23 +1,51 @@
 # abolghasemi2026, chapter 4 (and abolghasemi2024, the same content): group bias in ranked lists.
 # Any collection with work/{collection}/documents.parquet and runs can be measured.
 
+from everycell.collections.cast_passages import FILES as CAST_FILES
+from everycell.collections.grepbias import DOCUMENTS as GREPBIAS_DOCUMENTS
+from everycell.collections.grepbias import QUERIES as GREPBIAS_QUERIES
 from everycell.collections.planted_bias import SYSTEMS as PLANTED
 from everycell.metrics.term_fairness import TAU
 
-PLANT = {"queries": 20, "depth": 50, "length": 40}
-# Cut-offs of Figure 4.2, from 1 on; the print does not say how far it goes.
-CUTOFFS = 50
+CH4 = SETTINGS.term_fairness
 # What each tier measures: rows of (query set, collection, run, name in the figure).
 SYSTEMS_CH4 = {
     "embedded": [("planted", "planted", system, system) for system in PLANTED],
 }
 
 
+#: Terms of the groups that the NFaiRR authors released.
+WORD_LIST = "gender-bias-ir/fairr/wordlist_gender_representative.txt"
+
+
+def is_cast(wildcards):
+    """Whether the models were trained on folds of the wildcard's collection."""
+    return wildcards.collection.startswith("cast")
+
+
+def folds_for(wildcards):
+    """Folds whose models rank the wildcard's collection: one serves a collection new to it."""
+    return FOLDS if is_cast(wildcards) else FOLDS[:1]
+
+
+def fold_models(wildcards):
+    """Models that rank the wildcard's collection."""
+    return [
+        f"work/cast/models/cross-encoder.{wildcards.encoder}.fold-{fold}"
+        for fold in folds_for(wildcards)
+    ]
+
+
+def fold_queries(wildcards):
+    """Queries of each fold, with the split that its model saw."""
+    return [f"work/cast/folds/{fold}/queries.parquet" for fold in folds_for(wildcards)]
+
+
 def word_list_of(wildcards):
     """Terms of the groups: those that were planted, or those that the NFaiRR authors released."""
     if wildcards.collection == "planted":
         return "work/planted/words.txt"
-    return resource("gender-bias-ir/fairr/wordlist_gender_representative.txt")
+    return resource(WORD_LIST)
 
 
 def fairness_files(tier):
@@ -48,7 +76,7 @@ rule collection_planted:
         mem_mb=600,
         runtime=5,
     params:
-        sizes=PLANT,
+        sizes=CH4.planted.model_dump(),
         seed=SETTINGS.seed,
         code=code_of("collection_planted.py"),
     message:
@@ -143,7 +171,8 @@ rule abolghasemi2026_ch4_depth:
         runtime=5,
     params:
         systems=SYSTEMS_CH4["embedded"],
-        cutoffs=CUTOFFS,
+        # From 1 on; the print does not say how far it goes.
+        cutoffs=CH4.planted.depth,
         tau=TAU,
         face=face_of("embedded", "abolghasemi2026/figure_4_2"),
         code=code_of("abolghasemi2026_ch4_depth.py"),
@@ -167,3 +196,386 @@ use rule abolghasemi2026_ch4_depth as abolghasemi2024_depth with:
         face=face_of("embedded", "abolghasemi2024/figure_2"),
     message:
         "Fairness over the depth of planted rankings (Figure 2)"
+
+
+# Released tier: two collections with rankers of all three families, in place of MS MARCO.
+CH4 = SETTINGS.term_fairness
+FOLDS = range(CH4.cross_encoder.folds)
+
+
+rule collection_cast:
+    input:
+        **{part: resource(key) for part, key in CAST_FILES.items()},
+    output:
+        documents="work/cast/documents.parquet",
+        queries="work/cast/queries.parquet",
+        candidates="work/cast/candidates.parquet",
+        qrels="work/cast/qrels.parquet",
+        fold_queries=[f"work/cast/folds/{fold}/queries.parquet" for fold in FOLDS],
+        fold_candidates=[f"work/cast/folds/{fold}/candidates.parquet" for fold in FOLDS],
+    log:
+        "logs/retrieval/cast/collection.log",
+    benchmark:
+        "benchmarks/retrieval/cast/collection.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        setting=CH4.cast_setting,
+        relevant_from=CH4.cast_relevant_from,
+        folds=CH4.cross_encoder.folds,
+        seed=SETTINGS.seed,
+        code=code_of("collection_cast.py"),
+    message:
+        "Collection CAsT: judged passages, and folds of conversations"
+    script:
+        "../scripts/collection_cast.py"
+
+
+rule collection_grepbias:
+    input:
+        queries=resource(GREPBIAS_QUERIES),
+        documents=[resource(key) for key in GREPBIAS_DOCUMENTS],
+    output:
+        documents="work/grepbias{wording}/documents.parquet",
+        queries="work/grepbias{wording}/queries.parquet",
+        candidates="work/grepbias{wording}/candidates.parquet",
+        qrels="work/grepbias{wording}/qrels.parquet",
+    log:
+        "logs/retrieval/grepbias{wording}/collection.log",
+    benchmark:
+        "benchmarks/retrieval/grepbias{wording}/collection.tsv"
+    wildcard_constraints:
+        wording="|male|female",
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        wording=lambda wildcards: wildcards.wording or None,
+        seed=SETTINGS.seed,
+        code=code_of("collection_grepbias.py"),
+    message:
+        "Collection GrepBiasIR {wildcards.wording}"
+    script:
+        "../scripts/collection_grepbias.py"
+
+
+# The counterfactual: what the documents would be, were the genders exchanged.
+rule collection_swapped:
+    input:
+        documents="work/{collection}/documents.parquet",
+        queries="work/{collection}/queries.parquet",
+        candidates="work/{collection}/candidates.parquet",
+        qrels="work/{collection}/qrels.parquet",
+        words=resource(WORD_LIST),
+    output:
+        documents="work/{collection}swapped/documents.parquet",
+        queries="work/{collection}swapped/queries.parquet",
+        candidates="work/{collection}swapped/candidates.parquet",
+        qrels="work/{collection}swapped/qrels.parquet",
+        coverage="work/{collection}swapped/coverage.csv",
+    log:
+        "logs/retrieval/{collection}swapped/collection.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}swapped/collection.tsv"
+    wildcard_constraints:
+        collection="cast|grepbiasmale",
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=10,
+    params:
+        code=code_of("collection_swapped.py"),
+    message:
+        "Exchanging gender in {wildcards.collection}"
+    script:
+        "../scripts/collection_swapped.py"
+
+
+rule score_with_feedback:
+    input:
+        index="work/{collection}/index/STM2",
+        queries="work/{collection}/tokens/STM2/queries.parquet",
+        candidates="work/{collection}/candidates.parquet",
+    output:
+        bm25="work/{collection}/runs/bm25.run",
+        rm3="work/{collection}/runs/bm25+rm3.run",
+    log:
+        "logs/retrieval/{collection}/score_with_feedback.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/score_with_feedback.tsv"
+    conda:
+        "../../envs/lucene.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        bm25=CH4.bm25.model_dump(),
+        rm3=CH4.rm3.model_dump(),
+        code=code_of("lucene_feedback.py"),
+    message:
+        "BM25 and RM3 on {wildcards.collection}"
+    script:
+        "../scripts/lucene_feedback.py"
+
+
+# A cross-encoder for each fold of CAsT's conversations.
+use rule train as train_fold with:
+    input:
+        documents="work/{collection}/documents.parquet",
+        queries="work/{collection}/folds/{fold}/queries.parquet",
+        candidates="work/{collection}/folds/{fold}/candidates.parquet",
+        encoder=encoder_files,
+    output:
+        model=directory("work/{collection}/models/{kind}.{encoder}.fold-{fold}"),
+    log:
+        "logs/retrieval/{collection}/train_{kind}.{encoder}.fold-{fold}.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/train_{kind}.{encoder}.fold-{fold}.tsv"
+    wildcard_constraints:
+        collection="cast",
+        kind="cross-encoder",
+        encoder="[a-z-]+",
+        fold=r"\d+",
+    params:
+        pairs=CH4.cross_encoder.pairs,
+        negatives=NEGATIVES["cross-encoder"],
+        reading={"pair_length": {"total": CH4.cross_encoder.length}},
+        tasks=None,
+        options={
+            "epochs": CH4.cross_encoder.epochs,
+            "batch_size": CH4.cross_encoder.batch,
+            "learning_rate": CH4.cross_encoder.learning_rate,
+            "optimiser": "adamw",
+            "warmup_ratio": 0.1,
+            "checkpoint_steps": 100,
+        },
+    message:
+        "Training a cross-encoder without the conversations of fold {wildcards.fold}"
+
+
+rule rerank_cross_fitted:
+    input:
+        documents="work/{collection}/documents.parquet",
+        queries="work/{collection}/queries.parquet",
+        run="work/{collection}/runs/bm25.run",
+        models=fold_models,
+        folds=fold_queries,
+    output:
+        run="work/{collection}/runs/cross-fitted.{encoder}.run",
+    log:
+        "logs/retrieval/{collection}/rerank_cross-fitted.{encoder}.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/rerank_cross-fitted.{encoder}.tsv"
+    wildcard_constraints:
+        encoder="[a-z-]+",
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        cross_fitted=is_cast,
+        depth=CH4.cross_encoder.depth,
+        pair_length={"total": CH4.cross_encoder.length},
+        code=code_of("cross_fitted.py"),
+    message:
+        "Re-ranking {wildcards.collection} (cross-encoders by fold)"
+    script:
+        "../scripts/cross_fitted.py"
+
+
+# Tables 4.1 and 4.2, which are Tables 1 and 2 of the conference paper: the same rows under the
+# names of each print.
+RANKERS = {
+    "embedded": [("planted", system, system) for system in PLANTED],
+    "released": [
+        ("Sparse retrieval", "BM25", "bm25"),
+        ("Sparse retrieval", "BM25+RM3", "bm25+rm3"),
+        ("Sparse retrieval", "SPLADE-tiny", "splade.splade-tiny.zero-shot"),
+        ("Dense retrieval", "MiniLM", "dense.minilm.zero-shot"),
+        ("Re-rankers", "Cross-encoder", "cross-fitted.splade-tiny"),
+    ],
+    "full": [
+        ("Sparse retrieval", "BM25", "bm25"),
+        ("Sparse retrieval", "UniCOIL", "unicoil"),
+        ("Sparse retrieval", "DeepImpact", "deepimpact"),
+        ("Dense retrieval", "ANCE", "ance"),
+        ("Dense retrieval", "DistillBERT_KD", "distilbert_kd"),
+        ("Dense retrieval", "DistillBERT_TASB", "distilbert_tasb"),
+        ("Dense retrieval", "TCT-ColBERTv1", "tct_colbert"),
+        ("Dense retrieval", "SBERT", "sbert"),
+        ("Re-rankers", "BERT", "bert"),
+        ("Re-rankers", "MiniLM_KD", "minilm"),
+        ("Re-rankers", "TinyBERT_KD", "tinybert"),
+    ],
+}
+# Query set -> folder, what its files have before their ending, and the level that is relevant.
+QUERY_SETS = {
+    "embedded": {"planted": ("work/planted", "", 1)},
+    "released": {
+        "CAsT": ("work/cast", "", CH4.cast_relevant_from),
+        "GrepBiasIR": ("work/grepbias", "", 1),
+    },
+    "full": {
+        "QS1": ("work/msmarco", ".qs1", 1),
+        "QS2": ("work/msmarco", ".qs2", 1),
+    },
+}
+# Query set -> folder, that of the counterfactual, and what the files have before their ending.
+COUNTERFACTUALS = {
+    "released": {
+        "CAsT, exchanged": ("work/cast", "work/castswapped", ""),
+        "GrepBiasIR, exchanged": (
+            "work/grepbiasmale",
+            "work/grepbiasmaleswapped",
+            "",
+        ),
+        "GrepBiasIR, as written": ("work/grepbiasmale", "work/grepbiasfemale", ""),
+    },
+    "full": {
+        "QS1": ("work/msmarco", "work/msmarcoswapped", ".qs1"),
+        "QS2": ("work/msmarco", "work/msmarcoswapped", ".qs2"),
+    },
+}
+OVERLAP_ROWS = {
+    "released": [
+        (name, run) for _, name, run in RANKERS["released"] if name != "BM25+RM3"
+    ],
+    "full": [
+        ("BM25", "bm25"),
+        ("BERT", "bert"),
+        ("MiniLM", "minilm"),
+        ("TinyBERT", "tinybert"),
+    ],
+}
+
+
+def baseline_of(wildcards):
+    """Ranker that the others are compared with."""
+    return None if wildcards.tier == "embedded" else "BM25"
+
+
+def fairness_inputs(wildcards):
+    """Runs, counts and judgements of a tier's query sets."""
+    files = {"runs": [], "counts": [], "qrels": []}
+    for folder, suffix, _ in QUERY_SETS[wildcards.tier].values():
+        runs = [
+            f"{folder}/runs/{run}{suffix}.run" for *_, run in RANKERS[wildcards.tier]
+        ]
+        files["runs"] += runs
+        files["counts"].append(f"{folder}/counts.parquet")
+        if wildcards.tier != "embedded":
+            files["qrels"].append(f"{folder}/qrels{suffix}.parquet")
+    return files
+
+
+def overlap_inputs(wildcards):
+    """Runs before and after the exchange, and the counts that fairness is measured with."""
+    files = {"runs": [], "counts": []}
+    for folder, counterfactual, suffix in COUNTERFACTUALS[wildcards.tier].values():
+        for place in (folder, counterfactual):
+            files["runs"] += [
+                f"{place}/runs/{run}{suffix}.run"
+                for _, run in OVERLAP_ROWS[wildcards.tier]
+            ]
+        files["counts"].append(f"{folder}/counts.parquet")
+    return files
+
+
+rule abolghasemi2026_ch4_fairness:
+    input:
+        unpack(fairness_inputs),
+    output:
+        **table_files("{tier}", "abolghasemi2026/table_4_1"),
+        **beside("{tier}", "abolghasemi2026/table_4_1", "measures"),
+        **beside("{tier}", "abolghasemi2026/table_4_1", "coverage"),
+    log:
+        "logs/abolghasemi2026/{tier}_table_4_1.log",
+    benchmark:
+        "benchmarks/abolghasemi2026/{tier}_table_4_1.tsv"
+    wildcard_constraints:
+        tier="embedded|released|full",
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=20,
+    params:
+        systems=of_tier(RANKERS),
+        query_sets=of_tier(QUERY_SETS),
+        k=CH4.k,
+        alpha=CH4.alpha,
+        # Planted rankings have no baseline, and r of made-up rankings says nothing.
+        baseline=baseline_of,
+        r="Pearson r (TExFAIR,NFaiRR)",
+        face=face_of("{tier}", "abolghasemi2026/table_4_1"),
+        code=code_of("abolghasemi2026_ch4_fairness.py"),
+    message:
+        "Effectiveness and group fairness (Table 4.1, {wildcards.tier})"
+    script:
+        "../scripts/abolghasemi2026_ch4_fairness.py"
+
+
+use rule abolghasemi2026_ch4_fairness as abolghasemi2024_fairness with:
+    output:
+        **table_files("{tier}", "abolghasemi2024/table_1"),
+        **beside("{tier}", "abolghasemi2024/table_1", "measures"),
+        **beside("{tier}", "abolghasemi2024/table_1", "coverage"),
+    log:
+        "logs/abolghasemi2024/{tier}_table_1.log",
+    benchmark:
+        "benchmarks/abolghasemi2024/{tier}_table_1.tsv"
+    params:
+        r="r",
+        face=face_of("{tier}", "abolghasemi2024/table_1"),
+    message:
+        "Effectiveness and group fairness (Table 1, {wildcards.tier})"
+
+
+rule abolghasemi2026_ch4_overlap:
+    input:
+        unpack(overlap_inputs),
+    output:
+        **table_files("{tier}", "abolghasemi2026/table_4_2"),
+    log:
+        "logs/abolghasemi2026/{tier}_table_4_2.log",
+    benchmark:
+        "benchmarks/abolghasemi2026/{tier}_table_4_2.tsv"
+    wildcard_constraints:
+        tier="released|full",
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=20,
+    params:
+        systems=of_tier(OVERLAP_ROWS),
+        query_sets=of_tier(COUNTERFACTUALS),
+        k=CH4.k,
+        persistence=CH4.persistence,
+        face=face_of("{tier}", "abolghasemi2026/table_4_2"),
+        code=code_of("abolghasemi2026_ch4_overlap.py"),
+    message:
+        "Overlap under an exchange of gender (Table 4.2, {wildcards.tier})"
+    script:
+        "../scripts/abolghasemi2026_ch4_overlap.py"
+
+
+use rule abolghasemi2026_ch4_overlap as abolghasemi2024_overlap with:
+    output:
+        **table_files("{tier}", "abolghasemi2024/table_2"),
+    log:
+        "logs/abolghasemi2024/{tier}_table_2.log",
+    benchmark:
+        "benchmarks/abolghasemi2024/{tier}_table_2.tsv"
+    params:
+        face=face_of("{tier}", "abolghasemi2024/table_2"),
+    message:
+        "Overlap under an exchange of gender (Table 2, {wildcards.tier})"
