@@ -482,6 +482,8 @@ def count_terms_(
 
     with sentences(ValueError):
         _one_of("tokens", tokens, ("blank", "standard"))
+        if out.is_dir():
+            raise CardError(f"{out} is a folder; name a file to write.")
         if out.exists() and not force:
             raise CardError(f"{out} is there already; remove it, or replace it with --force.")
         groups = report.read_word_lists(words)
@@ -535,14 +537,13 @@ def fairness(
 ) -> None:
     """Measure group bias in a run: NFaiRR, TExFAIR with and without RBDF, AWRF."""
     from everycell.metrics.fairness_report import documents_with_terms, fairness_report
-    from everycell.retrieval.runs import read_run
 
     with sentences(ValueError):
         _one_of("format", form, ("table", "csv", "json"))
         _one_of("background", background, ("all", "run"))
         _one_of("unknown", unknown, ("error", "neutral"))
         report = fairness_report(
-            read_run(run),
+            _read_run(run),
             counts,
             k or [10],
             tau=tau,
@@ -580,13 +581,13 @@ def overlap(
 ) -> None:
     """Compare a run with one on a gender-swapped collection (CRBO)."""
     from everycell.metrics.rank_overlap import crbo
-    from everycell.retrieval.runs import read_run, trec_order
+    from everycell.retrieval.runs import trec_order
 
     with sentences(ValueError):
         _one_of("format", form, ("table", "csv", "json"))
         ranked = []
         for path in (run, counterfactual):
-            order = trec_order(read_run(path))
+            order = trec_order(_read_run(path))
             rank = order.groupby("query", sort=False).cumcount() + 1
             ranked.append(order.assign(rank=rank))
         values = crbo(*ranked, p, depth=depth, variant=variant)  # type: ignore[arg-type]
@@ -599,6 +600,17 @@ def overlap(
         )
     settings = {"run": str(run), "counterfactual": str(counterfactual)}
     _print_rows(frame, form, settings | {"p": p, "depth": depth, "variant": variant})
+
+
+def _read_run(path: Path) -> pd.DataFrame:
+    from everycell.retrieval.runs import read_run
+
+    try:
+        return read_run(path)
+    except OSError as error:
+        # What the reader of compressed files says does not name the file.
+        said = str(error) if str(path) in str(error) else f"{path}: {error}; get it again."
+        raise CardError(said) from None
 
 
 def _shares(text: str) -> list[float]:

@@ -325,6 +325,15 @@ def test_files_that_are_not_there(files):
     )
 
 
+def test_files_that_are_damaged_or_folders(files):
+    (files / "cut.run.gz").write_bytes(gzip.compress(RUN.encode())[:40])
+    (files / "folder").mkdir()
+    assert "cut.run.gz: " in refused("fairness", "cut.run.gz", "--counts", "c.parquet")
+    assert "folder is a folder; name a file" in refused(
+        "count-terms", "docs.tsv", "--words", "words.txt", "--out", "folder", "--force"
+    )
+
+
 def test_counts_with_a_document_twice_are_refused(files):
     (files / "twice.tsv").write_text("d1\tshe\nd2\the\nd1\tshe\n")
     call("count-terms", "twice.tsv", "--words", "words.txt", "--out", "twice.parquet")
