@@ -3,6 +3,7 @@
 On planted rankings also what was planted, and the case that one measure cannot see.
 """
 
+import textwrap
 from pathlib import Path
 
 import pandas as pd
@@ -66,4 +67,8 @@ with Job(snakemake) as job:
         job.write_beside(table, "recovered", dict(zip(columns.values(), (4, 4, 12), strict=True)))
         marks = found[found["measure"].isin(PRINTED)].rename(columns={"value_planted": "planted"})
         marks = marks[["system", "measure", "value", "planted"]]
-        job.write_figure(marks, document_against_list_fairness(marks), "balance")
+        labels = {
+            system: textwrap.fill(f"{system}: {ranking}", 58) for system, ranking in SYSTEMS.items()
+        }
+        figure = document_against_list_fairness(marks.replace({"system": labels}))
+        job.write_figure(marks, figure, "balance")

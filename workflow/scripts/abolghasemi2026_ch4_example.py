@@ -9,6 +9,8 @@ from everycell.render.figures import documents_in_lists
 
 #: Of the printed pattern -> what the box of such a document says.
 GROUPS = {"F": "only female terms (she)", "M": "only male terms (he)"}
+#: Names in the figure of what a threshold means here.
+MEANING = {0: "one term counts", 1: "one term counts as none"}
 
 with Job(snakemake) as job:
     printed = job.input_cells("abolghasemi2026/figure_4_1")
@@ -28,11 +30,16 @@ with Job(snakemake) as job:
     main = main.rename(columns={"list": "row"}).assign(
         series="list", metric="NFaiRR", x_name="rank", x=f"1-{counts.shape[1]}"
     )
+    named = {
+        f"NFaiRR, τ = {tau}": f"NFaiRR, τ = {tau}:\n{meaning}" for tau, meaning in MEANING.items()
+    }
     documents = printed[["row", "x", "value"]].astype({"x": int})
     documents = documents.rename(columns={"row": "list", "x": "rank", "value": "group"})
     titles = {name: f"{name} list" for name in lists.index}
     figure = documents_in_lists(
-        documents.replace({"list": titles}), values.replace({"list": titles}), GROUPS
+        documents.replace({"list": titles}),
+        values.replace({"list": titles, "measure": named}),
+        GROUPS,
     )
     keys = ["row", "series", "metric", "x_name", "x", "value"]
     job.write_figure(pd.concat([printed[keys], main[keys]], ignore_index=True), figure)

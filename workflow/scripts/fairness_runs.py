@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
+from everycell.metrics.term_counts import read_counts
 from everycell.metrics.term_fairness import fairness_by_query, ranked_counts
 from everycell.retrieval.runs import read_run
 
@@ -24,18 +26,15 @@ def fairness_of(systems: Iterable[System], cutoffs: Iterable[int], tau: float) -
     """Measures of every query of every system at the cut-offs.
 
     Columns: `query_set`, `system` (its name to show), `query`, `k` and those of
-    `everycell.metrics.term_fairness.MEASURES`. NFaiRR has a background with enough neutral
-    documents.
+    `everycell.metrics.term_fairness.MEASURES`. The background of NFaiRR is the collection.
     """
     wanted, parts = list(cutoffs), []
+    known = cache(read_counts)
     for query_set, collection, run, name in systems:
         folder = Path("work") / collection
-        ranked = ranked_counts(
-            read_run(folder / "runs" / f"{run}.run"),
-            folder / "counts.parquet",
-            depth=max(wanted),
-        )
-        part = fairness_by_query(ranked, wanted, tau=tau)
+        counts = known(folder / "counts.parquet")
+        ranked = ranked_counts(read_run(folder / "runs" / f"{run}.run"), counts, depth=max(wanted))
+        part = fairness_by_query(ranked, wanted, tau=tau, background=counts)
         parts.append(part.assign(query_set=query_set, system=name))
     return pd.concat(parts, ignore_index=True)
 
@@ -60,18 +59,18 @@ def sensitivity(curves: pd.DataFrame) -> pd.DataFrame:
     Over the cut-offs at which every measure of a system has a value: `query_set`, `system`,
     `measure`, `value`. A system with fewer than two has no row.
     """
-    wide = curves.pivot(index=["query_set", "system", "k"], columns="measure", values="value")
-    wide = wide[list(dict.fromkeys(curves["measure"]))].dropna().sort_index(level="k")
-    steps = wide.groupby(["query_set", "system"], sort=False).diff().abs()
-    means = steps.groupby(["query_set", "system"], sort=False).mean().dropna()
+    lists = ["query_set", "system"]
+    values = curves.set_index([*lists, "measure", "k"])["value"].unstack("measure", sort=False)
+    steps = values.dropna().groupby(level=lists, sort=False).diff().abs()
+    means = steps.groupby(level=lists, sort=False).mean().dropna()
     return means.melt(ignore_index=False).reset_index()
 
 
 def most_sensitive(changes: pd.DataFrame) -> pd.DataFrame:
     """Which measure changes most in each query set, in the mean over the systems.
 
-    `query_set`, `measure`, and `value`: "highest", or "lower" for the others.
+    `query_set`, `measure`, and `value`: "highest" (several, if alike within 1e-12), or "lower".
     """
     means = changes.groupby(["query_set", "measure"], sort=False)["value"].mean()
-    highest = means == means.groupby(level="query_set").transform("max")
+    highest = means >= means.groupby(level="query_set").transform("max") - 1e-12
     return highest.map({True: "highest", False: "lower"}).reset_index()

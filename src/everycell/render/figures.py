@@ -628,19 +628,24 @@ def _draw_marks(
     )
 
 
-def _legend_above(figure: Figure) -> None:
-    """Name each look once for all panels, in as many columns as there is room for."""
+def _legend_above(figure: Figure, *, handlelength: float = 2.0) -> None:
+    """Name each look once for all panels, in as many columns as there is room for.
+
+    The length of a handle is in letters.
+    """
     named = {}
     for axis in figure.axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             named.setdefault(label, handle)
-    longest = 0.5 + 0.058 * max(map(len, named))  # inches, of a letter and of the handle
+    # Inches, of the handle and of a letter.
+    longest = 0.28 + 0.11 * handlelength + 0.058 * max(map(len, named))
     figure.legend(
         named.values(),
         named.keys(),
         loc="outside upper center",
         ncols=max(1, int(figure.get_figwidth() // longest)),
         fontsize=8,
+        handlelength=handlelength,
     )
 
 
@@ -765,11 +770,11 @@ def documents_in_lists(
     measures, last = list(values["measure"].unique()), int(documents["rank"].max())
     with style():
         figure = Figure(
-            figsize=(3.6 * len(lists), 0.8 + 0.42 * last + 0.36 * len(measures)),
+            figsize=(0.8 + 3.4 * len(lists), 0.9 + 0.42 * last + 0.42 * len(measures)),
             layout="constrained",
         )
         grid = figure.subplots(
-            2, len(lists), squeeze=False, height_ratios=[last + 0.5, 0.8 * len(measures)]
+            2, len(lists), squeeze=False, height_ratios=[last + 0.5, len(measures)]
         )
         for above, below, (name, rows) in zip(*grid, lists.items(), strict=True):
             for rank, group in rows[["rank", "group"]].itertuples(index=False):
@@ -792,8 +797,8 @@ def documents_in_lists(
             drawn = below.barh(places, bars[name]["value"], color="#888888", height=0.6)
             below.bar_label(drawn, fmt="%.3f", padding=3)
             below.set(xlim=(0, 1.18), ylim=(len(measures) - 0.45, -0.55))
-            below.set_xticks([0, 0.5, 1], ["0\nleast fair", "0.5", "1\nfair"], fontsize=8)
-            below.set_yticks(range(len(measures)), measures)
+            below.set_xticks([0, 0.5, 1], ["0\nleast fair", "0.5\n", "1\nfair"], fontsize=8)
+            below.set_yticks(range(len(measures)), measures, fontsize=8)
             below.tick_params(axis="y", length=0, labelleft=below is grid[1][0])
             below.grid(visible=True, axis="x")
             below.grid(visible=False, axis="y")
@@ -841,7 +846,7 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
     step = max(1, int(frame["k"].max()) // 5)
     with style():
         figure = Figure(
-            figsize=(0.5 + 2.6 * len(measures), 1.1 + 2.2 * len(sets)), layout="constrained"
+            figsize=(0.5 + 2.7 * len(measures), 1.1 + 2.5 * len(sets)), layout="constrained"
         )
         grid = figure.subplots(len(sets), len(measures), squeeze=False, sharex=True, sharey="row")
         for row, query_set in zip(grid, sets, strict=True):
@@ -865,8 +870,9 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
                     )
                 if axis in grid[0]:
                     axis.set_title(measure)
-            row[0].set_ylabel(f"{query_set}\nmean over the queries")
-        _legend_above(figure)
+            row[0].set_ylabel(f"{query_set}\nmean fairness")
+        # Long enough for dashes to show beside the marker.
+        _legend_above(figure, handlelength=3.5)
         figure.supxlabel("cut-off k", fontsize=9)
     return figure
 
@@ -882,8 +888,8 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        A row a system, from top to bottom; the two measures of a system are joined, and a ring
-        stands where the planted value is.
+        A row a system, from top to bottom, whose name may have several lines; the two measures of
+        a system are joined, and a ring stands where the planted value is.
 
     Raises
     ------
@@ -910,7 +916,7 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
         raise ValueError(f"column 'measure': found {measures}; two measures are compared.")
     systems = list(frame["system"].unique())
     with style():
-        figure = Figure(figsize=(6.2, 1.0 + 0.34 * len(systems)), layout="constrained")
+        figure = Figure(figsize=(7.2, 1.0 + 0.38 * len(systems)), layout="constrained")
         axis = figure.subplots()
         for place, rows in enumerate(_groups(frame, "system").values()):
             axis.plot(rows["value"], [place] * len(rows), color="#888888", linewidth=1, zorder=1)
@@ -940,7 +946,7 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
             label="planted",
         )
         axis.grid(visible=True, axis="both")
-        axis.set_yticks(range(len(systems)), systems)
+        axis.set_yticks(range(len(systems)), systems, fontsize=7.5)
         axis.set_ylim(len(systems) - 0.4, -0.6)
         axis.set_xlabel("fairness (0: least fair, 1: fair)")
         _legend_above(figure)
