@@ -383,9 +383,36 @@ class Planted(_Model):
     length: int = Field(40, ge=8, le=1000, description="Words of a document.")
 
 
+class Rm3(_Model):
+    """Parameters of pseudo-relevance feedback."""
+
+    documents: int = Field(10, ge=1, description="Documents that it takes for relevant.")
+    terms: int = Field(10, ge=1, description="Terms that it adds.")
+    original_weight: float = Field(0.5, ge=0, le=1, description="Weight of the query as given.")
+
+
+class CrossFitting(Training):
+    """The cross-encoder of the released stand-in, one model for each fold of conversations."""
+
+    folds: int = Field(5, ge=3, description="Folds that conversations are dealt into.")
+    pairs: int = Field(800, ge=10, description="Relevant pairs that a model is trained on.")
+    length: int = Field(128, ge=16, le=512, description="Word pieces of query and passage.")
+    depth: int = Field(100, ge=1, description="Documents of BM25's list that are re-ranked.")
+
+
 class TermFairness(_Model):
     """Chapter 4 of abolghasemi2026."""
 
+    k: int = Field(10, ge=1, description="Ranks that are measured.")
+    persistence: float = Field(0.9, gt=0, lt=1, description="p of rank-biased overlap.")
+    alpha: float = Field(0.05, gt=0, lt=1, description="Level of the tests.")
+    bm25: Bm25 = Bm25(k1=0.9, b=0.4)
+    rm3: Rm3 = Rm3()
+    cast_setting: Literal["judged", "topic"] = Field(
+        "topic", description="CAsT passages that are ranked: the turn's, or its conversation's."
+    )
+    cast_relevant_from: int = Field(2, ge=1, le=4, description="Level that counts as relevant.")
+    cross_encoder: CrossFitting = CrossFitting(epochs=2, learning_rate=1e-3)
     planted: Planted = Planted()
     msmarco: MsMarco = MsMarco()
 
