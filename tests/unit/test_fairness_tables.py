@@ -1,0 +1,103 @@
+"""Rows of the fairness tables: marks that tests give by hand, and overlap of runs with ties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from everycell.retrieval.fairness_tables import counterfactual_overlap, ranker_means
+
+QUERIES = pd.Index([f"q{number}" for number in range(30)], name="query")
+
+
+def system(seed: int, shift: float = 0.0) -> pd.DataFrame:
+    values = np.random.default_rng(seed).random((30, 2)) + [shift, 0]
+    return pd.DataFrame(values, index=QUERIES, columns=["NFaiRR", "TExFAIR"])
+
+
+SYSTEMS = {"BM25": system(1), "ANCE": system(2, 0.4), "SBERT": system(3, 0.13), "old": system(4, -1)}
+
+
+def test_a_mark_is_a_bonferroni_corrected_paired_test():
+    table = ranker_means(SYSTEMS, baseline="BM25").set_index(["system", "metric"])
+    for name in ("ANCE", "SBERT", "old"):
+        for metric in ("NFaiRR", "TExFAIR"):
+            found = stats.ttest_rel(SYSTEMS[name][metric], SYSTEMS["BM25"][metric])
+            better = found.statistic > 0 and found.pvalue * 3 < 0.05
+            assert table.loc[(name, metric), "marker"] == ("‡" if better else "")
+            assert table.loc[(name, metric), "value"] == pytest.approx(SYSTEMS[name][metric].mean())
+    assert set(table["marker"]) == {"", "‡"} and set(table["n"]) == {30}
+    assert (table.loc["old", "marker"] == "").all()
+    assert (table.loc["BM25", "marker"] == "").all()
+
+
+def test_the_correction_counts_the_other_systems():
+    # One p between .05 / 3 and .05 / 1.
+    near = next(
+        shift
+        for shift in np.arange(0.05, 0.5, 0.005)
+        if 0.02
+        < stats.ttest_rel(system(3, shift)["NFaiRR"], SYSTEMS["BM25"]["NFaiRR"]).pvalue
+        < 0.04
+        and system(3, shift)["NFaiRR"].mean() > SYSTEMS["BM25"]["NFaiRR"].mean()
+    )
+    alone = {"BM25": SYSTEMS["BM25"], "near": system(3, near)}
+    for systems, expected in ((alone, "‡"), (alone | {"a": system(5), "b": system(6)}, "")):
+        table = ranker_means(systems, baseline="BM25").set_index(["system", "metric"])
+        assert table.loc[("near", "NFaiRR"), "marker"] == expected
+
+
+def test_r_is_over_the_queries_of_each_system():
+    linked = SYSTEMS["BM25"].assign(TExFAIR=lambda frame: frame["NFaiRR"] ** 2)
+    table = ranker_means(
+        {"BM25": SYSTEMS["BM25"], "linked": linked}, correlated=("TExFAIR", "NFaiRR")
+    )
+    found = table[table["metric"] == "r"].set_index("system")
+    for name, frame in {"BM25": SYSTEMS["BM25"], "linked": linked}.items():
+        expected = stats.pearsonr(frame["TExFAIR"], frame["NFaiRR"])
+        assert found.loc[name, "value"] == pytest.approx(expected.statistic)
+        assert found.loc[name, "marker"] == ("†" if expected.pvalue < 0.05 else "")
+    assert found.loc["linked", "marker"] == "†"
+
+
+@pytest.mark.parametrize(
+    "other", [SYSTEMS["BM25"][:-1], SYSTEMS["BM25"][["NFaiRR"]], SYSTEMS["BM25"][::-1]]
+)
+def test_systems_with_other_queries_or_measures_are_named(other):
+    with pytest.raises(ValueError, match="The system 'x' has other queries or measures"):
+        ranker_means({"BM25": SYSTEMS["BM25"], "x": other})
+
+
+def test_an_unknown_baseline_is_named():
+    with pytest.raises(ValueError, match="The baseline 'LM' is none of"):
+        ranker_means(SYSTEMS, baseline="LM")
+
+
+def run(**documents: list[float]) -> pd.DataFrame:
+    rows = [
+        (query, f"d{place}", score)
+        for query, scores in documents.items()
+        for place, score in enumerate(scores)
+    ]
+    return pd.DataFrame(rows, columns=["query", "document", "score"])
+
+
+def test_an_exchange_that_changes_nothing_gives_one():
+    same = run(q=[3, 2, 1], r=[1, 1, 1])
+    assert counterfactual_overlap(same, same).tolist() == [1.0, 1.0]
+
+
+def test_only_the_first_ranks_count():
+    # The first two stay, what is behind them is turned round.
+    changed = counterfactual_overlap(run(q=[9, 8, 3, 2, 1]), run(q=[9, 8, 1, 2, 3]), depth=2)
+    assert changed.tolist() == [1.0]
+    deeper = counterfactual_overlap(run(q=[9, 8, 3, 2, 1]), run(q=[9, 8, 1, 2, 3]), depth=5)
+    assert 0.5 < deeper["q"] < 1
+
+
+def test_two_by_hand():
+    # Agreement 0 at rank 1 and 1 from rank 2 on: 1 - (1 - p).
+    found = counterfactual_overlap(run(q=[2, 1]), run(q=[1, 2]), p=0.8)
+    assert found["q"] == pytest.approx(0.8)
