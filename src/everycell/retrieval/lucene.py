@@ -369,7 +369,7 @@ def build_index(
         Folder to write. It must not exist, be empty, or hold an index.
     term_vectors : bool
         Whether to keep the terms of each document, which :class:`Rm3` reads. Measured on 6,500
-        documents of 250 terms: 1.1 to 1.25 times the time, 2.6 times the space.
+        documents of 250 terms: about a third more processor time, 2.6 times the space.
 
     Returns
     -------
