@@ -297,9 +297,22 @@ rule collection_swapped:
         "../scripts/collection_swapped.py"
 
 
+# Feedback reads the terms of a document from the index, which a search alone does not need.
+use rule index as index_with_vectors with:
+    output:
+        index=directory("work/{collection}/index/{tokens}.vectors"),
+    log:
+        "logs/retrieval/{collection}/index_{tokens}.vectors.log",
+    benchmark:
+        "benchmarks/retrieval/{collection}/index_{tokens}.vectors.tsv"
+    params:
+        term_vectors=True,
+        code=code_of("lucene_index.py"),
+
+
 rule score_with_feedback:
     input:
-        index="work/{collection}/index/STM2",
+        index="work/{collection}/index/STM2.vectors",
         queries="work/{collection}/tokens/STM2/queries.parquet",
         candidates="work/{collection}/candidates.parquet",
     output:

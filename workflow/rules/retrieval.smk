@@ -50,6 +50,7 @@ rule index:
         mem_mb=2000,
         runtime=20,
     params:
+        term_vectors=False,
         code=code_of("lucene_index.py"),
     message:
         "Lucene index of {wildcards.collection} ({wildcards.tokens})"
