@@ -311,10 +311,18 @@ class PassageIndexes(_Model):
 
 
 class QueryEncoders(_Model):
-    """What encodes the queries for an index: a model's folder, or its name on the hub."""
+    """What encodes the queries for an index.
+
+    A model's folder, its name on the hub, or a file of encoded queries (.jsonl).
+    """
 
     unicoil: str = Field(
         "castorini/unicoil-msmarco-passage", min_length=1, description="For uniCOIL."
+    )
+    deepimpact: str = Field(
+        "words",
+        pattern=r"^words$|\.jsonl$",
+        description="For DeepImpact: its distinct words, or a file of encoded queries.",
     )
     ance: str = Field("castorini/ance-msmarco-passage", min_length=1, description="For ANCE.")
     distilbert_kd: str = Field(

@@ -13,6 +13,7 @@ from everycell.collections.msmarco import (
     LABELS,
     QUERY_SETS,
     MsMarcoError,
+    query_table,
     read_annotated_queries,
     read_judgements,
     read_passages,
@@ -111,6 +112,11 @@ def test_unknown_labels_sets_and_files_are_refused(write, tmp_path):
         read_query_set("qs3", write("1\tbee\n"))
     with pytest.raises(MsMarcoError, match="does not exist: docs/data-cards/msmarco.md says"):
         read_queries(tmp_path / "none")
+
+
+def test_a_query_of_two_sets_has_one_text():
+    with pytest.raises(MsMarcoError, match="Query 1 reads 'fly' in qs2 and 'bee' in another set"):
+        query_table({"qs1": {"1": "bee"}, "qs2": {"1": "fly"}})
 
 
 def test_judgements_of_the_wanted_queries_are_kept(write):

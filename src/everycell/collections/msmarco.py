@@ -281,6 +281,41 @@ def read_query_set(name: str, path: Path) -> dict[str, str]:
     return read_annotated_queries(path) if name == "qs1" else read_queries(path)
 
 
+def query_table(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
+    """Queries of several sets once each, so that none is ranked twice.
+
+    Parameters
+    ----------
+    sets : mapping of str to mapping of str to str
+        Name of a set -> id -> text.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query_id``, ``text``, and one of bool for each set; in the order of the sets.
+
+    Raises
+    ------
+    MsMarcoError
+        A query with another text in another set.
+
+    Examples
+    --------
+    >>> query_table({"qs1": {"1": "a bee", "2": "a fly"}, "qs2": {"2": "a fly"}}).values.tolist()
+    [['1', 'a bee', True, False], ['2', 'a fly', True, True]]
+    """
+    texts: dict[str, str] = {}
+    for name, queries in sets.items():
+        for query, text in queries.items():
+            if texts.setdefault(query, text) != text:
+                raise MsMarcoError(
+                    f"Query {query} reads {text!r} in {name} and {texts[query]!r} in another set: "
+                    "take both sets from the same queries."
+                )
+    table = pd.DataFrame({"query_id": list(texts), "text": list(texts.values())})
+    return table.assign(**{name: table["query_id"].isin(list(sets[name])) for name in sets})
+
+
 def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
     r"""Relevance judgements of some queries.
 

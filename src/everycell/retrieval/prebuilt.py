@@ -321,13 +321,15 @@ def search_vectors(
         )
     faiss.omp_set_num_threads(threads)
     scores, places = index.search(vectors, min(hits, index.ntotal))
-    return pd.DataFrame(
+    run = pd.DataFrame(
         {
             "query": np.repeat(np.array(list(queries), dtype=object), places.shape[1]),
             "document": names[places.ravel()],
             "score": scores.ravel().astype(float),
         }
     )
+    # An approximate index says -1 where it found fewer.
+    return run[places.ravel() >= 0].reset_index(drop=True)
 
 
 def distinct_words(text: str) -> dict[str, int]:

@@ -1,0 +1,196 @@
+"""Encoders of queries for published indexes of MS MARCO: uniCOIL and five of vectors.
+
+They compute what pyserini's own do, whose uniCOIL and ANCE do not load with transformers 5. Weights
+are read from safetensors only.
+
+===========  =====================================================================================
+unicoil      weight of each word piece, summed over its places, [CLS] left out, in 256 steps of 5
+ance         RoBERTa's first token, a linear layer and a layer norm; 64 tokens
+first        first token, as it is (both DistilBERTs)
+mean         mean of all tokens, of length 1 (SBERT)
+tct_colbert  "[CLS] [Q] query" filled up with [MASK] to 36 tokens; mean of all after the fourth
+===========  =====================================================================================
+
+Source: the modules of `pyserini.encode` in pyserini 1.6.0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import torch
+from torch.nn import functional
+from transformers import (
+    AutoModel,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    RobertaConfig,
+    RobertaModel,
+    RobertaPreTrainedModel,
+)
+
+from everycell.learning.models import ModelError
+from everycell.learning.tildev2 import TildeV2
+
+Kind = Literal["unicoil", "ance", "first", "mean", "tct_colbert"]
+
+# Tokens after which a query is cut; None: what the tokenizer says.
+_LENGTHS: dict[str, int | None] = {
+    "unicoil": 128,
+    "ance": 64,
+    "first": None,
+    "mean": None,
+    "tct_colbert": 36,
+}
+# uniCOIL's weights up to 5 become whole numbers up to 256.
+_RANGE, _STEPS = 5, 256
+# Size of ANCE's vectors.
+_ANCE = 768
+
+
+class Ance(RobertaPreTrainedModel):
+    """RoBERTa with ANCE's head; its parts have the names of the published checkpoint."""
+
+    config_class = RobertaConfig
+
+    def __init__(self, config: RobertaConfig) -> None:
+        super().__init__(config)
+        self.roberta = RobertaModel(config, add_pooling_layer=False)
+        self.embeddingHead = torch.nn.Linear(config.hidden_size, _ANCE)
+        self.norm = torch.nn.LayerNorm(_ANCE)
+        self.post_init()
+
+    def forward(self, **batch: torch.Tensor) -> torch.Tensor:
+        """Vector of each text, shape (b, 768)."""
+        return self.norm(self.embeddingHead(self.roberta(**batch).last_hidden_state[:, 0]))
+
+
+def load_encoder(
+    source: str, kind: Kind, *, network: bool = False
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A query encoder with its tokenizer, in eval mode, on the CPU.
+
+    Parameters
+    ----------
+    source : str
+        Folder of a model in safetensors with its tokenizer, or its name on the Hugging Face hub.
+    kind : {"unicoil", "ance", "first", "mean", "tct_colbert"}
+        See the head of this module.
+    network : bool
+        Whether a name that is not in the hub's local cache may be downloaded.
+
+    Returns
+    -------
+    model : transformers.PreTrainedModel
+    tokenizer : transformers.PreTrainedTokenizerBase
+
+    Raises
+    ------
+    ModelError
+        Another kind, no such model, weights that are a pickle or damaged or lack a part.
+
+    Examples
+    --------
+    >>> load_encoder("castorini/no-such-model", "ance")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.learning.models.ModelError: The query encoder castorini/no-such-model cannot be
+    loaded (...): name a folder with its weights in safetensors and its tokenizer, or allow the
+    network.
+    """
+    if kind not in get_args(Kind):
+        raise ModelError(f"kind is {kind!r}: give one of {', '.join(get_args(Kind))}.")
+    made: Any = {"unicoil": TildeV2, "ance": Ance}.get(kind, AutoModel)
+    options = {"local_files_only": not network or Path(source).is_dir()}
+    try:
+        model, report = made.from_pretrained(
+            source,
+            use_safetensors=True,
+            dtype=torch.float32,
+            output_loading_info=True,
+            **options,
+        )
+        tokenizer = AutoTokenizer.from_pretrained(source, **options)
+    # A damaged or missing file ends in errors of safetensors, tokenizers, the hub and others.
+    except Exception as error:
+        reason = str(error).partition("\n")[0]
+        raise ModelError(
+            f"The query encoder {source} cannot be loaded ({reason}): name a folder with its "
+            "weights in safetensors and its tokenizer, or allow the network."
+        ) from error
+    # Poolers serve classification only and are not used.
+    if missing := [part for part in report["missing_keys"] if "pooler" not in part]:
+        raise ModelError(
+            f"The weights of {source} lack {sorted(missing)[0]!r} and so are no {kind} encoder: "
+            "name the model that belongs to the index."
+        )
+    return model.eval(), tokenizer
+
+
+def encode_queries(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    kind: Kind,
+    queries: Sequence[str],
+) -> Iterator[dict[str, int] | list[float]]:
+    """Encode queries one by one, so that none depends on others of a batch.
+
+    Parameters
+    ----------
+    model, tokenizer
+        From `load_encoder`.
+    kind
+        As there.
+    queries : sequence of str
+
+    Yields
+    ------
+    dict of str to int, or list of float
+        Of uniCOIL: word piece -> weight, 0 or more. Of the others: a vector.
+
+    Examples
+    --------
+    >>> from transformers import BertConfig, BertModel, BertTokenizer
+    >>> vocabulary = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"])}
+    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
+    >>> model = BertModel(BertConfig(vocab_size=6, num_hidden_layers=1, **size)).eval()
+    >>> found = encode_queries(model, BertTokenizer(vocab=vocabulary), "first", ["a b", "a"])
+    >>> [len(vector) for vector in found]
+    [4, 4]
+    """
+    length = _LENGTHS[kind]
+    finish: Callable[[Any], torch.Tensor] = {
+        "unicoil": lambda out: out,
+        "ance": lambda out: out,
+        "first": lambda out: out.last_hidden_state[:, 0],
+        "mean": lambda out: functional.normalize(out.last_hidden_state.mean(dim=1)),
+        "tct_colbert": lambda out: out.last_hidden_state[:, 4:].mean(dim=1),
+    }[kind]
+    for query in queries:
+        text = f"[CLS] [Q] {query}" + "[MASK]" * length if kind == "tct_colbert" else query
+        ids = tokenizer(
+            text,
+            truncation=True,
+            max_length=length,
+            add_special_tokens=kind != "tct_colbert",
+            return_token_type_ids=False,
+            return_tensors="pt",
+        ).to(model.device)
+        with torch.inference_mode():
+            found = finish(model(**ids))[0].cpu()
+        if kind == "unicoil":
+            yield _weights(tokenizer.convert_ids_to_tokens(ids["input_ids"][0]), found.tolist())
+        else:
+            yield found.tolist()
+
+
+def _weights(pieces: Sequence[str], weights: Sequence[float]) -> dict[str, int]:
+    """Sum of the weights of each piece, as a whole number."""
+    sums: Counter[str] = Counter()
+    for piece, weight in zip(pieces, weights, strict=True):
+        if piece != "[CLS]":
+            sums[piece] += weight
+    return {piece: round(weight / _RANGE * _STEPS) for piece, weight in sums.items()}

@@ -1,0 +1,319 @@
+# MS MARCO passages for chapter 4 of abolghasemi2026, full tier: 11 rankers on both query sets, and
+# on the collection with genders swapped. Include it after abolghasemi2026_ch2.smk (ON_GPU).
+
+from everycell.collections.msmarco import COLLECTION as MSMARCO_PASSAGES, QUERY_SETS
+
+MSMARCO = SETTINGS.term_fairness.msmarco
+#: What each index holds, and the kind of query encoder (everycell.learning.query_encoders).
+MSMARCO_INDEXES = {
+    "bm25": ("text", None),
+    "unicoil": ("impacts", "unicoil"),
+    "deepimpact": ("impacts", "words"),
+    "ance": ("vectors", "ance"),
+    "distilbert_kd": ("vectors", "first"),
+    "distilbert_tasb": ("vectors", "first"),
+    "tct_colbert": ("vectors", "tct_colbert"),
+    "sbert": ("vectors", "mean"),
+}
+MSMARCO_RERANKERS = ("bert", "minilm", "tinybert")
+#: The rows of Table 4.1 in its order; Table 4.2 has the first and the last three.
+MSMARCO_RANKERS = (*MSMARCO_INDEXES, *MSMARCO_RERANKERS)
+MSMARCO_SWAPPED_RANKERS = ("bm25", *MSMARCO_RERANKERS)
+MSMARCO_CARD = "docs/data-cards/msmarco.md"
+
+
+def msmarco_path(key, content):
+    """A folder that only the user can name, by its key below `term_fairness.msmarco`."""
+    folder = MSMARCO
+    for part in key.split("."):
+        folder = getattr(folder, part)
+    if folder is None or not os.path.isdir(folder):
+        found = "null" if folder is None else f"{folder!r}, which is no folder"
+        raise WorkflowError(
+            f"config.yaml: `term_fairness.msmarco.{key}` is {found}; this tier needs {content} "
+            f"there, so name its folder ({MSMARCO_CARD} says what it holds), or ask for another "
+            "tier."
+        )
+    return Path(folder)
+
+
+def msmarco_file(name):
+    """A published file in the folder that the user names."""
+    folder = msmarco_path("folder", "the published files of MS MARCO")
+    if not (folder / name).is_file():
+        raise WorkflowError(
+            f"config.yaml: `term_fairness.msmarco.folder` is {str(folder)!r}, which has no {name}; "
+            f"{MSMARCO_CARD} says what to download."
+        )
+    return str(folder / name)
+
+
+def msmarco_model(reranker):
+    """Files of a cross-encoder in the folder that the user names."""
+    key = f"rerankers.{reranker}"
+    folder = msmarco_path(key, "a cross-encoder in safetensors with its tokenizer")
+    patterns = ("config.json", "model*.safetensors*", "*token*.json", "vocab.txt")
+    found = [file for pattern in patterns for file in sorted(folder.glob(pattern))]
+    for needed in patterns[:2]:
+        if not any(file.match(needed) for file in found):
+            raise WorkflowError(
+                f"config.yaml: `term_fairness.msmarco.{key}` is {str(folder)!r}, which has no "
+                f"{needed}; name a folder with a cross-encoder in safetensors."
+            )
+    return [str(file) for file in found]
+
+
+def msmarco_runs(where, rankers, query_sets=tuple(QUERY_SETS)):
+    """Run files of rankers; `where` is msmarco or msmarcoswapped.
+
+    What only the user can name is looked at here, since Snakemake takes an error in a rule further
+    up for a reason to try another one. To be called in an input function.
+    """
+    for name in (MSMARCO_PASSAGES, MSMARCO.qrels):
+        msmarco_file(name)
+    for ranker in rankers:
+        if ranker in MSMARCO_RERANKERS:
+            msmarco_model(ranker)
+    return [
+        f"work/{where}/runs/{ranker}.{query_set}.run"
+        for ranker in rankers
+        for query_set in query_sets
+    ]
+
+
+def msmarco_source(wildcards):
+    """What encodes the queries of a ranker: a folder, a name, or a file of encoded ones."""
+    return getattr(MSMARCO.encoders, wildcards.ranker)
+
+
+def msmarco_encoder_files(wildcards):
+    """Its files, if it is one on disk."""
+    source = Path(msmarco_source(wildcards))
+    if source.suffix == ".jsonl":
+        return [str(source)]
+    return [str(file) for file in sorted(source.glob("*"))]
+
+
+def msmarco_encoded(wildcards):
+    """Encoded queries, where an index wants them."""
+    if MSMARCO_INDEXES[wildcards.ranker][1] is None:
+        return []
+    return f"work/msmarco/encoded/{wildcards.ranker}.jsonl"
+
+
+def msmarco_search_memory(wildcards):
+    """MB for a search: faiss reads a flat index of 8.8 million vectors as a whole."""
+    return 40000 if MSMARCO_INDEXES[wildcards.ranker][0] == "vectors" else 8000
+
+
+def msmarco_candidates(where):
+    """BM25's lists that the cross-encoders re-rank."""
+    return [f"work/{where}/runs/bm25.{name}.run" for name in QUERY_SETS]
+
+
+rule msmarco_queries:
+    input:
+        **{name: resource(key) for name, key in QUERY_SETS.items()},
+        judgements=lambda wildcards: msmarco_file(MSMARCO.qrels),
+    output:
+        **{f"qrels_{name}": f"work/msmarco/qrels.{name}.parquet" for name in QUERY_SETS},
+        queries="work/msmarco/queries.parquet",
+    log:
+        "logs/retrieval/msmarco/queries.log",
+    benchmark:
+        "benchmarks/retrieval/msmarco/queries.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        sets=list(QUERY_SETS),
+        code=code_of("msmarco_queries.py"),
+    message:
+        "Queries and judgements of MS MARCO"
+    script:
+        "../scripts/msmarco_queries.py"
+
+
+rule msmarco_counts:
+    input:
+        collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
+        words=resource("gender-bias-ir/fairr/wordlist_gender_representative.txt"),
+    output:
+        counts="work/msmarco/counts.parquet",
+    log:
+        "logs/retrieval/msmarco/counts.log",
+    benchmark:
+        "benchmarks/retrieval/msmarco/counts.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        passages=MSMARCO.passages,
+        code=code_of("msmarco_counts.py"),
+    message:
+        "Gendered terms in the passages of MS MARCO"
+    script:
+        "../scripts/msmarco_counts.py"
+
+
+rule msmarco_encode_queries:
+    input:
+        queries="work/msmarco/queries.parquet",
+        encoder=msmarco_encoder_files,
+    output:
+        vectors="work/msmarco/encoded/{ranker}.jsonl",
+    log:
+        "logs/retrieval/msmarco/encode_{ranker}.log",
+    benchmark:
+        "benchmarks/retrieval/msmarco/encode_{ranker}.tsv"
+    wildcard_constraints:
+        ranker="|".join(name for name, (_, kind) in MSMARCO_INDEXES.items() if kind),
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        kind=lambda wildcards: MSMARCO_INDEXES[wildcards.ranker][1],
+        source=msmarco_source,
+        network=SETTINGS.network,
+        code=code_of("msmarco_encode_queries.py"),
+    message:
+        "Encoding the queries for {wildcards.ranker}"
+    script:
+        "../scripts/msmarco_encode_queries.py"
+
+
+# Both sets in one search: an index of vectors takes minutes to read, and QS2 is a part of QS1.
+rule msmarco_search:
+    input:
+        queries="work/msmarco/queries.parquet",
+        encoded=msmarco_encoded,
+    output:
+        **{name: f"work/msmarco/runs/{{ranker}}.{name}.run" for name in QUERY_SETS},
+    log:
+        "logs/retrieval/msmarco/search_{ranker}.log",
+    benchmark:
+        "benchmarks/retrieval/msmarco/search_{ranker}.tsv"
+    wildcard_constraints:
+        ranker="|".join(MSMARCO_INDEXES),
+    conda:
+        "../../envs/lucene.yaml"
+    threads: 4
+    resources:
+        mem_mb=msmarco_search_memory,
+        runtime=720,
+    params:
+        kind=lambda wildcards: MSMARCO_INDEXES[wildcards.ranker][0],
+        index=lambda wildcards: getattr(MSMARCO.indexes, wildcards.ranker),
+        ranker=lambda wildcards: wildcards.ranker,
+        bm25=MSMARCO.bm25.model_dump(),
+        hits=MSMARCO.hits,
+        code=code_of("msmarco_search.py"),
+    message:
+        "Searching MS MARCO ({wildcards.ranker})"
+    script:
+        "../scripts/msmarco_search.py"
+
+
+rule msmarco_rerank:
+    input:
+        queries="work/msmarco/queries.parquet",
+        collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
+        candidates=msmarco_candidates("msmarco"),
+        model=lambda wildcards: msmarco_model(wildcards.reranker),
+    output:
+        **{name: f"work/msmarco/runs/{{reranker}}.{name}.run" for name in QUERY_SETS},
+    log:
+        "logs/retrieval/msmarco/rerank_{reranker}.log",
+    benchmark:
+        "benchmarks/retrieval/msmarco/rerank_{reranker}.tsv"
+    wildcard_constraints:
+        reranker="|".join(MSMARCO_RERANKERS),
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        **ON_GPU,
+    params:
+        pair=MSMARCO.pair,
+        swapped=False,
+        code=code_of("msmarco_rerank.py"),
+    message:
+        "Re-ranking MS MARCO ({wildcards.reranker})"
+    script:
+        "../scripts/msmarco_rerank.py"
+
+
+# What BM25 and the cross-encoders find where the passages have the other gender.
+rule msmarco_swapped_index:
+    input:
+        collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
+    output:
+        index=directory("work/msmarcoswapped/lucene"),
+    log:
+        "logs/retrieval/msmarcoswapped/index.log",
+    benchmark:
+        "benchmarks/retrieval/msmarcoswapped/index.tsv"
+    conda:
+        "../../envs/lucene.yaml"
+    threads: 4
+    resources:
+        mem_mb=6000,
+        runtime=240,
+    params:
+        passages=MSMARCO.passages,
+        code=code_of("msmarco_swapped_index.py"),
+    message:
+        "Lucene index of MS MARCO with genders swapped"
+    script:
+        "../scripts/msmarco_swapped_index.py"
+
+
+use rule msmarco_search as msmarco_swapped_search with:
+    input:
+        queries="work/msmarco/queries.parquet",
+        index="work/msmarcoswapped/lucene",
+    output:
+        **{name: f"work/msmarcoswapped/runs/bm25.{name}.run" for name in QUERY_SETS},
+    log:
+        "logs/retrieval/msmarcoswapped/search_bm25.log",
+    benchmark:
+        "benchmarks/retrieval/msmarcoswapped/search_bm25.tsv"
+    resources:
+        mem_mb=8000,
+        runtime=120,
+    params:
+        kind="text",
+        index=None,
+        ranker="bm25",
+    message:
+        "Searching MS MARCO with genders swapped"
+
+
+use rule msmarco_rerank as msmarco_swapped_rerank with:
+    input:
+        queries="work/msmarco/queries.parquet",
+        collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
+        candidates=msmarco_candidates(
+            "msmarcoswapped" if MSMARCO.swapped_candidates == "swapped" else "msmarco"
+        ),
+        model=lambda wildcards: msmarco_model(wildcards.reranker),
+    output:
+        **{
+            name: f"work/msmarcoswapped/runs/{{reranker}}.{name}.run"
+            for name in QUERY_SETS
+        },
+    log:
+        "logs/retrieval/msmarcoswapped/rerank_{reranker}.log",
+    benchmark:
+        "benchmarks/retrieval/msmarcoswapped/rerank_{reranker}.tsv"
+    params:
+        swapped=True,
+    message:
+        "Re-ranking MS MARCO with genders swapped ({wildcards.reranker})"
