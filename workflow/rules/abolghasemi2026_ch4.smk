@@ -8,12 +8,6 @@ from everycell.collections.planted_bias import SYSTEMS as PLANTED
 from everycell.metrics.term_fairness import TAU
 
 CH4 = SETTINGS.term_fairness
-# What each tier measures: rows of (query set, collection, run, name in the figure).
-SYSTEMS_CH4 = {
-    "embedded": [("planted", "planted", system, system) for system in PLANTED],
-}
-
-
 #: Terms of the groups that the NFaiRR authors released.
 WORD_LIST = "gender-bias-ir/fairr/wordlist_gender_representative.txt"
 
@@ -39,24 +33,6 @@ def fold_models(wildcards):
 def fold_queries(wildcards):
     """Queries of each fold, with the split that its model saw."""
     return [f"work/cast/folds/{fold}/queries.parquet" for fold in folds_for(wildcards)]
-
-
-def word_list_of(wildcards):
-    """Terms of the groups: those that were planted, or those that the NFaiRR authors released."""
-    if wildcards.collection == "planted":
-        return "work/planted/words.txt"
-    return resource(WORD_LIST)
-
-
-def fairness_files(tier):
-    """Runs that a tier measures, and the counts of their documents, as inputs of a rule."""
-    systems = SYSTEMS_CH4[tier]
-    return {
-        "runs": [f"work/{where}/runs/{run}.run" for _, where, run, _ in systems],
-        "counts": list(
-            dict.fromkeys(f"work/{where}/counts.parquet" for _, where, *_ in systems)
-        ),
-    }
 
 
 # Documents and rankings with a known bias: the embedded stand-in for MS MARCO.
@@ -88,7 +64,11 @@ rule collection_planted:
 rule count_terms:
     input:
         documents="work/{collection}/documents.parquet",
-        words=word_list_of,
+        words=lambda wildcards: (
+            "work/planted/words.txt"
+            if wildcards.collection == "planted"
+            else resource(WORD_LIST)
+        ),
     output:
         counts="work/{collection}/counts.parquet",
     log:
@@ -153,7 +133,8 @@ use rule abolghasemi2026_ch4_example as abolghasemi2024_example with:
 # Figure 4.2: the measures at every cut-off; on planted rankings also against what was planted.
 rule abolghasemi2026_ch4_depth:
     input:
-        **fairness_files("embedded"),
+        runs=[f"work/planted/runs/{system}.run" for system in PLANTED],
+        counts="work/planted/counts.parquet",
         truth="work/planted/truth.parquet",
     output:
         **figure_files("embedded", "abolghasemi2026/figure_4_2"),
@@ -170,7 +151,8 @@ rule abolghasemi2026_ch4_depth:
         mem_mb=1000,
         runtime=5,
     params:
-        systems=SYSTEMS_CH4["embedded"],
+        # Query set, collection, run, and name in the figure.
+        systems=[("planted", "planted", system, system) for system in PLANTED],
         # From 1 on; the print does not say how far it goes.
         cutoffs=CH4.planted.depth,
         tau=TAU,
@@ -184,7 +166,8 @@ rule abolghasemi2026_ch4_depth:
 
 use rule abolghasemi2026_ch4_depth as abolghasemi2024_depth with:
     input:
-        **fairness_files("embedded"),
+        runs=[f"work/planted/runs/{system}.run" for system in PLANTED],
+        counts="work/planted/counts.parquet",
     output:
         **figure_files("embedded", "abolghasemi2024/figure_2"),
         **beside("embedded", "abolghasemi2024/figure_2", "sensitivity"),
