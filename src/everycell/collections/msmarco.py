@@ -324,8 +324,8 @@ def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
     path : Path
         ``qrels.dev.tsv`` (all dev queries): lines "query, 0, passage, 1" with tabs or blanks.
     queries : collection of str
-        Ids of the queries wanted. One without a judgement has no row: most of MS MARCO's dev
-        queries have none, and measures of effectiveness are means over the others.
+        Ids of the queries wanted. One without a judgement has no row, and measures of
+        effectiveness are means over the others.
 
     Returns
     -------

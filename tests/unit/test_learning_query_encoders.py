@@ -1,0 +1,123 @@
+"""Query encoders on random models: what each makes of its model's output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, RobertaConfig
+
+from everycell.learning.models import ModelError
+from everycell.learning.query_encoders import Ance, encode_queries, load_encoder
+from everycell.learning.tildev2 import TildeV2
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[", "]", "q", "red", "blue", "##s"]
+SIZES = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 16}
+QUERY = "Red blues red green"
+IDS = [2, 8, 9, 10, 8, 1, 3]
+
+
+def written(model, folder: Path, tokenizer: str = "BertTokenizerFast") -> str:
+    model.save_pretrained(folder)
+    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in PIECES))
+    kind = {"tokenizer_class": tokenizer, "do_lower_case": True}
+    (folder / "tokenizer_config.json").write_text(json.dumps(kind))
+    return str(folder)
+
+
+def bert_config() -> BertConfig:
+    return BertConfig(vocab_size=len(PIECES), num_hidden_layers=1, initializer_range=0.5, **SIZES)
+
+
+def encoded(source: str, kind: str, query: str = QUERY):
+    model, tokenizer = load_encoder(source, kind)
+    [found] = encode_queries(model, tokenizer, kind, [query])
+    return found
+
+
+@pytest.fixture
+def bert(tmp_path) -> tuple[BertModel, str]:
+    torch.manual_seed(0)
+    model = BertModel(bert_config()).eval()
+    return model, written(model, tmp_path)
+
+
+def states(model, ids: list[int]) -> np.ndarray:
+    with torch.no_grad():
+        return model(torch.tensor([ids])).last_hidden_state[0].numpy()
+
+
+def test_unicoil_sums_a_piece_over_its_places_in_steps(tmp_path):
+    torch.manual_seed(0)
+    model = TildeV2(bert_config()).eval()
+    torch.nn.init.constant_(model.tok_proj.bias, 2.0)
+    found = encoded(written(model, tmp_path), "unicoil")
+    with torch.no_grad():
+        weights = model(input_ids=torch.tensor([IDS]))[0].tolist()
+    expected = {
+        "red": weights[1] + weights[4],
+        "blue": weights[2],
+        "##s": weights[3],
+        "[UNK]": weights[5],
+        "[SEP]": weights[6],
+    }
+    assert found == {piece: round(weight / 5 * 256) for piece, weight in expected.items()}
+    assert max(found.values()) > 50
+
+
+def test_first_token_and_mean_of_all(bert):
+    model, folder = bert
+    of_tokens = states(model, IDS)
+    assert encoded(folder, "first") == pytest.approx(of_tokens[0], abs=1e-5)
+    mean = of_tokens.mean(axis=0)
+    assert encoded(folder, "mean") == pytest.approx(mean / np.linalg.norm(mean), abs=1e-5)
+
+
+def test_tct_colbert_fills_up_with_masks(bert):
+    model, folder = bert
+    ids = [2, 5, 7, 6, 8, 9, 10, 8, 1]
+    of_tokens = states(model, ids + [4] * (36 - len(ids)))
+    assert encoded(folder, "tct_colbert") == pytest.approx(of_tokens[4:].mean(axis=0), abs=1e-5)
+    cut = states(model, [2, 5, 7, 6] + [8] * 32)
+    long = encoded(folder, "tct_colbert", "red " * 50)
+    assert long == pytest.approx(cut[4:].mean(axis=0), abs=1e-5)
+
+
+def test_distilbert_is_read_too(tmp_path):
+    torch.manual_seed(0)
+    sizes = {"dim": 16, "n_heads": 2, "hidden_dim": 16, "n_layers": 1}
+    model = DistilBertModel(DistilBertConfig(vocab_size=len(PIECES), **sizes)).eval()
+    folder = written(model, tmp_path, "DistilBertTokenizerFast")
+    assert encoded(folder, "first") == pytest.approx(states(model, IDS)[0], abs=1e-5)
+
+
+def test_ance_has_its_own_head(tmp_path):
+    torch.manual_seed(0)
+    config = RobertaConfig(vocab_size=40, num_hidden_layers=1, max_position_embeddings=80, **SIZES)
+    model = Ance(config).eval()
+    model.save_pretrained(tmp_path)
+    letters = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *"bdeR", "Ġ"]
+    vocabulary = {piece: number for number, piece in enumerate(letters)}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocabulary))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizer"}')
+    found = encoded(str(tmp_path), "ance", "Red bed")
+    with torch.no_grad():
+        expected = model(input_ids=torch.tensor([[0, 8, 7, 6, 9, 5, 7, 6, 2]]))[0]
+    assert found == pytest.approx(expected.numpy(), abs=1e-5) and len(found) == 768
+    # After 62 tokens and the two special ones nothing counts.
+    assert encoded(str(tmp_path), "ance", "e" * 62) == encoded(str(tmp_path), "ance", "e" * 90)
+
+
+def test_what_is_no_such_encoder_is_refused(bert, tmp_path):
+    _, folder = bert
+    with pytest.raises(ModelError, match="kind is 'splade': give one of unicoil, ance"):
+        load_encoder(folder, "splade")
+    with pytest.raises(ModelError, match="lack 'tok_proj.bias' and so are no unicoil encoder"):
+        load_encoder(folder, "unicoil")
+    (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="cannot be loaded .*: name a folder with its weights in"):
+        load_encoder(folder, "first")

@@ -1,0 +1,193 @@
+"""MS MARCO, full tier, on invented passages with tiny indexes and random models: the path alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from transformers import BertConfig, BertForSequenceClassification
+from workflow.project import Project
+
+from everycell.collections.msmarco import COLLECTION, QUERY_SETS, read_query_set
+from everycell.learning.tildev2 import TildeV2
+from everycell.retrieval.lucene import start_java
+from everycell.retrieval.prebuilt import distinct_words, index_texts
+from everycell.retrieval.runs import read_run
+from everycell.sources.fetch import fetch
+
+#: Queries of each set that a passage is made of; the others find what shares words with it.
+ANSWERED = 30
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def write_model(folder: Path, made: type, words: list[str]) -> None:
+    """A BERT of one layer with random weights, and its vocabulary alone as tokenizer."""
+    torch.manual_seed(0)
+    model = made(
+        BertConfig(
+            vocab_size=len(words) + len(SPECIAL),
+            hidden_size=8,
+            num_attention_heads=1,
+            intermediate_size=8,
+            num_hidden_layers=1,
+            max_position_embeddings=64,
+            num_labels=1,
+            # Else the untrained weights are all but equal, and so are all scores.
+            initializer_range=0.5,
+        )
+    )
+    if made is TildeV2:
+        torch.nn.init.constant_(model.tok_proj.bias, 3.0)
+    model.save_pretrained(folder)
+    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in [*SPECIAL, *words]))
+    kind = {"tokenizer_class": "BertTokenizerFast", "do_lower_case": True}
+    (folder / "tokenizer_config.json").write_text(json.dumps(kind))
+
+
+def index_impacts(texts: list[str], folder: Path) -> None:
+    """Index as Anserini makes one of learned sparse vectors; the impact of a word is its length."""
+    start_java()
+    from jnius import autoclass
+
+    (folder / "vectors").mkdir(parents=True)
+    with (folder / "vectors/0.jsonl").open("w") as file:
+        for number, text in enumerate(texts):
+            vector = {word: len(word) for word in distinct_words(text)}
+            file.write(json.dumps({"id": str(number), "contents": "", "vector": vector}) + "\n")
+    autoclass("io.anserini.index.IndexCollection").main(
+        ["-collection", "JsonVectorCollection", "-input", str(folder / "vectors")]
+        + ["-generator", "DefaultLuceneDocumentGenerator", "-index", str(folder / "index")]
+        + ["-impact", "-pretokenized", "-quiet"]
+    )
+
+
+@pytest.fixture
+def named(clean: Project, mirror: Path) -> Project:
+    """Return a project whose configuration names a folder for everything."""
+    for folder in ("cross", "unicoil"):
+        (clean.folder / "marco" / folder).mkdir(parents=True)
+    (clean.folder / "marco/cross/config.json").touch()
+    (clean.folder / "marco/cross/model.safetensors").touch()
+    for file in (COLLECTION, "qrels.dev.tsv"):
+        (clean.folder / "marco" / file).touch()
+    for old, new in (
+        ("    folder: null\n    qrels", "    folder: marco\n    qrels"),
+        ("passages: 8841823", f"passages: {2 * ANSWERED}"),
+        ("      bm25: msmarco-v1-passage\n", "      bm25: marco/bm25\n"),
+        ("unicoil: msmarco-v1-passage.unicoil", "unicoil: marco/impacts/index"),
+        ("unicoil: castorini/unicoil-msmarco-passage", "unicoil: marco/unicoil"),
+        (
+            "{bert: null, minilm: null, tinybert: null}",
+            "{bert: marco/cross, minilm: marco/cross, tinybert: marco/cross}",
+        ),
+        ("    pair: 512", "    pair: 48"),
+    ):
+        clean.edit("config.yaml", old, new)
+    return Project(clean.folder, mirror)
+
+
+def write_all(data: Path, mirror: Path, cache: Path) -> list[str]:
+    """Write collection, judgements, indexes and models; the queries that have an answer."""
+    sets = {
+        name: read_query_set(name, fetch(key, cache, mirror=mirror, network=False))
+        for name, key in QUERY_SETS.items()
+    }
+    answered = list(sets["qs2"])[:ANSWERED]
+    answered += [query for query in sets["qs1"] if query not in sets["qs2"]][:ANSWERED]
+    texts = [f"{sets['qs1'][query]}, he told her brother John" for query in answered]
+    (data / COLLECTION).write_text(
+        "".join(f"{number}\t{text}\n" for number, text in enumerate(texts))
+    )
+    (data / "qrels.dev.tsv").write_text(
+        "".join(f"{query}\t0\t{number}\t1\n" for number, query in enumerate(answered))
+    )
+    index_texts(((str(number), text) for number, text in enumerate(texts)), data / "bm25")
+    index_impacts(texts, data / "impacts")
+    said = [*sets["qs1"].values(), "he she his her brother sister john mary"]
+    words = sorted({word for text in said for word in distinct_words(text)})
+    write_model(data / "cross", BertForSequenceClassification, words)
+    write_model(data / "unicoil", TildeV2, words)
+    return answered
+
+
+@pytest.mark.slow
+def test_from_the_files_to_the_runs_of_both_collections(named, mirror, tmp_path):
+    answered = write_all(named.folder / "marco", mirror, tmp_path / "cache")
+    work = named.folder / "work"
+    made = {
+        (where, ranker): f"work/{where}/runs/{ranker}.qs1.run"
+        for where, ranker in (
+            ("msmarco", "bm25"),
+            ("msmarco", "unicoil"),
+            ("msmarcoswapped", "bm25"),
+            ("msmarcoswapped", "minilm"),
+        )
+    }
+    named.build(*made.values(), "work/msmarco/counts.parquet")
+
+    counts = pd.read_parquet(work / "msmarco/counts.parquet")
+    assert len(counts) == 2 * ANSWERED
+    # "he", "John", "her" and "brother" in each, and what a query brings.
+    assert (counts["m"] >= 2).all() and (counts["f"] >= 1).all()
+    judged = {
+        name: set(pd.read_parquet(work / f"msmarco/qrels.{name}.parquet")["query"])
+        for name in QUERY_SETS
+    }
+    assert judged == {"qs1": set(answered), "qs2": set(answered[:ANSWERED])}
+
+    runs = {key: read_run(named.folder / path) for key, path in made.items()}
+    place = {query: str(number) for number, query in enumerate(answered)}
+    for key in (("msmarco", "bm25"), ("msmarcoswapped", "bm25")):
+        first = runs[key].drop_duplicates("query").set_index("query")["document"]
+        assert sum(first[query] == place[query] for query in answered) >= 1.8 * ANSWERED, key
+    # QS2 is a part of QS1, and so is its run.
+    of_qs2 = read_run(work / "msmarco/runs/unicoil.qs2.run")
+    pairs = {key: set(zip(run["query"], run["document"], strict=True)) for key, run in runs.items()}
+    assert set(zip(of_qs2["query"], of_qs2["document"], strict=True)) < pairs["msmarco", "unicoil"]
+    # A cross-encoder ranks BM25's passages of the same collection anew.
+    assert pairs["msmarcoswapped", "minilm"] == pairs["msmarcoswapped", "bm25"]
+    orders = [
+        runs["msmarcoswapped", ranker].groupby("query")["document"].agg(list)
+        for ranker in ("bm25", "minilm")
+    ]
+    assert (orders[0] != orders[1]).mean() > 0.5
+
+
+def test_all_rankers_are_planned(named):
+    rankers = ("bm25", "unicoil", "deepimpact", "ance", "distilbert_kd", "distilbert_tasb")
+    rankers += ("tct_colbert", "sbert", "bert", "minilm", "tinybert")
+    swapped = [f"work/msmarcoswapped/runs/{name}.qs2.run" for name in ("bm25", *rankers[-3:])]
+    plan = named.planned(*(f"work/msmarco/runs/{name}.qs2.run" for name in rankers), *swapped)
+    assert plan["msmarco_search"] == 8 and plan["msmarco_encode_queries"] == 7
+    assert plan["msmarco_rerank"] == plan["msmarco_swapped_rerank"] == 3
+    assert plan["msmarco_swapped_index"] == plan["msmarco_swapped_search"] == 1
+    named.edit("config.yaml", "swapped_candidates: swapped", "swapped_candidates: original")
+    plan = named.planned(swapped[1])
+    assert "msmarco_swapped_index" not in plan and plan["msmarco_search"] == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "target", "said"),
+    [
+        (
+            "folder: marco\n",
+            "folder: null\n",
+            "counts.parquet",
+            "folder` is null; this tier needs the published files of MS MARCO there",
+        ),
+        (
+            "{bert: marco/cross",
+            "{bert: marco",
+            "runs/bert.qs1.run",
+            "rerankers.bert` is 'marco', which has no config.json; name a folder",
+        ),
+    ],
+)
+def test_what_only_the_user_can_name_is_asked_for_in_a_sentence(named, old, new, target, said):
+    named.edit("config.yaml", old, new)
+    done = named.snakemake("-n", f"work/msmarco/{target}")
+    assert done.returncode != 0
+    assert f"config.yaml: `term_fairness.msmarco.{said}" in done.stdout
