@@ -405,7 +405,7 @@ class CrossFitting(Training):
     folds: int = Field(5, ge=3, description="Folds that conversations are dealt into.")
     pairs: int = Field(800, ge=10, description="Relevant pairs that a model is trained on.")
     length: int = Field(128, ge=16, le=512, description="Word pieces of query and passage.")
-    depth: int = Field(100, ge=1, description="Documents of BM25's list that are re-ranked.")
+    depth: int = Field(30, ge=1, description="Documents of BM25's list that are re-ranked.")
 
 
 class TermFairness(_Model):
@@ -420,7 +420,7 @@ class TermFairness(_Model):
         "topic", description="CAsT passages that are ranked: the turn's, or its conversation's."
     )
     cast_relevant_from: int = Field(2, ge=1, le=4, description="Level that counts as relevant.")
-    cross_encoder: CrossFitting = CrossFitting(epochs=2, learning_rate=1e-3)
+    cross_encoder: CrossFitting = CrossFitting(epochs=1, learning_rate=1e-3)
     planted: Planted = Planted()
     msmarco: MsMarco = MsMarco()
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from job import Job
 
 from everycell.collections.cast_passages import (
-    SETTINGS,
     cast_benchmark,
     in_fold,
     read_cast_passages,
@@ -19,7 +18,6 @@ with Job(snakemake) as job:
     )
     benchmark = cast_benchmark(collection, relevant_from=settings.relevant_from)
     lists = benchmark.candidates
-    assert settings.setting in SETTINGS
     job.write_frame(collection.documents, "documents")
     job.write_frame(benchmark.queries, "queries")
     job.write_frame(lists[lists["setting"] == settings.setting], "candidates")
@@ -28,8 +26,9 @@ with Job(snakemake) as job:
     folds = topic_folds(collection, folds=settings.folds, seed=job.seed)
     for fold in range(settings.folds):
         split = in_fold(benchmark, folds, fold)
-        judged = split.candidates
-        # Trained on what was judged for the turn: elsewhere 0 may mean that nobody looked.
-        judged = judged[judged["setting"] == "judged"]
+        lists = split.candidates
+        # What answers other turns is what a model must tell apart. Trained on passages judged for
+        # the turn alone, it learned what answers have in common and ranked worse than chance.
+        lists = lists[lists["setting"] == "topic"]
         split.queries.to_parquet(snakemake.output.fold_queries[fold], index=False)
-        judged.to_parquet(snakemake.output.fold_candidates[fold], index=False)
+        lists.to_parquet(snakemake.output.fold_candidates[fold], index=False)
