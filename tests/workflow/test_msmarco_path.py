@@ -19,7 +19,7 @@ from everycell.retrieval.runs import read_run
 from everycell.sources.fetch import fetch
 
 #: Queries of each set that a passage is made of; the others find what shares words with it.
-ANSWERED = 30
+ANSWERED = 10
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
@@ -153,7 +153,7 @@ def test_from_the_files_to_the_runs_of_both_collections(named, mirror, tmp_path)
         runs["msmarcoswapped", ranker].groupby("query")["document"].agg(list)
         for ranker in ("bm25", "minilm")
     ]
-    assert (orders[0] != orders[1]).mean() > 0.5
+    assert (orders[0] != orders[1]).sum() > 100
 
 
 def test_all_rankers_are_planned(named):
