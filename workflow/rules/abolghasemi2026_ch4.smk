@@ -7,32 +7,9 @@ from everycell.collections.grepbias import QUERIES as GREPBIAS_QUERIES
 from everycell.collections.planted_bias import SYSTEMS as PLANTED
 from everycell.metrics.term_fairness import TAU
 
-CH4 = SETTINGS.term_fairness
+FAIRNESS = SETTINGS.term_fairness
 #: Terms of the groups that the NFaiRR authors released.
 WORD_LIST = "gender-bias-ir/fairr/wordlist_gender_representative.txt"
-
-
-def is_cast(wildcards):
-    """Whether the models were trained on folds of the wildcard's collection."""
-    return wildcards.collection.startswith("cast")
-
-
-def folds_for(wildcards):
-    """Folds whose models rank the wildcard's collection: one serves a collection new to it."""
-    return FOLDS if is_cast(wildcards) else FOLDS[:1]
-
-
-def fold_models(wildcards):
-    """Models that rank the wildcard's collection."""
-    return [
-        f"work/cast/models/cross-encoder.{wildcards.encoder}.fold-{fold}"
-        for fold in folds_for(wildcards)
-    ]
-
-
-def fold_queries(wildcards):
-    """Queries of each fold, with the split that its model saw."""
-    return [f"work/cast/folds/{fold}/queries.parquet" for fold in folds_for(wildcards)]
 
 
 # Documents and rankings with a known bias: the embedded stand-in for MS MARCO.
@@ -52,7 +29,7 @@ rule collection_planted:
         mem_mb=600,
         runtime=5,
     params:
-        sizes=CH4.planted.model_dump(),
+        sizes=FAIRNESS.planted.model_dump(),
         seed=SETTINGS.seed,
         code=code_of("collection_planted.py"),
     message:
@@ -154,7 +131,7 @@ rule abolghasemi2026_ch4_depth:
         # Query set, collection, run, and name in the figure.
         systems=[("planted", "planted", system, system) for system in PLANTED],
         # From 1 on; the print does not say how far it goes.
-        cutoffs=CH4.planted.depth,
+        cutoffs=FAIRNESS.planted.depth,
         tau=TAU,
         face=face_of("embedded", "abolghasemi2026/figure_4_2"),
         code=code_of("abolghasemi2026_ch4_depth.py"),
@@ -182,8 +159,7 @@ use rule abolghasemi2026_ch4_depth as abolghasemi2024_depth with:
 
 
 # Released tier: two collections with rankers of all three families, in place of MS MARCO.
-CH4 = SETTINGS.term_fairness
-FOLDS = range(CH4.cross_encoder.folds)
+FOLDS = range(FAIRNESS.cross_encoder.folds)
 
 
 rule collection_cast:
@@ -206,9 +182,9 @@ rule collection_cast:
         mem_mb=600,
         runtime=5,
     params:
-        setting=CH4.cast_setting,
-        relevant_from=CH4.cast_relevant_from,
-        folds=CH4.cross_encoder.folds,
+        setting=FAIRNESS.cast_setting,
+        relevant_from=FAIRNESS.cast_relevant_from,
+        folds=FAIRNESS.cross_encoder.folds,
         seed=SETTINGS.seed,
         code=code_of("collection_cast.py"),
     message:
@@ -311,8 +287,8 @@ rule score_with_feedback:
         mem_mb=2000,
         runtime=20,
     params:
-        bm25=CH4.bm25.model_dump(),
-        rm3=CH4.rm3.model_dump(),
+        bm25=FAIRNESS.bm25.model_dump(),
+        rm3=FAIRNESS.rm3.model_dump(),
         code=code_of("lucene_feedback.py"),
     message:
         "BM25 and RM3 on {wildcards.collection}"
@@ -339,14 +315,14 @@ use rule train as train_fold with:
         encoder="[a-z-]+",
         fold=r"\d+",
     params:
-        pairs=CH4.cross_encoder.pairs,
+        pairs=FAIRNESS.cross_encoder.pairs,
         negatives=NEGATIVES["cross-encoder"],
-        reading={"pair_length": {"total": CH4.cross_encoder.length}},
+        reading={"pair_length": {"total": FAIRNESS.cross_encoder.length}},
         tasks=None,
         options={
-            "epochs": CH4.cross_encoder.epochs,
-            "batch_size": CH4.cross_encoder.batch,
-            "learning_rate": CH4.cross_encoder.learning_rate,
+            "epochs": FAIRNESS.cross_encoder.epochs,
+            "batch_size": FAIRNESS.cross_encoder.batch,
+            "learning_rate": FAIRNESS.cross_encoder.learning_rate,
             "optimiser": "adamw",
             "warmup_ratio": 0.1,
             "checkpoint_steps": 100,
@@ -378,8 +354,8 @@ rule rerank_cross_fitted:
         runtime=60,
     params:
         cross_fitted=is_cast,
-        depth=CH4.cross_encoder.depth,
-        pair_length={"total": CH4.cross_encoder.length},
+        depth=FAIRNESS.cross_encoder.depth,
+        pair_length={"total": FAIRNESS.cross_encoder.length},
         code=code_of("cross_fitted.py"),
     message:
         "Re-ranking {wildcards.collection} (cross-encoders by fold)"
@@ -416,7 +392,7 @@ RANKERS = {
 QUERY_SETS = {
     "embedded": {"planted": ("work/planted", "", 1)},
     "released": {
-        "CAsT": ("work/cast", "", CH4.cast_relevant_from),
+        "CAsT": ("work/cast", "", FAIRNESS.cast_relevant_from),
         "GrepBiasIR": ("work/grepbias", "", 1),
     },
     "full": {
@@ -455,38 +431,6 @@ OVERLAP_ROWS = {
 }
 
 
-def baseline_of(wildcards):
-    """Ranker that the others are compared with."""
-    return None if wildcards.tier == "embedded" else "BM25"
-
-
-def fairness_inputs(wildcards):
-    """Runs, counts and judgements of a tier's query sets."""
-    files = {"runs": [], "counts": [], "qrels": []}
-    for folder, suffix, _ in QUERY_SETS[wildcards.tier].values():
-        runs = [
-            f"{folder}/runs/{run}{suffix}.run" for *_, run in RANKERS[wildcards.tier]
-        ]
-        files["runs"] += runs
-        files["counts"].append(f"{folder}/counts.parquet")
-        if wildcards.tier != "embedded":
-            files["qrels"].append(f"{folder}/qrels{suffix}.parquet")
-    return files
-
-
-def overlap_inputs(wildcards):
-    """Runs before and after the exchange, and the counts that fairness is measured with."""
-    files = {"runs": [], "counts": []}
-    for folder, counterfactual, suffix in COUNTERFACTUALS[wildcards.tier].values():
-        for place in (folder, counterfactual):
-            files["runs"] += [
-                f"{place}/runs/{run}{suffix}.run"
-                for _, run in OVERLAP_ROWS[wildcards.tier]
-            ]
-        files["counts"].append(f"{folder}/counts.parquet")
-    return files
-
-
 rule abolghasemi2026_ch4_fairness:
     input:
         unpack(fairness_inputs),
@@ -508,11 +452,11 @@ rule abolghasemi2026_ch4_fairness:
     params:
         systems=of_tier(RANKERS),
         query_sets=of_tier(QUERY_SETS),
-        k=CH4.k,
-        alpha=CH4.alpha,
+        k=FAIRNESS.k,
+        alpha=FAIRNESS.alpha,
         # Planted rankings have no baseline, and r of made-up rankings says nothing.
         baseline=baseline_of,
-        r="Pearson r (TExFAIR,NFaiRR)",
+        names={"r": "Pearson r (TExFAIR,NFaiRR)"},
         face=face_of("{tier}", "abolghasemi2026/table_4_1"),
         code=code_of("abolghasemi2026_ch4_fairness.py"),
     message:
@@ -531,7 +475,7 @@ use rule abolghasemi2026_ch4_fairness as abolghasemi2024_fairness with:
     benchmark:
         "benchmarks/abolghasemi2024/{tier}_table_1.tsv"
     params:
-        r="r",
+        names={"r": "r"},
         face=face_of("{tier}", "abolghasemi2024/table_1"),
     message:
         "Effectiveness and group fairness (Table 1, {wildcards.tier})"
@@ -556,8 +500,8 @@ rule abolghasemi2026_ch4_overlap:
     params:
         systems=of_tier(OVERLAP_ROWS),
         query_sets=of_tier(COUNTERFACTUALS),
-        k=CH4.k,
-        persistence=CH4.persistence,
+        k=FAIRNESS.k,
+        persistence=FAIRNESS.persistence,
         face=face_of("{tier}", "abolghasemi2026/table_4_2"),
         code=code_of("abolghasemi2026_ch4_overlap.py"),
     message:
@@ -577,3 +521,73 @@ use rule abolghasemi2026_ch4_overlap as abolghasemi2024_overlap with:
         face=face_of("{tier}", "abolghasemi2024/table_2"),
     message:
         "Overlap under an exchange of gender (Table 2, {wildcards.tier})"
+
+
+# The same on what the rankers of the other tiers found.
+use rule abolghasemi2026_ch4_depth as abolghasemi2026_ch4_depth_released with:
+    input:
+        **depth_files("released"),
+    output:
+        **figure_files("released", "abolghasemi2026/figure_4_2"),
+        **beside("released", "abolghasemi2026/figure_4_2", "sensitivity"),
+    log:
+        "logs/abolghasemi2026/released_figure_4_2.log",
+    benchmark:
+        "benchmarks/abolghasemi2026/released_figure_4_2.tsv"
+    params:
+        systems=depth_systems("released"),
+        # As many as a re-ranker has.
+        cutoffs=FAIRNESS.cross_encoder.depth,
+        face=face_of("released", "abolghasemi2026/figure_4_2"),
+    message:
+        "Fairness over the depth of rankings (Figure 4.2)"
+
+
+use rule abolghasemi2026_ch4_depth_released as abolghasemi2024_depth_released with:
+    output:
+        **figure_files("released", "abolghasemi2024/figure_2"),
+        **beside("released", "abolghasemi2024/figure_2", "sensitivity"),
+    log:
+        "logs/abolghasemi2024/released_figure_2.log",
+    benchmark:
+        "benchmarks/abolghasemi2024/released_figure_2.tsv"
+    params:
+        face=face_of("released", "abolghasemi2024/figure_2"),
+    message:
+        "Fairness over the depth of rankings (Figure 2)"
+
+
+use rule abolghasemi2026_ch4_depth as abolghasemi2026_ch4_depth_full with:
+    input:
+        **depth_files("full"),
+    output:
+        **figure_files("full", "abolghasemi2026/figure_4_2"),
+        **beside("full", "abolghasemi2026/figure_4_2", "sensitivity"),
+        points="results/full/abolghasemi2026/figure_4_2.points.csv",
+    log:
+        "logs/abolghasemi2026/full_figure_4_2.log",
+    benchmark:
+        "benchmarks/abolghasemi2026/full_figure_4_2.tsv"
+    resources:
+        mem_mb=8000,
+        runtime=30,
+    params:
+        systems=depth_systems("full"),
+        face=face_of("full", "abolghasemi2026/figure_4_2"),
+    message:
+        "Fairness over the depth of rankings on MS MARCO (Figure 4.2)"
+
+
+use rule abolghasemi2026_ch4_depth_full as abolghasemi2024_depth_full with:
+    output:
+        **figure_files("full", "abolghasemi2024/figure_2"),
+        **beside("full", "abolghasemi2024/figure_2", "sensitivity"),
+        points="results/full/abolghasemi2024/figure_2.points.csv",
+    log:
+        "logs/abolghasemi2024/full_figure_2.log",
+    benchmark:
+        "benchmarks/abolghasemi2024/full_figure_2.tsv"
+    params:
+        face=face_of("full", "abolghasemi2024/figure_2"),
+    message:
+        "Fairness over the depth of rankings on MS MARCO (Figure 2)"

@@ -361,6 +361,82 @@ def ad_hoc_runs(wildcards):
     ]
 
 
+def is_cast(wildcards):
+    """Whether the models were trained on folds of the wildcard's collection."""
+    return wildcards.collection.startswith("cast")
+
+
+def folds_for(wildcards):
+    """Folds whose models rank the wildcard's collection: one serves a collection new to it."""
+    return FOLDS if is_cast(wildcards) else FOLDS[:1]
+
+
+def fold_models(wildcards):
+    """Models that rank the wildcard's collection."""
+    return [
+        f"work/cast/models/cross-encoder.{wildcards.encoder}.fold-{fold}"
+        for fold in folds_for(wildcards)
+    ]
+
+
+def fold_queries(wildcards):
+    """Queries of each fold, with the split that its model saw."""
+    return [f"work/cast/folds/{fold}/queries.parquet" for fold in folds_for(wildcards)]
+
+
+def baseline_of(wildcards):
+    """Ranker that the others are compared with."""
+    return None if wildcards.tier == "embedded" else "BM25"
+
+
+def fairness_inputs(wildcards):
+    """Runs, counts and judgements of a tier's query sets."""
+    files = {"runs": [], "counts": [], "qrels": []}
+    for folder, suffix, _ in QUERY_SETS[wildcards.tier].values():
+        runs = [
+            f"{folder}/runs/{run}{suffix}.run" for *_, run in RANKERS[wildcards.tier]
+        ]
+        files["runs"] += runs
+        files["counts"].append(f"{folder}/counts.parquet")
+        if wildcards.tier != "embedded":
+            files["qrels"].append(f"{folder}/qrels{suffix}.parquet")
+    return files
+
+
+def overlap_inputs(wildcards):
+    """Runs before and after the exchange, and the counts that fairness is measured with."""
+    files = {"runs": [], "counts": []}
+    for folder, counterfactual, suffix in COUNTERFACTUALS[wildcards.tier].values():
+        for place in (folder, counterfactual):
+            files["runs"] += [
+                f"{place}/runs/{run}{suffix}.run"
+                for _, run in OVERLAP_ROWS[wildcards.tier]
+            ]
+        files["counts"].append(f"{folder}/counts.parquet")
+    return files
+
+
+def depth_systems(tier):
+    """Systems of Figure 4.2 of abolghasemi2026: query set, collection, run, name."""
+    return [
+        (query_set, folder.removeprefix("work/"), run + suffix, name)
+        for query_set, (folder, suffix, _) in QUERY_SETS[tier].items()
+        for _, name, run in RANKERS[tier]
+    ]
+
+
+def depth_files(tier):
+    """Runs and counts that Figure 4.2 of abolghasemi2026 rests on, where rankers made the runs."""
+    return {
+        "runs": [
+            f"work/{folder}/runs/{run}.run" for _, folder, run, _ in depth_systems(tier)
+        ],
+        "counts": [
+            f"{folder}/counts.parquet" for folder, *_ in QUERY_SETS[tier].values()
+        ],
+    }
+
+
 def of_tier(table):
     """An entry of a table by tier, as a parameter."""
     return lambda wildcards: table[wildcards.tier]

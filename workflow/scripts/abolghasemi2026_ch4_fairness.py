@@ -66,7 +66,7 @@ with Job(snakemake) as job:
         )
     table = pd.concat(tables).rename(columns={"system": "row"})
     table["family"] = table["row"].map({name: family for family, name, _ in systems})
-    table["metric"] = table["metric"].replace({"r": settings.r})
+    table["metric"] = table["metric"].replace(settings.names)
     topics = table.groupby("query_set", sort=False)["n"].first()
     note = f"first {k} results; " + ", ".join(f"{name}: {n} queries" for name, n in topics.items())
     keys = ["row", "family", "query_set", "metric"]
