@@ -91,6 +91,10 @@ def test_list_filters(call, built):
         "lajewska2025/table_7_4",
         *(f"abolghasemi2026/table_2_{number}" for number in range(1, 5)),
         "abolghasemi2026/figure_2_3",
+        "abolghasemi2026/table_4_1",
+        "abolghasemi2026/figure_4_2",
+        "abolghasemi2024/table_1",
+        "abolghasemi2024/figure_2",
     }
     named = listed(call, built, "sakai2023", "lajewska2025/table_C_2")
     assert {entry["id"].split("/")[0] for entry in named} == {"sakai2023", "lajewska2025"}
