@@ -19,10 +19,12 @@ with Job(snakemake) as job:
     pairs = listed_pairs(pd.read_parquet(snakemake.input.candidates), splits=["test"])
     ranker = BM25(**snakemake.params.bm25)
     with Index(Path(snakemake.input.index)) as index:
-        write_run(index.score_pairs(queries, pairs, ranker), Path(snakemake.output.bm25), "bm25")
+        write_run(
+            index.score_pairs(queries, pairs, ranker), Path(snakemake.output.bm25), tag="bm25"
+        )
         # Feedback comes from the whole collection, so all of it is ranked.
         hits = index.statistics().documents
         run = index.search(queries, ranker, hits, feedback=Rm3(**snakemake.params.rm3))
     # A document without any term of the expanded query has no score in a search.
     run = restrict_run(run, pairs, missing=0.0, outside="drop")
-    write_run(run, Path(snakemake.output.rm3), "bm25+rm3")
+    write_run(run, Path(snakemake.output.rm3), tag="bm25+rm3")
