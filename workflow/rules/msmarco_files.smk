@@ -1,0 +1,109 @@
+# Names, files and folders that the rules of msmarco.smk take.
+from everycell.collections.msmarco import COLLECTION as MSMARCO_PASSAGES, QUERY_SETS
+
+MSMARCO = SETTINGS.term_fairness.msmarco
+#: What each index holds, and the kind of query encoder (everycell.learning.query_encoders).
+MSMARCO_INDEXES = {
+    "bm25": ("text", None),
+    "unicoil": ("impacts", "unicoil"),
+    "deepimpact": ("impacts", "words"),
+    "ance": ("vectors", "ance"),
+    "distilbert_kd": ("vectors", "first"),
+    "distilbert_tasb": ("vectors", "first"),
+    "tct_colbert": ("vectors", "tct_colbert"),
+    "sbert": ("vectors", "mean"),
+}
+MSMARCO_RERANKERS = ("bert", "minilm", "tinybert")
+#: The rows of Table 4.1 in its order; Table 4.2 has the first and the last three.
+MSMARCO_RANKERS = (*MSMARCO_INDEXES, *MSMARCO_RERANKERS)
+MSMARCO_SWAPPED_RANKERS = ("bm25", *MSMARCO_RERANKERS)
+MSMARCO_CARD = "docs/data-cards/msmarco.md"
+
+
+def msmarco_path(key, content):
+    """A folder that only the user can name, by its key below `term_fairness.msmarco`."""
+    folder = MSMARCO
+    for part in key.split("."):
+        folder = getattr(folder, part)
+    if folder is None or not os.path.isdir(folder):
+        found = "null" if folder is None else f"{folder!r}, which is no folder"
+        raise WorkflowError(
+            f"config.yaml: `term_fairness.msmarco.{key}` is {found}; this tier needs {content} "
+            f"there, so name its folder ({MSMARCO_CARD} says what it holds), or ask for another "
+            "tier."
+        )
+    return Path(folder)
+
+
+def msmarco_file(name):
+    """A published file in the folder that the user names."""
+    folder = msmarco_path("folder", "the published files of MS MARCO")
+    if not (folder / name).is_file():
+        raise WorkflowError(
+            f"config.yaml: `term_fairness.msmarco.folder` is {str(folder)!r}, which has no {name}; "
+            f"{MSMARCO_CARD} says what to download."
+        )
+    return str(folder / name)
+
+
+def msmarco_model(reranker):
+    """Files of a cross-encoder in the folder that the user names."""
+    key = f"rerankers.{reranker}"
+    folder = msmarco_path(key, "a cross-encoder in safetensors with its tokenizer")
+    patterns = ("config.json", "model*.safetensors*", "*token*.json", "vocab.txt")
+    found = [file for pattern in patterns for file in sorted(folder.glob(pattern))]
+    for needed in patterns[:2]:
+        if not any(file.match(needed) for file in found):
+            raise WorkflowError(
+                f"config.yaml: `term_fairness.msmarco.{key}` is {str(folder)!r}, which has no "
+                f"{needed}; name a folder with a cross-encoder in safetensors."
+            )
+    return [str(file) for file in found]
+
+
+def msmarco_runs(where, rankers, query_sets=tuple(QUERY_SETS)):
+    """Run files of rankers; `where` is msmarco or msmarcoswapped.
+
+    What only the user can name is looked at here, since Snakemake takes an error in a rule further
+    up for a reason to try another one. To be called in an input function.
+    """
+    for name in (MSMARCO_PASSAGES, MSMARCO.qrels):
+        msmarco_file(name)
+    for ranker in rankers:
+        if ranker in MSMARCO_RERANKERS:
+            msmarco_model(ranker)
+    return [
+        f"work/{where}/runs/{ranker}.{query_set}.run"
+        for ranker in rankers
+        for query_set in query_sets
+    ]
+
+
+def msmarco_source(wildcards):
+    """What encodes the queries of a ranker: a folder, a name, or a file of encoded ones."""
+    return getattr(MSMARCO.encoders, wildcards.ranker)
+
+
+def msmarco_encoder_files(wildcards):
+    """Its files, if it is one on disk."""
+    source = Path(msmarco_source(wildcards))
+    if source.suffix == ".jsonl":
+        return [str(source)]
+    return [str(file) for file in sorted(source.glob("*"))]
+
+
+def msmarco_encoded(wildcards):
+    """Encoded queries, where an index wants them."""
+    if MSMARCO_INDEXES[wildcards.ranker][1] is None:
+        return []
+    return f"work/msmarco/encoded/{wildcards.ranker}.jsonl"
+
+
+def msmarco_search_memory(wildcards):
+    """MB for a search: faiss reads a flat index of 8.8 million vectors as a whole."""
+    return 40000 if MSMARCO_INDEXES[wildcards.ranker][0] == "vectors" else 8000
+
+
+def msmarco_candidates(where):
+    """BM25's lists that the cross-encoders re-rank."""
+    return [f"work/{where}/runs/bm25.{name}.run" for name in QUERY_SETS]
