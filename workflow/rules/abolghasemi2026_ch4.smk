@@ -389,7 +389,7 @@ RANKERS = {
     ],
 }
 # Query set -> folder, what its files have before their ending, and the level that is relevant.
-QUERY_SETS = {
+MEASURED_SETS = {
     "embedded": {"planted": ("work/planted", "", 1)},
     "released": {
         "CAsT": ("work/cast", "", FAIRNESS.cast_relevant_from),
@@ -451,7 +451,7 @@ rule abolghasemi2026_ch4_fairness:
         runtime=20,
     params:
         systems=of_tier(RANKERS),
-        query_sets=of_tier(QUERY_SETS),
+        query_sets=of_tier(MEASURED_SETS),
         k=FAIRNESS.k,
         alpha=FAIRNESS.alpha,
         # Planted rankings have no baseline, and r of made-up rankings says nothing.
@@ -526,7 +526,7 @@ use rule abolghasemi2026_ch4_overlap as abolghasemi2024_overlap with:
 # The same on what the rankers of the other tiers found.
 use rule abolghasemi2026_ch4_depth as abolghasemi2026_ch4_depth_released with:
     input:
-        **depth_files("released"),
+        unpack(depth_inputs("released")),
     output:
         **figure_files("released", "abolghasemi2026/figure_4_2"),
         **beside("released", "abolghasemi2026/figure_4_2", "sensitivity"),
@@ -559,7 +559,7 @@ use rule abolghasemi2026_ch4_depth_released as abolghasemi2024_depth_released wi
 
 use rule abolghasemi2026_ch4_depth as abolghasemi2026_ch4_depth_full with:
     input:
-        **depth_files("full"),
+        unpack(depth_inputs("full")),
     output:
         **figure_files("full", "abolghasemi2026/figure_4_2"),
         **beside("full", "abolghasemi2026/figure_4_2", "sensitivity"),

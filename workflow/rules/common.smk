@@ -389,52 +389,57 @@ def baseline_of(wildcards):
     return None if wildcards.tier == "embedded" else "BM25"
 
 
+def measured_files(folders, rankers):
+    """Runs and counts of a tier's query sets; `folders` is folder -> what its files end with."""
+    if any("msmarco" in folder for folder, _ in folders):
+        # What only the user can name is looked at first.
+        msmarco_runs("msmarco", rankers)
+    return {
+        "runs": [
+            f"{folder}/runs/{ranker}{suffix}.run"
+            for folder, suffix in folders
+            for ranker in rankers
+        ],
+        "counts": [f"{folder}/counts.parquet" for folder in dict(folders)],
+    }
+
+
 def fairness_inputs(wildcards):
-    """Runs, counts and judgements of a tier's query sets."""
-    files = {"runs": [], "counts": [], "qrels": []}
-    for folder, suffix, _ in QUERY_SETS[wildcards.tier].values():
-        runs = [
-            f"{folder}/runs/{run}{suffix}.run" for *_, run in RANKERS[wildcards.tier]
-        ]
-        files["runs"] += runs
-        files["counts"].append(f"{folder}/counts.parquet")
-        if wildcards.tier != "embedded":
-            files["qrels"].append(f"{folder}/qrels{suffix}.parquet")
+    """What Table 4.1 of abolghasemi2026 rests on: runs, counts and judgements of a tier."""
+    sets = [place[:2] for place in MEASURED_SETS[wildcards.tier].values()]
+    files = measured_files(sets, [run for *_, run in RANKERS[wildcards.tier]])
+    if wildcards.tier != "embedded":
+        files["qrels"] = [f"{folder}/qrels{suffix}.parquet" for folder, suffix in sets]
     return files
 
 
 def overlap_inputs(wildcards):
-    """Runs before and after the exchange, and the counts that fairness is measured with."""
-    files = {"runs": [], "counts": []}
-    for folder, counterfactual, suffix in COUNTERFACTUALS[wildcards.tier].values():
-        for place in (folder, counterfactual):
-            files["runs"] += [
-                f"{place}/runs/{run}{suffix}.run"
-                for _, run in OVERLAP_ROWS[wildcards.tier]
-            ]
-        files["counts"].append(f"{folder}/counts.parquet")
+    """What Table 4.2 rests on: runs before and after the exchange, and counts."""
+    places = COUNTERFACTUALS[wildcards.tier].values()
+    rankers = [run for _, run in OVERLAP_ROWS[wildcards.tier]]
+    files = measured_files([(folder, suffix) for folder, _, suffix in places], rankers)
+    files["counterfactuals"] = [
+        f"{counterfactual}/runs/{ranker}{suffix}.run"
+        for _, counterfactual, suffix in places
+        for ranker in rankers
+    ]
     return files
 
 
+def depth_inputs(tier):
+    """What Figure 4.2 rests on, where rankers made the runs."""
+    sets = [place[:2] for place in MEASURED_SETS[tier].values()]
+    rankers = [run for *_, run in RANKERS[tier]]
+    return lambda wildcards: measured_files(sets, rankers)
+
+
 def depth_systems(tier):
-    """Systems of Figure 4.2 of abolghasemi2026: query set, collection, run, name."""
+    """Systems of Figure 4.2: query set, collection, run, name."""
     return [
         (query_set, folder.removeprefix("work/"), run + suffix, name)
-        for query_set, (folder, suffix, _) in QUERY_SETS[tier].items()
+        for query_set, (folder, suffix, _) in MEASURED_SETS[tier].items()
         for _, name, run in RANKERS[tier]
     ]
-
-
-def depth_files(tier):
-    """Runs and counts that Figure 4.2 of abolghasemi2026 rests on, where rankers made the runs."""
-    return {
-        "runs": [
-            f"work/{folder}/runs/{run}.run" for _, folder, run, _ in depth_systems(tier)
-        ],
-        "counts": [
-            f"{folder}/counts.parquet" for folder, *_ in QUERY_SETS[tier].values()
-        ],
-    }
 
 
 def of_tier(table):
