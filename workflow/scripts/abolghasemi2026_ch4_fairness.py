@@ -45,10 +45,10 @@ with Job(snakemake) as job:
                 assert len(values[name]) == len(fair)
             any_term = (ranked.counts.sum(axis=2) > 0) & ranked.listed
             coverage += [
-                (query_set, name, "documents at these ranks", any_term.sum() / ranked.listed.sum()),
-                (query_set, name, "lists", any_term.any(axis=1).mean()),
+                (query_set, name, f"documents, first {k}", any_term.sum() / ranked.listed.sum()),
+                (query_set, name, f"lists, first {k}", any_term.any(axis=1).mean()),
             ]
-        coverage.append((query_set, "whole collection", "documents", with_term.mean()))
+        coverage.append((query_set, "whole collection", "documents, all", with_term.mean()))
         means = ranker_means(
             values,
             baseline=settings.baseline,
@@ -68,7 +68,7 @@ with Job(snakemake) as job:
     table["family"] = table["row"].map({name: family for family, name, _ in systems})
     table["metric"] = table["metric"].replace(settings.names)
     topics = table.groupby("query_set", sort=False)["n"].first()
-    note = f"first {k} results; " + ", ".join(f"{name}: {n} queries" for name, n in topics.items())
+    note = ", ".join(f"{name}: {n} queries" for name, n in topics.items())
     keys = ["row", "family", "query_set", "metric"]
     job.write_table(table[[*keys, "value", "marker"]], note=note)
     if "measures_csv" in snakemake.output.keys():
@@ -76,5 +76,5 @@ with Job(snakemake) as job:
         frame = pd.concat(other_measures)[columns]
         job.write_beside(frame, "measures", dict.fromkeys(frame["metric"], 4))
     if "coverage_csv" in snakemake.output.keys():
-        frame = pd.DataFrame(coverage, columns=["query_set", "row", "share", "value"])
-        job.write_beside(frame, "coverage", dict.fromkeys(frame["share"], 3))
+        frame = pd.DataFrame(coverage, columns=["query_set", "row", "metric", "value"])
+        job.write_beside(frame, "coverage", dict.fromkeys(frame["metric"], 3))

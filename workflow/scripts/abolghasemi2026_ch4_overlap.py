@@ -28,7 +28,8 @@ with Job(snakemake) as job:
             )
             frame = overlap.rename("CRBO").to_frame().join(fair[["TExFAIR", "NFaiRR"]], how="inner")
             assert len(frame) == len(fair)
-            values[name] = frame
+            # Runs by fold have their queries in another order.
+            values[name] = frame.sort_index()
         tables.append(ranker_means(values).assign(query_set=query_set))
     table = pd.concat(tables).rename(columns={"system": "row"})
     note = f"first {k} results, persistence {settings.persistence}, extrapolated"

@@ -33,4 +33,4 @@ with Job(snakemake) as job:
         )
         runs.append(pairs.assign(score=scores))
     out = Path(snakemake.output.run)
-    write_run(pd.concat(runs), out, tag=out.stem)
+    write_run(pd.concat(runs).sort_index(), out, tag=out.stem)
