@@ -388,6 +388,22 @@ RANKERS = {
         ("Re-rankers", "TinyBERT_KD", "tinybert"),
     ],
 }
+# Rankers of the NFaiRR authors -> registry keys of their runs.
+DL19_RUNS = {
+    name: f"gender-bias-ir/fairr/runs-dl19-top100/{file}.run"
+    for name, file in {
+        "BM25": "BM25",
+        "BM25+RM3": "RM3",
+        "KNRM": "knrm",
+        "Conv-KNRM": "conv_knrm",
+        "MatchPyramid": "match_pyramid",
+        "TK": "tk",
+        "BERT L2": "bert_L2",
+        "BERT L4": "bert_L4",
+        "AdvBert L2": "advbert_L2",
+        "AdvBert L4": "advbert_L4",
+    }.items()
+}
 # Query set -> folder, what its files have before their ending, and the level that is relevant.
 MEASURED_SETS = {
     "embedded": {"planted": ("work/planted", "", 1)},
@@ -443,7 +459,7 @@ rule abolghasemi2026_ch4_fairness:
     benchmark:
         "benchmarks/abolghasemi2026/{tier}_table_4_1.tsv"
     wildcard_constraints:
-        tier="embedded|released|full",
+        tier="embedded|full",
     conda:
         "../../envs/base.yaml"
     resources:
@@ -465,6 +481,24 @@ rule abolghasemi2026_ch4_fairness:
         "../scripts/abolghasemi2026_ch4_fairness.py"
 
 
+# Beside the released stand-in stand the NFaiRR authors' runs on TREC DL 2019, whose passages (and
+# so fairness) nobody released.
+use rule abolghasemi2026_ch4_fairness as abolghasemi2026_ch4_fairness_released with:
+    input:
+        unpack(fairness_inputs),
+        dl19_runs=[resource(key) for key in DL19_RUNS.values()],
+        dl19_qrels=resource("gender-bias-ir/fairr/qrels.dl19-passage.txt"),
+    output:
+        **table_files("{tier}", "abolghasemi2026/table_4_1"),
+        **beside("{tier}", "abolghasemi2026/table_4_1", "measures"),
+        **beside("{tier}", "abolghasemi2026/table_4_1", "coverage"),
+        **beside("{tier}", "abolghasemi2026/table_4_1", "dl19"),
+    wildcard_constraints:
+        tier="released",
+    params:
+        dl19=list(DL19_RUNS),
+
+
 use rule abolghasemi2026_ch4_fairness as abolghasemi2024_fairness with:
     output:
         **table_files("{tier}", "abolghasemi2024/table_1"),
@@ -474,6 +508,8 @@ use rule abolghasemi2026_ch4_fairness as abolghasemi2024_fairness with:
         "logs/abolghasemi2024/{tier}_table_1.log",
     benchmark:
         "benchmarks/abolghasemi2024/{tier}_table_1.tsv"
+    wildcard_constraints:
+        tier="embedded|released|full",
     params:
         names={"r": "r"},
         face=face_of("{tier}", "abolghasemi2024/table_1"),

@@ -9,7 +9,7 @@ from everycell.metrics.term_counts import read_counts
 from everycell.metrics.term_fairness import fairness_by_query, ranked_counts
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.fairness_tables import ranker_means
-from everycell.retrieval.runs import read_run
+from everycell.retrieval.runs import read_qrels, read_run
 
 EFFECTIVENESS = {"MRR": "RR", "nDCG": "nDCG"}
 FAIRNESS = ["NFaiRR", "TExFAIR"]
@@ -75,6 +75,15 @@ with Job(snakemake) as job:
         columns = ["query_set", "row", "metric", "value"]
         frame = pd.concat(other_measures)[columns]
         job.write_beside(frame, "measures", dict.fromkeys(frame["metric"], 4))
+    if "dl19_csv" in snakemake.output.keys():
+        qrels = read_qrels(snakemake.input.dl19_qrels)
+        values = {
+            name: evaluate(read_run(run), qrels, [f"RR@{k}", f"nDCG@{k}"], relevance_level=2)
+            for name, run in zip(settings.dl19, snakemake.input.dl19_runs, strict=True)
+        }
+        frame = ranker_means(values, baseline="BM25", level=settings.alpha)
+        frame = frame.rename(columns={"system": "row"})[["row", "metric", "value", "marker"]]
+        job.write_beside(frame, "dl19", dict.fromkeys(frame["metric"], 4))
     if "coverage_csv" in snakemake.output.keys():
         frame = pd.DataFrame(coverage, columns=["query_set", "row", "metric", "value"])
         job.write_beside(frame, "coverage", dict.fromkeys(frame["metric"], 3))
