@@ -17,7 +17,12 @@ def system(seed: int, shift: float = 0.0) -> pd.DataFrame:
     return pd.DataFrame(values, index=QUERIES, columns=["NFaiRR", "TExFAIR"])
 
 
-SYSTEMS = {"BM25": system(1), "ANCE": system(2, 0.4), "SBERT": system(3, 0.13), "old": system(4, -1)}
+SYSTEMS = {
+    "BM25": system(1),
+    "ANCE": system(2, 0.4),
+    "SBERT": system(3, 0.13),
+    "old": system(4, -1),
+}
 
 
 def test_a_mark_is_a_bonferroni_corrected_paired_test():
@@ -62,8 +67,29 @@ def test_r_is_over_the_queries_of_each_system():
     assert found.loc["linked", "marker"] == "†"
 
 
+def test_a_query_without_judgements_counts_for_fairness_alone():
+    judged = QUERIES[:20]
+    systems = {
+        name: frame.assign(MRR=frame["NFaiRR"].reindex(judged)) for name, frame in SYSTEMS.items()
+    }
+    table = ranker_means(systems, baseline="BM25").set_index(["system", "metric"])
+    part = {name: frame.loc[judged, ["NFaiRR"]] for name, frame in SYSTEMS.items()}
+    alone = ranker_means(part, baseline="BM25").set_index("system")
+    of_mrr = table.xs("MRR", level="metric")
+    pd.testing.assert_frame_equal(of_mrr, alone[of_mrr.columns])
+    assert set(of_mrr["n"]) == {20}
+    assert set(table.xs("NFaiRR", level="metric")["n"]) == {30}
+    assert "‡" in set(of_mrr["marker"])
+
+
 @pytest.mark.parametrize(
-    "other", [SYSTEMS["BM25"][:-1], SYSTEMS["BM25"][["NFaiRR"]], SYSTEMS["BM25"][::-1]]
+    "other",
+    [
+        SYSTEMS["BM25"][:-1],
+        SYSTEMS["BM25"][["NFaiRR"]],
+        SYSTEMS["BM25"][::-1],
+        SYSTEMS["BM25"].mask(SYSTEMS["BM25"] > 0.9),
+    ],
 )
 def test_systems_with_other_queries_or_measures_are_named(other):
     with pytest.raises(ValueError, match="The system 'x' has other queries or measures"):

@@ -23,26 +23,25 @@ with Job(snakemake) as job:
         counts = read_counts(folder / "counts.parquet")
         groups = [column for column in counts.columns if column != "length"]
         with_term = counts[groups].sum(axis=1) > 0
-        judged = folder / f"qrels{suffix}.parquet"
         values, others = {}, {}
         for _, name, run_name in systems:
             run = read_run(folder / "runs" / f"{run_name}{suffix}.run")
             ranked = ranked_counts(run, counts, depth=k)
             fair = fairness_by_query(ranked, [k], background=counts).set_index("query")
-            values[name] = fair[FAIRNESS]
+            # Rankers have their queries in different orders.
+            values[name] = fair[FAIRNESS].sort_index()
             # A list without any group term has no group exposure to compare with a target.
             others[name] = fair[["TExFAIR without RBDF", "AWRF"]]
-            if judged.exists():
-                qrels = pd.read_parquet(judged)
+            if "qrels" in snakemake.input.keys():
                 found = evaluate(
                     run,
-                    qrels,
+                    pd.read_parquet(folder / f"qrels{suffix}.parquet"),
                     [f"{each}@{k}" for each in EFFECTIVENESS.values()],
                     relevance_level=relevant_from,
                 )
                 found = found.set_axis(list(EFFECTIVENESS), axis="columns")
-                values[name] = found.join(values[name], how="inner")
-                assert len(values[name]) == len(fair)
+                # A query without judgements has fairness alone.
+                values[name] = found.reindex(values[name].index).join(values[name])
             any_term = (ranked.counts.sum(axis=2) > 0) & ranked.listed
             coverage += [
                 (query_set, name, f"documents, first {k}", any_term.sum() / ranked.listed.sum()),
@@ -67,14 +66,18 @@ with Job(snakemake) as job:
     table = pd.concat(tables).rename(columns={"system": "row"})
     table["family"] = table["row"].map({name: family for family, name, _ in systems})
     table["metric"] = table["metric"].replace(settings.names)
-    topics = table.groupby("query_set", sort=False)["n"].first()
-    note = ", ".join(f"{name}: {n} queries" for name, n in topics.items())
+    topics = table.groupby("query_set", sort=False)["n"].agg(["min", "max"])
+    note = ", ".join(
+        f"{name}: {queries} queries" + f" of which {judged} are judged" * (judged < queries)
+        for name, judged, queries in topics.itertuples()
+    )
     keys = ["row", "family", "query_set", "metric"]
     job.write_table(table[[*keys, "value", "marker"]], note=note)
-    if "measures_csv" in snakemake.output.keys():
-        columns = ["query_set", "row", "metric", "value"]
-        frame = pd.concat(other_measures)[columns]
-        job.write_beside(frame, "measures", dict.fromkeys(frame["metric"], 4))
+    columns = ["query_set", "row", "metric", "value"]
+    frame = pd.concat(other_measures)[columns]
+    job.write_beside(frame, "measures", dict.fromkeys(frame["metric"], 4))
+    frame = pd.DataFrame(coverage, columns=columns)
+    job.write_beside(frame, "coverage", dict.fromkeys(frame["metric"], 3))
     if "dl19_csv" in snakemake.output.keys():
         qrels = read_qrels(snakemake.input.dl19_qrels)
         # The runs have the bias-sensitive topics alone, 30 of the 43 that are judged.
@@ -86,6 +89,3 @@ with Job(snakemake) as job:
         frame = ranker_means(values, baseline="BM25", level=settings.alpha)
         frame = frame.rename(columns={"system": "row"})[["row", "metric", "value", "marker"]]
         job.write_beside(frame, "dl19", dict.fromkeys(frame["metric"], 4))
-    if "coverage_csv" in snakemake.output.keys():
-        frame = pd.DataFrame(coverage, columns=["query_set", "row", "metric", "value"])
-        job.write_beside(frame, "coverage", dict.fromkeys(frame["metric"], 3))

@@ -31,7 +31,8 @@ def ranker_means(
     ----------
     values : mapping of str to pandas.DataFrame
         System -> values of each query (rows, index ``query``) and measure (columns). All systems
-        have the same queries and measures, without NaN.
+        have the same queries and measures. NaN is a query that has no value of a measure, such as
+        one without judgements; it is then NaN for all systems, and left out of that measure.
     baseline : str, optional
         System that the others are compared with, by paired two-sided t-tests over the queries.
         None: no tests.
@@ -45,13 +46,13 @@ def ranker_means(
     -------
     pandas.DataFrame
         Columns ``system``, ``metric``, ``value``, ``marker`` ("‡": greater than the baseline's,
-        significantly; "†" at r: not 0) and ``n`` (queries). Systems, then measures, each in its
-        order, then "r".
+        significantly; "†" at r: not 0) and ``n`` (queries with a value). Systems, then measures,
+        each in its order, then "r".
 
     Raises
     ------
     ValueError
-        For systems with other queries or measures, an unknown baseline, or what
+        For systems with other queries, measures or NaN, an unknown baseline, or what
         `everycell.retrieval.significance.paired_tests` refuses.
 
     Examples
@@ -66,7 +67,8 @@ def ranker_means(
     """
     first = next(iter(values.values()))
     for system, frame in values.items():
-        if not (frame.index.equals(first.index) and frame.columns.equals(first.columns)):
+        # Index, columns and NaN in one.
+        if not frame.notna().equals(first.notna()):
             raise ValueError(
                 f"The system {system!r} has other queries or measures than {next(iter(values))!r}: "
                 "evaluate all systems on the same ones."
@@ -79,13 +81,13 @@ def ranker_means(
         for metric in first.columns:
             by_system = pd.DataFrame({name: frame[metric] for name, frame in values.items()})
             pairs = [(system, baseline) for system in others]
-            tests = paired_tests(by_system, pairs, level=level)
+            tests = paired_tests(by_system.dropna(), pairs, level=level)
             better |= {(row.a, metric) for row in tests.itertuples() if row.better == row.a}
     rows = []
     for system, frame in values.items():
         for metric in first.columns:
             marker = BETTER if (system, metric) in better else ""
-            rows.append((system, metric, frame[metric].mean(), marker, len(frame)))
+            rows.append((system, metric, frame[metric].mean(), marker, frame[metric].count()))
         if correlated is not None:
             found = correlation(*(frame[metric] for metric in correlated))
             marker = CORRELATED if found.p < level else ""
