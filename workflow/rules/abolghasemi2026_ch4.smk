@@ -325,7 +325,7 @@ use rule train as train_fold with:
             "learning_rate": FAIRNESS.cross_encoder.learning_rate,
             "optimiser": "adamw",
             "warmup_ratio": 0.1,
-            "checkpoint_steps": 100,
+            "checkpoint_steps": 50,
         },
     message:
         "Training a cross-encoder without the conversations of fold {wildcards.fold}"
