@@ -2,9 +2,9 @@
 
 import pandas as pd
 from job import Job
-from ranking_runs import DECIMALS, KEYS, RankingRuns, tested
+from ranking_runs import DECIMALS, KEYS, RankingRuns
 
-from everycell.retrieval.system_tables import as_printed, interpolation_table
+from everycell.retrieval.system_tables import as_printed, interpolation_table, letters_note
 
 
 def table(found: RankingRuns, details: dict[str, str], scaling: str, level: float) -> pd.DataFrame:
@@ -26,7 +26,7 @@ with Job(snakemake) as job:
     details = {model: detail for _, model, detail, _ in settings.systems}
     choices = (details, settings.scaling, settings.alpha)
     main = table(RankingRuns.of_job(snakemake), *choices)
-    job.write_table(main[[*KEYS, "value", "marker"]], note=tested(main))
+    job.write_table(main[[*KEYS, "value", "marker"]], note=letters_note(main))
     weights = main.dropna(subset="alpha").drop(columns="value").rename(columns={"alpha": "value"})
     job.write_beside(weights[[*KEYS, "value"]], "weights", {"MAP": 1, "nDCG": 1})
     if "other_negatives_csv" in snakemake.output.keys():

@@ -2,11 +2,17 @@
 
 import pandas as pd
 from job import Job
-from ranking_runs import MEASURES, RankingRuns, mean_with_interval, tested
+from ranking_runs import MEASURES, RankingRuns
 
 from everycell.render.figures import oracle_gains
 from everycell.retrieval.interpolation import oracle
-from everycell.retrieval.system_tables import as_printed, oracle_table, tuned_values
+from everycell.retrieval.system_tables import (
+    as_printed,
+    letters_note,
+    mean_with_interval,
+    oracle_table,
+    tuned_values,
+)
 
 with Job(snakemake) as job:
     settings = snakemake.params
@@ -38,7 +44,7 @@ with Job(snakemake) as job:
     shown["detail"] = shown["combination"].map(details).fillna("random scores")
     job.write_table(
         shown[["row", "combination", "detail", "task", "metric", "value", "marker"]],
-        note=tested(table),
+        note=letters_note(table),
     )
 
     marks = []

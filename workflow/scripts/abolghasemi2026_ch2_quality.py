@@ -4,13 +4,18 @@ from pathlib import Path
 
 import pandas as pd
 from job import Job
-from ranking_runs import KEYS, MEASURES, RankingRuns, short_and_long, tested
+from ranking_runs import KEYS, MEASURES, RankingRuns
 
 from everycell.render.figures import short_against_long
 from everycell.retrieval.comparison import comparison_report
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.runs import read_run
-from everycell.retrieval.system_tables import as_printed, quality_table
+from everycell.retrieval.system_tables import (
+    as_printed,
+    letters_note,
+    quality_table,
+    short_and_long,
+)
 
 with Job(snakemake) as job:
     settings = snakemake.params
@@ -30,7 +35,7 @@ with Job(snakemake) as job:
     table = quality_table(values, level=settings.alpha, letters={row: row for row in rows})
     table = as_printed(table)
     table["model"], table["detail"] = zip(*table["row"].map(rows), strict=True)
-    job.write_table(table[[*KEYS, "value", "marker"]], note=tested(table))
+    job.write_table(table[[*KEYS, "value", "marker"]], note=letters_note(table))
     if "comparison_md" in snakemake.output.keys():
         reports = {}
         for task in found.tasks:
@@ -51,5 +56,6 @@ with Job(snakemake) as job:
         job.write_beside(new_terms, "expansion", {"found": 1, "added": 1})
     if "lengths_csv" in snakemake.output.keys():
         found.runs = {name: found.runs[row] for row, name in settings.length_rows.items()}
-        marks = short_and_long(found, settings.query_kinds, job.seed)
+        by_task = {task: found.values(task) for task in settings.query_kinds}
+        marks = short_and_long(by_task, settings.query_kinds, job.seed)
         job.write_figure(marks, short_against_long(marks), "lengths")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from everycell.collections.benchmark import judgements
 from everycell.retrieval.evaluation import JudgedLists, evaluate, judge
@@ -96,48 +95,3 @@ class RankingRuns:
         in_test = np.asarray(lists.queries.isin(self.lists(task).queries))
         scores = [lists.scores(self.run(name, task), outside="drop") for name in (first, second)]
         return pairing(lists, *scores, in_test, MEASURES, over=scaling)
-
-
-def mean_with_interval(values: pd.Series, seed: int) -> dict[str, float]:
-    """Mean over topics and its 95 % percentile bootstrap interval (2,000 samples)."""
-    # Equal rankings may differ in their last bits, which is no gain.
-    values = values.round(12)
-    found = stats.bootstrap(
-        (values.to_numpy(),), np.mean, n_resamples=2000, method="percentile", rng=seed
-    ).confidence_interval
-    return {"value": values.mean(), "low": found.low, "high": found.high}
-
-
-def short_and_long(found: RankingRuns, kinds: Mapping[str, str], seed: int) -> pd.DataFrame:
-    """nDCG of each system on two kinds of queries, and its gain over the first system.
-
-    `kinds` is task -> kind of its queries. A query of several tasks of a kind counts once, with
-    its mean over them, so that intervals are over different queries. Columns are those of
-    `everycell.render.figures.short_against_long`.
-    """
-    values: dict[str, list[dict[str, pd.DataFrame]]] = {}
-    for task, kind in kinds.items():
-        values.setdefault(kind, []).append(found.values(task))
-    first, rows = next(iter(found.runs)), []
-    for kind, by_task in values.items():
-        pooled = {
-            name: pd.concat([each[name]["nDCG"] for each in by_task]).groupby(level=0).mean()
-            for name in found.runs
-        }
-        for name, ndcg in pooled.items():
-            cell = {"system": name, "queries": kind}
-            measures = {
-                "nDCG": ndcg,
-                f"nDCG minus that of {first}": ndcg - pooled[first],
-            }
-            for measure, each in measures.items():
-                rows.append(cell | {"measure": measure} | mean_with_interval(each, seed))
-    return pd.DataFrame(rows)
-
-
-def tested(table: pd.DataFrame) -> str:
-    """What the letters of a table rest on, for its title."""
-    topics = sorted(set(table["n"]))
-    number = max(table["comparisons"])
-    queries = " to ".join(str(each) for each in dict.fromkeys([topics[0], topics[-1]]))
-    return f"letters: paired t-test over {queries} queries, Bonferroni for {number} comparisons"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import stats
 
 from everycell.retrieval.evaluation import JudgedLists
 from everycell.retrieval.interpolation import (
@@ -179,6 +180,38 @@ def quality_table(
     order = {system: place for place, system in enumerate(systems)}
     table = pd.DataFrame(rows)
     return table.sort_values("system", key=lambda s: s.map(order), kind="stable", ignore_index=True)
+
+
+def letters_note(table: pd.DataFrame) -> str:
+    """What the letters of a table rest on, in words for its title.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``n`` and ``comparisons``, such as from :func:`quality_table`. Rows that were not
+        tested have 0 comparisons.
+
+    Returns
+    -------
+    str
+        Names the fewest and the most topics of a row, and the most comparisons.
+
+    Raises
+    ------
+    ValueError
+        For a table without rows.
+
+    Examples
+    --------
+    >>> letters_note(pd.DataFrame({"n": [40, 12, 40], "comparisons": [3, 3, 0]}))
+    'letters: paired t-test over 12 to 40 queries, Bonferroni for 3 comparisons'
+    """
+    if table.empty:
+        raise ValueError("The table has no rows: give one row or more.")
+    ends = dict.fromkeys([table["n"].min(), table["n"].max()])
+    queries = " to ".join(map(str, ends))
+    number = table["comparisons"].max()
+    return f"letters: paired t-test over {queries} queries, Bonferroni for {number} comparisons"
 
 
 def _systems(values: Mapping[str, Mapping[str, pd.DataFrame]]) -> list[str]:
@@ -561,6 +594,113 @@ def curves(
                     )
                 )
     return pd.concat(parts, ignore_index=True)
+
+
+def mean_with_interval(values: pd.Series, seed: int) -> dict[str, float]:
+    """Mean over topics with its 95 % percentile bootstrap interval.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        A value or a difference of values a topic, two topics or more.
+    seed : int
+        Of the 2,000 samples.
+
+    Returns
+    -------
+    dict of str to float
+        ``value`` (the mean), ``low`` and ``high`` (ends of the interval), in the unit of `values`.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two topics, or a value that is not a number.
+
+    Notes
+    -----
+    Values are rounded to 12 decimals first: measures of two equal rankings may differ in their
+    last bits, which is no gain.
+
+    Examples
+    --------
+    >>> found = mean_with_interval(pd.Series([0.2, 0.4, 0.3, 0.5]), seed=0)
+    >>> {name: round(float(number), 3) for name, number in found.items()}
+    {'value': 0.35, 'low': 0.25, 'high': 0.45}
+    """
+    if len(values) < 2 or values.isna().any():
+        raise ValueError(
+            f"{values.count()} of {len(values)} topics have a value: an interval needs two topics "
+            "or more, and a value for each."
+        )
+    values = values.round(12)
+    found = stats.bootstrap(
+        (values.to_numpy(),), np.mean, n_resamples=2000, method="percentile", rng=seed
+    ).confidence_interval
+    return {"value": values.mean(), "low": found.low, "high": found.high}
+
+
+def short_and_long(
+    values: Mapping[str, Mapping[str, pd.DataFrame]], kinds: Mapping[str, str], seed: int
+) -> pd.DataFrame:
+    """Marks of each system on each kind of queries: nDCG, and its gain over the first system.
+
+    Parameters
+    ----------
+    values : mapping of str to mapping of str to pandas.DataFrame
+        Task -> system -> values of each topic, as in :func:`quality_table`, with nDCG. Tasks that
+        `kinds` does not name are left out.
+    kinds : mapping of str to str
+        Task -> kind of its queries. A query of several tasks of a kind counts once, with its mean
+        over them, so that intervals are over different queries.
+    seed : int
+        As in :func:`mean_with_interval`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``system``, ``queries`` (kind), ``measure``, ``value``, ``low`` and ``high``, as
+        :func:`~everycell.render.figures.short_against_long` takes them: kinds, then systems, each
+        in its order.
+
+    Raises
+    ------
+    ValueError
+        For a task without values, systems or topics that differ, or what
+        :func:`mean_with_interval` refuses.
+
+    Examples
+    --------
+    >>> topics = pd.Index(["q1", "q2"], name="query")
+    >>> bm25 = pd.DataFrame({"nDCG": [0.2, 0.4]}, index=topics)
+    >>> tilde = pd.DataFrame({"nDCG": [0.3, 0.5]}, index=topics)
+    >>> marks = short_and_long({"cite": {"BM25": bm25, "TILDE": tilde}}, {"cite": "long"}, seed=0)
+    >>> marks[["system", "measure", "value"]].round(2).values.tolist()
+    [['BM25', 'nDCG', 0.3], ['BM25', 'nDCG minus that of BM25', 0.0],
+     ['TILDE', 'nDCG', 0.4], ['TILDE', 'nDCG minus that of BM25', 0.1]]
+    """
+    for task in kinds:
+        _check_task(task, values=values)
+    systems = _systems({task: values[task] for task in kinds})
+    tasks: dict[str, list[str]] = {}
+    for task, kind in kinds.items():
+        tasks.setdefault(kind, []).append(task)
+    rows = []
+    for kind, same in tasks.items():
+        pooled = {
+            system: pd.concat([values[task][system]["nDCG"] for task in same])
+            .groupby(level=0)
+            .mean()
+            for system in systems
+        }
+        for system, ndcg in pooled.items():
+            measures = {
+                "nDCG": ndcg,
+                f"nDCG minus that of {systems[0]}": ndcg - pooled[systems[0]],
+            }
+            for measure, each in measures.items():
+                cell = {"system": system, "queries": kind, "measure": measure}
+                rows.append(cell | mean_with_interval(each, seed))
+    return pd.DataFrame(rows)
 
 
 def as_printed(table: pd.DataFrame, columns: Sequence[str] = ("value",)) -> pd.DataFrame:

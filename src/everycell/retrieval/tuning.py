@@ -1,0 +1,75 @@
+"""Parameters of a ranker, chosen on validation lists by trying each point of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+
+import pandas as pd
+
+from everycell.retrieval.evaluation import evaluate, judge
+
+
+def search_grid(
+    rank: Callable[..., pd.DataFrame],
+    grid: Mapping[str, Sequence[float]],
+    lists: Mapping[str, pd.DataFrame],
+    measure: str = "nDCG",
+) -> tuple[dict[str, float], pd.DataFrame]:
+    """Try every combination of parameters, and choose the one that ranks best.
+
+    Parameters
+    ----------
+    rank : callable
+        Takes a value of each parameter by its name; returns a run (columns ``query``,
+        ``document``, ``score``) with all candidates of `lists`. What else it holds is left out.
+    grid : mapping of str to sequence of float
+        Parameter -> values to try. The last parameter varies fastest.
+    lists : mapping of str to pandas.DataFrame
+        Task -> validation lists, as judgements in which every candidate is judged (columns
+        ``query``, ``document``, ``relevance``).
+    measure : str
+        As in :func:`~everycell.retrieval.evaluation.evaluate`.
+
+    Returns
+    -------
+    best : dict of str to float
+        Parameter -> its value in the combination with the highest mean; the first in the order of
+        the grid among ties.
+    table : pandas.DataFrame
+        A row a combination, in the order of the grid: the parameters, and `measure` (mean over
+        the tasks of the mean over their topics, so that each task counts the same).
+
+    Raises
+    ------
+    ValueError
+        For a grid without a combination, no task, a candidate without a score, or what
+        :func:`~everycell.retrieval.evaluation.evaluate` refuses.
+
+    Examples
+    --------
+    >>> lists = pd.DataFrame({"query": "q", "document": ["d", "e"], "relevance": [1, 0]})
+    >>> def rank(weight):
+    ...     return lists[["query", "document"]].assign(score=[weight, 1.0])
+    >>> best, table = search_grid(rank, {"weight": [0.5, 2.0, 3.0]}, {"cite": lists}, "RR")
+    >>> best, table["RR"].tolist()
+    ({'weight': 2.0}, [0.5, 1.0, 1.0])
+    """
+    points = [dict(zip(grid, point, strict=True)) for point in product(*grid.values())]
+    if not (grid and points and lists):
+        raise ValueError(
+            f"The grid has {len(points) if grid else 0} combinations and there are {len(lists)} "
+            "tasks: give one or more of both."
+        )
+    judged = {task: judge(qrels, qrels) for task, qrels in lists.items()}
+    means = []
+    for point in points:
+        run = rank(**point)
+        values = []
+        for task, qrels in lists.items():
+            ranked = judged[task].run(judged[task].scores(run, outside="drop"))
+            values.append(evaluate(ranked, qrels, [measure])[measure].mean())
+        means.append(sum(values) / len(values))
+    # Of equal ones, max returns the first.
+    best = max(range(len(points)), key=means.__getitem__)
+    return points[best], pd.DataFrame(points).assign(**{measure: means})

@@ -1,0 +1,171 @@
+"""Runs of several systems on the lists of one collection: what a script's helper makes of files."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from everycell.retrieval.evaluation import evaluate, judge
+from everycell.retrieval.interpolation import sweep
+from everycell.retrieval.runs import write_run
+from everycell.retrieval.system_tables import noise_levels
+
+TASKS = ["cite", "co-cite"]
+SYSTEMS = {"BM25": "bm25", "TILDE": "tilde.{task}"}
+LISTS = ["q1", "q2", "q3", "v1", "v2"]
+DOCUMENTS = list("abcd")
+
+
+@pytest.fixture(scope="module")
+def ranking_runs(repository):
+    """Return the helper module of the scripts, which is no part of the library."""
+    path = repository / "workflow" / "scripts" / "ranking_runs.py"
+    spec = importlib.util.spec_from_file_location("ranking_runs", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def candidate_lists() -> pd.DataFrame:
+    """Lists of two tasks in two settings; the task's place is the relevant document."""
+    return pd.DataFrame(
+        [
+            (setting, task, "test" if query.startswith("q") else "validation", query, document)
+            + (int(document == DOCUMENTS[place]),)
+            for setting in ("mixed", "easy")
+            for place, task in enumerate(TASKS)
+            for query in LISTS
+            # The easy lists lack the last document.
+            for document in DOCUMENTS[: 4 if setting == "mixed" else 3]
+        ],
+        columns=["setting", "task", "split", "query_id", "document_id", "relevance"],
+    )
+
+
+def scored(order: str, queries: list[str], documents: list[str]) -> pd.DataFrame:
+    """Run that ranks all queries in one order; documents that it does not name come last."""
+    pairs = [(query, document) for query in queries for document in documents]
+    run = pd.DataFrame(pairs, columns=["query", "document"])
+    return run.assign(score=[-float((order + "xyz").index(d)) for d in run["document"]])
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """Return a folder with candidates and runs, the second system's one a task."""
+    root = tmp_path_factory.mktemp("project")
+    runs = root / "work" / "toy" / "runs"
+    runs.mkdir(parents=True)
+    candidate_lists().to_parquet(root / "candidates.parquet")
+    # BM25's run answers a query and holds a document that are in no list.
+    beyond = scored("dcba", [*LISTS, "other"], [*DOCUMENTS, "x"])
+    write_run(beyond, runs / "bm25.run", tag="bm25")
+    for task, order in zip(TASKS, ["abcd", "cbad"], strict=True):
+        write_run(scored(order, LISTS, DOCUMENTS), runs / f"tilde.{task}.run", tag="tilde")
+    return root
+
+
+@pytest.fixture
+def job(project, monkeypatch):
+    """Return what Snakemake gives a job: lists of one collection, and none of the others."""
+    monkeypatch.chdir(project)
+    lists = {"other": None, "toy": {"setting": "mixed", "tasks": TASKS}}
+    systems = [("a", "BM25", "default", SYSTEMS["BM25"]), ("b", "TILDE", "", SYSTEMS["TILDE"])]
+    return SimpleNamespace(
+        params=SimpleNamespace(lists=lists, systems=systems),
+        input=SimpleNamespace(candidates="candidates.parquet"),
+    )
+
+
+@pytest.fixture
+def found(ranking_runs, job):
+    return ranking_runs.RankingRuns.of_job(job)
+
+
+def test_a_job_s_runs_go_by_their_models_and_lie_with_the_collection_that_has_lists(found):
+    folder = Path("work/toy/runs")
+    assert found.runs == {"BM25": folder / "bm25.run", "TILDE": folder / "tilde.{task}.run"}
+    assert (found.setting, found.tasks) == ("mixed", TASKS)
+
+
+def test_a_task_in_a_file_s_name_picks_the_run_of_that_task(found):
+    firsts = {
+        name: [found.run(name, task).groupby("query").first()["document"]["q1"] for task in TASKS]
+        for name in found.runs
+    }
+    assert firsts == {"BM25": ["d", "d"], "TILDE": ["a", "c"]}
+
+
+def test_a_run_is_read_once(found):
+    assert found.run("BM25", "cite") is found.run("BM25", "co-cite")
+
+
+def test_values_are_those_of_the_listed_test_queries_by_hand(found):
+    for task, expected in {"cite": (1 / 4, 1.0), "co-cite": (1 / 3, 1 / 2)}.items():
+        values = found.values(task)
+        assert list(values) == ["BM25", "TILDE"]
+        for frame, value in zip(values.values(), expected, strict=True):
+            assert frame.index.tolist() == ["q1", "q2", "q3"]
+            assert frame["MAP"].tolist() == pytest.approx([value] * 3)
+            assert frame["nDCG"].tolist() == pytest.approx([1 / np.log2(1 + 1 / value)] * 3)
+
+
+def test_another_setting_has_its_own_lists(ranking_runs, job):
+    easy = ranking_runs.RankingRuns.of_job(job, "easy")
+    assert easy.setting == "easy"
+    # Without the document that BM25 puts first.
+    assert easy.values("cite")["BM25"]["MAP"].tolist() == pytest.approx([1 / 3] * 3)
+    runs, qrels = easy.ranked("cite")
+    assert set(qrels["document"]) == set("abc") == set(runs["BM25"]["document"])
+
+
+def test_ranked_runs_hold_the_test_lists_and_no_more(found):
+    runs, qrels = found.ranked("co-cite")
+    assert set(qrels["query"]) == {"q1", "q2", "q3"} and qrels["relevance"].sum() == 3
+    for run in runs.values():
+        pairs = run[["query", "document"]].sort_values(["query", "document"], ignore_index=True)
+        assert pairs.equals(qrels[["query", "document"]])
+    pd.testing.assert_frame_equal(
+        evaluate(runs["TILDE"], qrels), found.values("co-cite")["TILDE"], check_exact=True
+    )
+
+
+def test_lists_of_several_splits_stand_in_the_order_of_the_splits(found):
+    assert found.lists("cite").queries.tolist() == ["q1", "q2", "q3"]
+    both = found.lists("cite", ("validation", "test"))
+    assert both.queries.tolist() == ["v1", "v2", "q1", "q2", "q3"]
+
+
+def test_pairings_are_of_the_first_system_with_each_other_on_each_split(found):
+    pairings = found.pairings("query")
+    assert {other: list(by_task) for other, by_task in pairings.items()} == {"TILDE": TASKS}
+    both = pairings["TILDE"]["cite"]
+    assert both.validation.queries.tolist() == ["v1", "v2"]
+    lists = found.lists("cite")
+    scores = [lists.scores(found.run(name, "cite"), outside="drop") for name in SYSTEMS]
+    expected = sweep(lists, *scores, ("MAP", "nDCG"), over="query")
+    assert both.test.queries.tolist() == lists.queries.tolist()
+    for measure, values in expected.values.items():
+        np.testing.assert_array_equal(both.test.values[measure], values)
+    # Alpha weighs the first system: all of it is BM25 alone.
+    assert both.test.at(1.0)["MAP"].tolist() == pytest.approx([1 / 4] * 3)
+    assert both.test.at(0.0)["MAP"].tolist() == pytest.approx([1.0] * 3)
+
+
+def test_noise_is_that_of_the_first_system_on_the_test_lists(found):
+    noise = found.noise("run", 3)
+    assert list(noise) == TASKS
+    qrels = found.ranked("cite")[1]
+    lists = judge(qrels, qrels)
+    scores = lists.scores(found.run("BM25", "cite"), outside="drop")
+    expected = noise_levels(lists, scores, ("MAP", "nDCG"), over="run", seeds=range(3))
+    pd.testing.assert_frame_equal(noise["cite"], expected)
+
+
+def test_a_task_without_lists_is_named(found):
+    with pytest.raises(ValueError, match="setting 'mixed', task 'recommend' and split 'test'"):
+        found.values("recommend")
