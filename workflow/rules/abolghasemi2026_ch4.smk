@@ -231,6 +231,7 @@ rule collection_swapped:
         candidates="work/{collection}/candidates.parquet",
         qrels="work/{collection}/qrels.parquet",
         words=resource(WORD_LIST),
+        pairs=GENDER_PAIRS,
     output:
         documents="work/{collection}swapped/documents.parquet",
         queries="work/{collection}swapped/queries.parquet",

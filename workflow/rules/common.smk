@@ -361,6 +361,10 @@ def ad_hoc_runs(wildcards):
     ]
 
 
+#: What a swap of genders goes by. As an input of rules, since their hash of the code is of Python.
+GENDER_PAIRS = "src/everycell/text/gender_pairs.yaml"
+
+
 def is_cast(wildcards):
     """Whether the models were trained on folds of the wildcard's collection."""
     return wildcards.collection.startswith("cast")
@@ -392,8 +396,7 @@ def baseline_of(wildcards):
 def measured_files(folders, rankers):
     """Runs and counts of a tier's query sets; `folders` is folder -> what its files end with."""
     if any("msmarco" in folder for folder, _ in folders):
-        # What only the user can name is looked at first.
-        msmarco_runs("msmarco", rankers)
+        check_msmarco(rankers)
     return {
         "runs": [
             f"{folder}/runs/{ranker}{suffix}.run"

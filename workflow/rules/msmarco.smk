@@ -148,6 +148,7 @@ rule msmarco_rerank:
 rule msmarco_swapped_index:
     input:
         collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
+        pairs=GENDER_PAIRS,
     output:
         index=directory("work/msmarcoswapped/lucene"),
     log:
@@ -198,6 +199,7 @@ use rule msmarco_rerank as msmarco_swapped_rerank with:
             "msmarcoswapped" if MSMARCO.swapped_candidates == "swapped" else "msmarco"
         ),
         model=lambda wildcards: msmarco_model(wildcards.reranker),
+        pairs=GENDER_PAIRS,
     output:
         **{
             name: f"work/msmarcoswapped/runs/{{reranker}}.{name}.run"

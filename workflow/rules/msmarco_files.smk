@@ -14,9 +14,6 @@ MSMARCO_INDEXES = {
     "sbert": ("vectors", "mean"),
 }
 MSMARCO_RERANKERS = ("bert", "minilm", "tinybert")
-#: The rows of Table 4.1 in its order; Table 4.2 has the first and the last three.
-MSMARCO_RANKERS = (*MSMARCO_INDEXES, *MSMARCO_RERANKERS)
-MSMARCO_SWAPPED_RANKERS = ("bm25", *MSMARCO_RERANKERS)
 MSMARCO_CARD = "docs/data-cards/msmarco.md"
 
 
@@ -61,22 +58,17 @@ def msmarco_model(reranker):
     return [str(file) for file in found]
 
 
-def msmarco_runs(where, rankers, query_sets=tuple(QUERY_SETS)):
-    """Run files of rankers; `where` is msmarco or msmarcoswapped.
+def check_msmarco(rankers):
+    """Refuse what rankers need and the user has not named.
 
-    What only the user can name is looked at here, since Snakemake takes an error in a rule further
-    up for a reason to try another one. To be called in an input function.
+    Snakemake takes an error in a rule further up for a reason to try another one, so call it in
+    the input function of what is asked for.
     """
     for name in (MSMARCO_PASSAGES, MSMARCO.qrels):
         msmarco_file(name)
     for ranker in rankers:
         if ranker in MSMARCO_RERANKERS:
             msmarco_model(ranker)
-    return [
-        f"work/{where}/runs/{ranker}.{query_set}.run"
-        for ranker in rankers
-        for query_set in query_sets
-    ]
 
 
 def msmarco_source(wildcards):
