@@ -31,6 +31,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.artefacts import read_cells
+from everycell.metrics.rank_overlap import rbo
 
 #: From the name of a table (``table_4_2``, or ``KEY/table_4_2`` for another paper's) to its cells.
 Cells = Callable[[str], pd.DataFrame]
@@ -496,6 +497,18 @@ def _bert_texfair(effectiveness: pd.DataFrame, overlap: pd.DataFrame) -> Finding
     )
 
 
+def _overlap_variant(overlap: pd.DataFrame, p: float) -> Finding:
+    same = list(range(10))
+    highest = {variant: rbo(same, same, p, variant=variant) for variant in ("truncated", "min")}
+    printed = _pick(overlap, metric="CRBO")["value"].astype(float)
+    ruled_out = [name for name, value in highest.items() if printed.min() > value]
+    largest = ", ".join(f"{name} {value:.3f}" for name, value in highest.items())
+    return Finding(
+        len(ruled_out) == len(highest),
+        f"{printed.min()} to {printed.max()} printed; the largest of ten documents are {largest}",
+    )
+
+
 @_register
 def audit_abolghasemi2026_correlation_bound(cells: Cells) -> Finding:
     """L1146: correlations are below 0.55; Table 4.1."""
@@ -544,6 +557,19 @@ def audit_abolghasemi2026_bert_texfair(cells: Cells) -> Finding:
 def audit_abolghasemi2024_bert_texfair(cells: Cells) -> Finding:
     """Table 2 gives BERT a value that Table 1 has for another ranker."""
     return _bert_texfair(cells("table_1"), cells("table_2"))
+
+
+@_register
+def audit_abolghasemi2026_overlap_variant(cells: Cells) -> Finding:
+    """Table 4.2: overlaps that neither the truncated nor the least form can reach at ten ranks."""
+    p = _number(cells("text_4"), claim="RBO p")
+    return _overlap_variant(cells("table_4_2"), p)
+
+
+@_register
+def audit_abolghasemi2024_overlap_variant(cells: Cells) -> Finding:
+    """Table 2: the same."""
+    return _overlap_variant(cells("table_2"), p=0.9)
 
 
 @_register

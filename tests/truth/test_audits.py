@@ -144,6 +144,12 @@ MENDED: dict[str, list[Edit]] = {
     "audit_abolghasemi2024_bert_texfair": [
         ("table_2", {"row": "BERT", "query_set": "QS2", "metric": "TExFAIR"}, "0.7584")
     ],
+    "audit_abolghasemi2026_overlap_variant": [
+        ("table_4_2", {"row": "BERT", "query_set": "QS2", "metric": "CRBO"}, "0.65")
+    ],
+    "audit_abolghasemi2024_overlap_variant": [
+        ("table_2", {"row": "BERT", "query_set": "QS2", "metric": "CRBO"}, "0.85")
+    ],
     "audit_abolghasemi2026_size_of_qs1": [("text_4", {"claim": "QS1 size"}, "1765")],
     "audit_abolghasemi2026_daggers": [
         ("table_5_1", HUMAN_LLM, "78.8"),
