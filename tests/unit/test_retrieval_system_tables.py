@@ -21,10 +21,13 @@ from everycell.retrieval.system_tables import (
     as_printed,
     curves,
     interpolation_table,
+    letters_note,
+    mean_with_interval,
     noise_levels,
     oracle_table,
     pairing,
     quality_table,
+    short_and_long,
     tuned_values,
 )
 
@@ -252,7 +255,131 @@ def test_only_values_of_map_are_printed_in_percent():
     assert table["value"].tolist() == [0.5] * 3
 
 
+@pytest.mark.parametrize(
+    ("topics", "comparisons", "expected"),
+    [
+        ([40, 40], [3, 3], "over 40 queries, Bonferroni for 3 comparisons"),
+        ([9, 120, 40], [3, 3, 3], "over 9 to 120 queries, Bonferroni for 3 comparisons"),
+        # Rows that are not tested have none.
+        ([20, 20], [0, 2], "over 20 queries, Bonferroni for 2 comparisons"),
+    ],
+)
+def test_the_letters_note_names_topics_and_comparisons(topics, comparisons, expected):
+    table = pd.DataFrame({"n": topics, "comparisons": comparisons})
+    assert letters_note(table) == f"letters: paired t-test {expected}"
+
+
+def test_the_letters_note_of_a_table_of_two_tasks():
+    table = quality_table({"cite": per_topic(0), "co-cite": per_topic(1, n=12)})
+    assert "over 12 to 40 queries, Bonferroni for 3 " in letters_note(table)
+
+
+def test_an_interval_is_that_of_scipy_s_bootstrap_and_of_plain_resampling():
+    values = pd.Series(np.random.default_rng(0).random(30).round(3))
+    found = mean_with_interval(values, 5)
+    peer = stats.bootstrap(
+        (values,), np.mean, n_resamples=2000, method="percentile", confidence_level=0.95, rng=5
+    ).confidence_interval
+    assert (found["low"], found["high"]) == (peer.low, peer.high)
+    assert found["value"] == pytest.approx(values.mean())
+    chosen = np.random.default_rng(1).integers(30, size=(20_000, 30))
+    plain = np.percentile(values.to_numpy()[chosen].mean(axis=1), [2.5, 97.5])
+    assert [found["low"], found["high"]] == pytest.approx(plain, abs=0.01)
+
+
+def test_an_interval_by_hand():
+    # Of two topics, a quarter of the samples are 0, a half 1/2, a quarter 1.
+    assert mean_with_interval(pd.Series([0.0, 1.0]), 0) == {"value": 0.5, "low": 0.0, "high": 1.0}
+    assert mean_with_interval(pd.Series([0.25] * 3), 0) == dict.fromkeys(
+        ["value", "low", "high"], 0.25
+    )
+
+
+def test_last_bits_are_no_gain():
+    last_bits = pd.Series([2e-16, -1e-16, 2e-16])
+    assert mean_with_interval(last_bits, 0) == {"value": 0.0, "low": 0.0, "high": 0.0}
+    assert mean_with_interval(pd.Series([2e-12] * 3), 0)["low"] > 0
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([], "0 of 0 topics"),
+        ([0.5], "1 of 1 topics"),
+        ([0.5, np.nan, 0.1], "2 of 3 topics"),
+    ],
+)
+def test_an_interval_needs_topics_with_values(values, message):
+    with pytest.raises(ValueError, match=f"{message} have a value: an interval needs two topics"):
+        mean_with_interval(pd.Series(values, dtype=float), 0)
+
+
+def ndcg(**by_topic):
+    return pd.DataFrame(
+        {"MAP": 0.0, "nDCG": by_topic.values()}, index=pd.Index(by_topic, name="query")
+    )
+
+
+def kinds_of_queries():
+    """Two tasks of long queries, which share r, and one of short queries."""
+    return {
+        "cite": {"BM25": ndcg(q=0.2, r=0.4), "TILDE": ndcg(q=0.5, r=0.6)},
+        "known item": {"BM25": ndcg(x=0.1, y=0.3, z=0.5), "TILDE": ndcg(x=0.1, y=0.3, z=0.5)},
+        "co-cite": {"BM25": ndcg(r=0.8, s=0.3), "TILDE": ndcg(r=0.4, s=0.6)},
+    }
+
+
+KINDS = {"cite": "long", "known item": "short", "co-cite": "long"}
+
+
+def test_short_and_long_by_hand():
+    marks = short_and_long(kinds_of_queries(), KINDS, 0)
+    assert list(marks) == ["system", "queries", "measure", "value", "low", "high"]
+    gain = "nDCG minus that of BM25"
+    assert marks[["queries", "system", "measure"]].values.tolist() == [
+        [kind, system, measure]
+        for kind in ("long", "short")
+        for system in ("BM25", "TILDE")
+        for measure in ("nDCG", gain)
+    ]
+    # r counts once, with 0.6 for BM25 and 0.5 for TILDE: q 0.2 and 0.5, s 0.3 and 0.6.
+    assert marks["value"].tolist() == pytest.approx(
+        [1.1 / 3, 0.0, 1.6 / 3, 0.5 / 3, 0.3, 0.0, 0.3, 0.0]
+    )
+    cells = marks.set_index(["queries", "system", "measure"])[["value", "low", "high"]]
+    for query_kind, system, measure, values in (
+        ("long", "TILDE", "nDCG", [0.5, 0.5, 0.6]),
+        ("long", "TILDE", gain, [0.3, -0.1, 0.3]),
+        ("short", "BM25", "nDCG", [0.1, 0.3, 0.5]),
+    ):
+        expected = mean_with_interval(pd.Series(values), 0)
+        assert cells.loc[query_kind, system, measure].to_dict() == pytest.approx(expected)
+
+
+def test_equal_rankings_gain_nothing_in_any_sample():
+    values = kinds_of_queries()
+    values["known item"]["TILDE"] += 1e-16
+    marks = short_and_long(values, {"known item": "short"}, 0)
+    gains = marks[(marks["system"] == "TILDE") & (marks["measure"] != "nDCG")]
+    assert gains[["value", "low", "high"]].values.tolist() == [[0.0, 0.0, 0.0]]
+
+
+def test_short_and_long_leaves_out_tasks_without_a_kind_and_refuses_kinds_without_a_task():
+    values = kinds_of_queries()
+    short = {"known item": "short"}
+    assert set(short_and_long(values, short, 0)["queries"]) == {"short"}
+    with pytest.raises(ValueError, match="values has no task 'recommend'"):
+        short_and_long(values, short | {"recommend": "long"}, 0)
+    with pytest.raises(ValueError, match="There are no values"):
+        short_and_long(values, {}, 0)
+    del values["co-cite"]["TILDE"]
+    with pytest.raises(ValueError, match=r"Task 'co-cite' has the systems \['BM25'\]"):
+        short_and_long(values, KINDS, 0)
+
+
 def test_what_does_not_fit_together_is_refused():
+    with pytest.raises(ValueError, match="The table has no rows"):
+        letters_note(pd.DataFrame({"n": [], "comparisons": []}))
     values, both = per_topic(0), one_topic_sweeps()
     with pytest.raises(ValueError, match="There are no values"):
         quality_table({"cite": {}})
