@@ -23,17 +23,10 @@ from everycell.learning.cross_encoder import (
     triplet_loss,
 )
 
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
+
 WORDS = [f"w{number}" for number in range(12)]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    """Tiny models are tens of times slower on several threads of a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

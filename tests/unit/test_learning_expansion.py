@@ -7,8 +7,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
 
 from everycell.learning import tilde
 from everycell.learning.expansion import Expansion, expand
@@ -18,31 +16,6 @@ from everycell.learning.tildev2 import encode, from_encoder
 SPECIAL = ["[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = [*SPECIAL, "the", "of", "##s", "##ing", *(f"word{number}" for number in range(20))]
 ID = {word: number for number, word in enumerate(WORDS)}
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> BertTokenizerFast:
-    backend = Tokenizer(models.WordPiece(ID, unk_token="[UNK]"))
-    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    backend.post_processor = processors.BertProcessing(
-        ("[SEP]", ID["[SEP]"]), ("[CLS]", ID["[CLS]"])
-    )
-    return BertTokenizerFast(tokenizer_object=backend)
-
-
-@pytest.fixture(scope="module")
-def model() -> BertForMaskedLM:
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(WORDS),
-        hidden_size=16,
-        num_attention_heads=2,
-        intermediate_size=16,
-        num_hidden_layers=1,
-        max_position_embeddings=64,
-        initializer_range=0.5,
-    )
-    return BertForMaskedLM(config).eval()
 
 
 @pytest.fixture(scope="module")

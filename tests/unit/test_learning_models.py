@@ -9,8 +9,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import save_file
-from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
-from tokenizers import models as tokenizer_models
 from transformers import (
     BertConfig,
     BertForMaskedLM,
@@ -44,16 +42,6 @@ CONFIG = BertConfig(
     initializer_range=0.5,
 )
 TEXTS = ["w1 w2 w3", "", "w4", "w1 w2 w3 w5 w6 w7 w8 w9 w10 w11", "unknown w12"]
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> BertTokenizerFast:
-    ids = {word: number for number, word in enumerate(WORDS)}
-    backend = Tokenizer(tokenizer_models.WordPiece(ids, unk_token="[UNK]"))
-    backend.normalizer = normalizers.BertNormalizer()
-    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    backend.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    return BertTokenizerFast(tokenizer_object=backend)
 
 
 def make(kind: type, tokenizer: BertTokenizerFast, folder: Path) -> Path:

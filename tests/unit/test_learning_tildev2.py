@@ -7,8 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import BertConfig, BertForMaskedLM, BertModel, BertTokenizerFast
+from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from everycell.learning.batching import pad
 from everycell.learning.tilde import query_terms, stop_ids, token_ids
@@ -33,16 +32,6 @@ CONFIG = BertConfig(
     max_position_embeddings=32,
     initializer_range=0.5,
 )
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> BertTokenizerFast:
-    backend = Tokenizer(models.WordPiece(ID, unk_token="[UNK]"))
-    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    backend.post_processor = processors.BertProcessing(
-        ("[SEP]", ID["[SEP]"]), ("[CLS]", ID["[CLS]"])
-    )
-    return BertTokenizerFast(tokenizer_object=backend)
 
 
 @pytest.fixture(scope="module")

@@ -20,20 +20,14 @@ from transformers import BertConfig, BertForMaskedLM, BertModel
 from everycell.learning import training
 from everycell.learning.training import TrainingError, TrainingOptions, train
 
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
+
 ROWS = Dataset.from_dict({"ids": [[1 + row % 7, 2 + row % 5] for row in range(22)]})
 OPTIONS = TrainingOptions(
     learning_rate=0.01, epochs=3, batch_size=4, warmup_ratio=0.1, seed=3, checkpoint_steps=4
 )
 #: Dropout is on, so that a training that took up other random numbers would end elsewhere.
 SIZE = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8, "num_hidden_layers": 1}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def new_model() -> BertModel:
@@ -72,8 +66,7 @@ def dies_after(calls: int):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory) -> Path:
-    torch.set_num_threads(1)
+def uninterrupted(one_torch_thread, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "model"
     train(new_model(), ROWS, loss, OPTIONS, folder)
     return folder

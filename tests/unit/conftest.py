@@ -1,0 +1,58 @@
+"""What tests of several models share: a tokenizer of whole words, a tiny model, one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from transformers import BertForMaskedLM, BertTokenizerFast
+
+# torch and its like are imported where they are used: most test files do without them.
+
+
+@pytest.fixture(scope="module")
+def one_torch_thread() -> Iterator[None]:
+    """Tiny models are tens of times slower on several threads of a busy machine."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def tokenizer(request: pytest.FixtureRequest) -> BertTokenizerFast:
+    """Return a tokenizer that splits at white space alone; its vocabulary is the file's WORDS."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertTokenizerFast
+
+    ids = {word: number for number, word in enumerate(request.module.WORDS)}
+    backend = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
+    backend.normalizer = normalizers.BertNormalizer(strip_accents=False, lowercase=True)
+    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    ends = ((name, ids[name]) for name in ("[SEP]", "[CLS]"))
+    backend.post_processor = processors.BertProcessing(*ends)
+    return BertTokenizerFast(tokenizer_object=backend)
+
+
+@pytest.fixture(scope="module")
+def model(request: pytest.FixtureRequest) -> BertForMaskedLM:
+    """Return a random model over the file's WORDS that reads up to 64 tokens."""
+    import torch
+    from transformers import BertConfig, BertForMaskedLM
+
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(request.module.WORDS),
+        hidden_size=16,
+        num_attention_heads=2,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        max_position_embeddings=64,
+        initializer_range=0.5,
+    )
+    return BertForMaskedLM(config).eval()
