@@ -138,6 +138,18 @@ def test_the_claim_on_the_cutoff_fails_where_documents_without_terms_end_a_list(
         assert (measure == "(without RBDF)") == (len(highest) == 1)
 
 
+def test_both_prints_name_the_same_rankers():
+    # The rules give one set of names, under which the cells of both are looked up.
+    papers = load_papers(REPOSITORY / "published")
+    for thesis, paper, rankers in (("table_4_1", "table_1", 11), ("table_4_2", "table_2", 4)):
+        names = [
+            list(dict.fromkeys(find_artefact(papers, key).cells["row"]))
+            for key in (f"abolghasemi2026/{thesis}", f"abolghasemi2024/{paper}")
+        ]
+        assert names[0] == names[1]
+        assert len(names[0]) == rankers
+
+
 def test_the_printed_lists_have_the_values_that_the_erratum_says():
     artefact = find_artefact(load_papers(REPOSITORY / "published"), "abolghasemi2026/figure_4_1")
     inputs = artefact.input_cells()
