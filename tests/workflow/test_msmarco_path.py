@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -15,7 +16,7 @@ from everycell.collections.msmarco import COLLECTION, QUERY_SETS, read_query_set
 from everycell.learning.tildev2 import TildeV2
 from everycell.retrieval.lucene import start_java
 from everycell.retrieval.prebuilt import distinct_words, index_texts
-from everycell.retrieval.runs import read_run
+from everycell.retrieval.runs import read_run, write_run
 from everycell.sources.fetch import fetch
 
 #: Queries of each set that a passage is made of; the others find what shares words with it.
@@ -167,6 +168,44 @@ def test_all_rankers_are_planned(named):
     named.edit("config.yaml", "swapped_candidates: swapped", "swapped_candidates: original")
     plan = named.planned(swapped[1])
     assert "msmarco_swapped_index" not in plan and plan["msmarco_search"] == 1
+
+
+@pytest.mark.slow
+def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectiveness(named):
+    rng = np.random.default_rng(0)
+    queries, documents = [f"{number}" for number in range(6)], np.arange(40).astype(str)
+    counts = pd.DataFrame({"document_id": documents, "length": 50})
+    work = named.folder / "work"
+    swapped = ("bm25", "bert", "minilm", "tinybert")
+    others = ("unicoil", "deepimpact", "ance", "distilbert_kd", "distilbert_tasb")
+    for where, rankers in (
+        ("msmarco", (*swapped, *others, "tct_colbert", "sbert")),
+        ("msmarcoswapped", swapped),
+    ):
+        (work / where / "runs").mkdir(parents=True)
+        for ranker in rankers:
+            # Each ranker has the queries in an order of its own.
+            run = pd.concat(
+                pd.DataFrame({"query": query, "document": documents, "score": rng.random(40)})
+                for query in rng.permutation(queries)
+            )
+            for name in QUERY_SETS:
+                write_run(run, work / where / f"runs/{ranker}.{name}.run", tag=ranker)
+    terms = {group: rng.integers(0, 3, 40) for group in ("m", "f")}
+    counts.assign(**terms).to_parquet(work / "msmarco/counts.parquet")
+    qrels = pd.DataFrame({"query": queries[:4], "document": "7", "relevance": 1})
+    for name in QUERY_SETS:
+        qrels.to_parquet(work / f"msmarco/qrels.{name}.parquet")
+    rules = ("abolghasemi2024_fairness", "abolghasemi2024_overlap")
+    made = [f"results/full/abolghasemi2024/table_{number}.verdicts.json" for number in (1, 2)]
+    done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "verdicts", "--", *made)
+    assert done.returncode == 0, done.stdout
+    # Every printed cell has one of ours.
+    for path, cells in zip(made, (110, 24), strict=True):
+        verdicts = json.loads((named.folder / path).read_text())["verdicts"]
+        assert sum(verdicts.values()) == cells and verdicts["not_run"] == 0
+    shown = (named.folder / "results/full/abolghasemi2024/table_1.md").read_text()
+    assert "QS1: 6 queries of which 4 are judged" in shown
 
 
 @pytest.mark.parametrize(
