@@ -412,6 +412,7 @@ class TermFairness(_Model):
     """Chapter 4 of abolghasemi2026."""
 
     k: int = Field(10, ge=1, description="Ranks that are measured.")
+    cutoffs: int = Field(50, ge=10, description="Largest cut-off of Figure 4.2 on MS MARCO.")
     persistence: float = Field(0.9, gt=0, lt=1, description="p of rank-biased overlap.")
     alpha: float = Field(0.05, gt=0, lt=1, description="Level of the tests.")
     bm25: Bm25 = Bm25(k1=0.9, b=0.4)

@@ -610,6 +610,7 @@ use rule abolghasemi2026_ch4_depth as abolghasemi2026_ch4_depth_full with:
         runtime=30,
     params:
         systems=depth_systems("full"),
+        cutoffs=FAIRNESS.cutoffs,
         face=face_of("full", "abolghasemi2026/figure_4_2"),
     message:
         "Fairness over the depth of rankings on MS MARCO (Figure 4.2)"
