@@ -146,7 +146,7 @@ def test_outside_the_project_folder(call, tmp_path, command):
 
 def test_verify_holds_after_a_build(call, built):
     code, out, _ = call(built, "verify")
-    assert code == 0 and out == "All 11 receipts in results hold.\n"
+    assert code == 0 and out == "All 17 receipts in results hold.\n"
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,9 @@ def test_summary_is_the_page_and_one_line(call, built):
     code, out, _ = call(built, "summary")
     lines = out.splitlines()
     assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
-    assert "3 rebuilt and 7 stand-ins; cells: 70 equal, 2 close, 24 quoted;" in lines[1]
+    assert (
+        "5 rebuilt and 11 stand-ins; cells: 70 equal, 2 close, 2 misprint, 32 quoted;" in lines[1]
+    )
 
 
 def test_check_verdicts(call, built, tmp_path):

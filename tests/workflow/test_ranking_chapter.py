@@ -29,6 +29,8 @@ def test_every_system_scores_every_candidate(built):
     scored = {path.name: len(path.read_text().splitlines()) for path in folder.glob("runs/*.run")}
     listed = lists[lists["split"] != "train"].drop_duplicates(["query_id", "document_id"])
     main = listed[(listed["split"] == "test") & (listed["setting"] == "package")]
+    # A cross-encoder scores what it was trained for; the short queries are not.
+    main = main[main["task"] != "known-item"]
     for name, lines in scored.items():
         reads_pairs = name.startswith(("cross-encoder", "mtft"))
         assert lines == len(main if reads_pairs else listed), name

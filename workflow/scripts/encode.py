@@ -34,8 +34,9 @@ with Job(snakemake) as job:
     if kind == "tilde":
         columns = np.unique(terms.indices)
         # Of a document only what stands in a query is kept, here and for SPLADE.
+        proposals = min(snakemake.params.proposals, model.config.vocab_size)
         found, proposed = tilde.encode(
-            model, tokenizer, texts, length, columns, proposals=snakemake.params.proposals
+            model, tokenizer, texts, length, columns, proposals=proposals
         )
         parts = ("likelihoods", found, terms[:, columns])
     elif kind == "splade":
