@@ -5,7 +5,8 @@ has). Then it labelled, for each response, how important each nugget is and how 
 supports it. Each judge has nuggets of its own, so their labels cannot be compared one by one; their
 scores of the same responses can.
 
-Source: lajewska2025, sections 6.4.1 and 6.6; `LABELS` is the registry key.
+Source: lajewska2025, sections 6.4.1 and 6.6; released with Lajewska and Balog, "GINGER: grounded
+information nugget-based generation of responses" (SIGIR 2025).
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from typing import Any
 
 import pandas as pd
 
-#: Registry key.
-LABELS = "ginger/nugget_assignments.jsonl"
 #: Judge in Table 6.7 -> in the file.
 JUDGES: Mapping[str, str] = {"GPT4o": "gpt4", "Gemini": "gemini", "Claude": "claude"}
 #: System in Table 6.7 -> run in the file.

@@ -1,8 +1,9 @@
 """How far judges agree that score the same responses with nuggets of their own.
 
 All functions take scores of a measure such as `everycell.rag.nuggets.nugget_scores` gives: columns
-`judge`, `run`, `topic` and `value`, each judge with a value for every run and topic. Judges stand in
-the order in which they first appear. Rank correlations are Kendall's tau-b, which counts ties.
+`judge`, `run`, `topic` and `value`, each judge with a value for every run and topic. Judges and
+runs stand in the order in which they first appear. Rank correlations are Kendall's tau-b, which
+corrects for ties.
 """
 
 from __future__ import annotations

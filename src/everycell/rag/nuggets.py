@@ -140,8 +140,9 @@ def nugget_scores(
     """
     weight, credit = _measure(measure)
     keys = list(RESPONSE)
-    weights = nuggets["importance"].map(weight).fillna(0.0)
-    earned = weights * nuggets["support"].map(credit).fillna(0.0)
+    # As numbers even where there are no nuggets at all.
+    weights = nuggets["importance"].map(weight).astype(float).fillna(0.0)
+    earned = weights * nuggets["support"].map(credit).astype(float).fillna(0.0)
     sums = nuggets[keys].assign(weight=weights, earned=earned).groupby(keys).sum()
     index = pd.MultiIndex.from_frame(responses[keys])
     strange = sums.index.difference(index)
