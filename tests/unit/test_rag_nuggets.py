@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.collections.nugget_labels import read_nugget_labels
+from everycell.collections.nugget_labels import CONDENSED, read_nugget_labels
 from everycell.rag.nuggets import (
     MEASURES,
     in_any_spelling,
@@ -154,7 +154,7 @@ def test_what_cannot_be_scored_is_named(call, said):
 
 @pytest.mark.released
 def test_the_authors_scores_come_out_exactly(mirror, tmp_path):
-    path = fetch("ginger/nugget_assignments.jsonl", tmp_path, mirror=mirror)
+    path = fetch(CONDENSED, tmp_path, mirror=mirror)
     labels = read_nugget_labels(path)
     scores = nugget_scores(labels.nuggets, labels.responses)
     assert len(scores) == 8127

@@ -1,13 +1,11 @@
 # lajewska2025, chapter 6: responses generated from nuggets (GINGER).
 # Labels of nuggets by three judge models -> V_strict of each response -> means by judge.
 
-CH6_LABELS = "ginger/nugget_assignments.jsonl"
-
 
 # Table 6.7: systems by judge; beside it what the scores rest on, and how far the judges agree.
 rule lajewska2025_ch6_judges:
     input:
-        labels=resource(CH6_LABELS),
+        labels=nugget_labels(),
     output:
         **table_files("released", "lajewska2025/table_6_7"),
         **beside("released", "lajewska2025/table_6_7", "agreement"),
@@ -38,7 +36,7 @@ rule lajewska2025_ch6_judges:
 # Table 6.8: clustering by ranking.
 rule lajewska2025_ch6_parts:
     input:
-        labels=resource(CH6_LABELS),
+        labels=nugget_labels(),
     output:
         **table_files("released", "lajewska2025/table_6_8"),
         **beside("released", "lajewska2025/table_6_8", "tests"),

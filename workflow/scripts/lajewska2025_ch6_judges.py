@@ -29,7 +29,7 @@ AGREEMENT_DECIMALS = {
 
 with Job(snakemake) as job:
     params = snakemake.params
-    labels = read_nugget_labels(Path(snakemake.input.labels))
+    labels = read_nugget_labels(*map(Path, snakemake.input.labels))
     read = {name: judged(labels, alter(labels.nuggets)) for name, alter in READINGS.items()}
     scores = read["as spelled"]
     table = means(with_mean(scores)).rename(columns={"run": "row"})
@@ -37,7 +37,7 @@ with Job(snakemake) as job:
     job.write_table(table.loc[table["row"].isin(SYSTEMS), ["row", "metric", "value"]])
 
     agreement = pd.concat(
-        judge_agreement(scores).assign(importance=name) for name, scores in read.items()
+        judge_agreement(each).assign(importance=name) for name, each in read.items()
     )
     job.write_beside(
         agreement[["importance", "judges", "metric", "value"]], "agreement", AGREEMENT_DECIMALS
@@ -47,9 +47,7 @@ with Job(snakemake) as job:
     plotted = pd.concat([ranks.assign(part="rank"), orders.assign(part="agreement")])
     job.write_figure(plotted, ranks_by_judge(ranks, orders), name="ranks")
 
-    readings = pd.concat(
-        means(with_mean(scores)).assign(metric=name) for name, scores in read.items()
-    )
+    readings = pd.concat(means(with_mean(each)).assign(metric=name) for name, each in read.items())
     job.write_beside(
         readings.rename(columns={"run": "row"})[["judge", "row", "metric", "value"]],
         "readings",

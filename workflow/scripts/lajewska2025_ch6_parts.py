@@ -9,7 +9,7 @@ from lajewska2025_ch6 import MEAN, NAMES, TEST_DECIMALS, judged, means, tested, 
 from everycell.collections.nugget_labels import PARTS, read_nugget_labels
 
 with Job(snakemake) as job:
-    labels = read_nugget_labels(Path(snakemake.input.labels))
+    labels = read_nugget_labels(*map(Path, snakemake.input.labels))
     scores = with_mean(judged(labels, labels.nuggets))
     scores = scores[scores["judge"] == MEAN]
     by_run = means(scores).set_index("run")["value"]

@@ -11,14 +11,18 @@ information nugget-based generation of responses" (SIGIR 2025).
 
 from __future__ import annotations
 
+import ast
+import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+#: Registry key of the labels as a mirror condenses them: a line a judge, run and topic.
+CONDENSED = "ginger/nugget_assignments.jsonl"
 #: Judge in Table 6.7 -> in the file.
 JUDGES: Mapping[str, str] = {"GPT4o": "gpt4", "Gemini": "gemini", "Claude": "claude"}
 #: System in Table 6.7 -> run in the file.
@@ -37,11 +41,26 @@ PARTS: Mapping[tuple[str, str], str] = {
     ("LSA", "DuoT5"): "ginger_lsa_duot5",
     ("LSA", "BM25"): "ginger_lsa_bm25",
 }
+#: Registry keys of the authors' own tables, which hold the same labels: one a judge and run.
+TABLES = tuple(
+    f"ginger/results/nugget_assignment/{judge}_nugget_assignment_301_topics_{run}.csv"
+    for judge in JUDGES.values()
+    for run in dict.fromkeys(
+        run.replace("ginger", "nrg") for run in (*SYSTEMS.values(), *PARTS.values())
+    )
+)
 IMPORTANCE = ("vital", "okay")
 SUPPORT = ("support", "partial_support", "not_support")
 
 _LISTS = ("nuggets", "importance", "assignment")
 _NAMES = ("judge", "run", "qid")
+# What the authors' tables call the lists and the score, after the name of the run.
+_COLUMNS = {
+    "nuggets": "automatically_detected_nuggets",
+    "importance": "nuggets_importance",
+    "assignment": "nuggets_assignments",
+}
+_SCORE = "_v_strict_score"
 
 
 class LabelsError(Exception):
@@ -68,14 +87,16 @@ class NuggetLabels:
     nuggets: pd.DataFrame
 
 
-def read_nugget_labels(path: Path) -> NuggetLabels:
+def read_nugget_labels(*paths: Path) -> NuggetLabels:
     r"""Labels of every judge for every response.
 
     Parameters
     ----------
-    path
-        JSON lines, each with `judge`, `run`, `qid` (text), `nuggets`, `importance`, `assignment`
-        (lists of text, in one order) and `v_strict` (a number in [0, 1]).
+    paths
+        One file or more, of two kinds. JSON lines (`CONDENSED`), each with `judge`, `run`, `qid`
+        (text), `nuggets`, `importance`, `assignment` (lists of text, in one order) and `v_strict`
+        (a number in [0, 1]). Or the authors' tables (`TABLES`, suffix ``.csv``), whose name begins
+        with the judge and whose last columns are those of the run.
 
     Returns
     -------
@@ -86,10 +107,10 @@ def read_nugget_labels(path: Path) -> NuggetLabels:
     Raises
     ------
     LabelsError
-        No line, a line that is no such object, an unknown label, other than one label of support a
-        nugget, more labels of importance than nuggets, a score outside [0, 1], a response that a
-        judge labels twice, runs with other topics, or a judge whose nuggets for a topic change from
-        run to run.
+        No line, a line that is no such object, a table that lacks a column, an unknown label, other
+        than one label of support a nugget, more labels of importance than nuggets, a score outside
+        [0, 1], a response that a judge labels twice, runs with other topics, or a judge whose
+        nuggets for a topic change from run to run.
 
     Examples
     --------
@@ -104,17 +125,16 @@ def read_nugget_labels(path: Path) -> NuggetLabels:
     """
     responses, nuggets = [], []
     lists: dict[tuple[str, str], list[str]] = {}
-    seen: dict[tuple[str, ...], int] = {}
-    for number, line in _lines(path):
-        where = f"{path}, line {number}"
-        entry = _parsed(where, line)
+    seen: dict[tuple[str, ...], str] = {}
+    for where, entry in _entries(paths):
+        _check_entry(where, entry)
         judge, run, topic = key = tuple(entry[name] for name in _NAMES)
         if key in seen:
             raise LabelsError(
                 f"{where}: judge {judge!r} labels run {run!r}, topic {topic!r} again, after "
-                f"line {seen[key]}; a response has one line a judge, so remove one."
+                f"{seen[key]}; a response has one line a judge, so remove one."
             )
-        seen[key] = number
+        seen[key] = where
         if lists.setdefault((judge, topic), entry["nuggets"]) != entry["nuggets"]:
             raise LabelsError(
                 f"{where}: the nuggets of judge {judge!r} for topic {topic!r} are others than in "
@@ -124,32 +144,76 @@ def read_nugget_labels(path: Path) -> NuggetLabels:
         missing = [""] * (len(entry["nuggets"]) - len(entry["importance"]))
         labels = zip([*entry["importance"], *missing], entry["assignment"], strict=True)
         nuggets += [(*key, place, *pair) for place, pair in enumerate(labels, start=1)]
-    if not responses:
-        raise LabelsError(f"{path}: is empty; fetch it again (delete the file first).")
     columns = ["judge", "run", "topic"]
     table = pd.DataFrame(responses, columns=[*columns, "released"])
-    _check_topics(path, table)
+    _check_topics(", ".join(map(str, paths[:1])), table)
     return NuggetLabels(
         responses=table,
         nuggets=pd.DataFrame(nuggets, columns=[*columns, "nugget", "importance", "support"]),
     )
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
-    except UnicodeDecodeError as error:
-        raise LabelsError(
-            f"{path}: is no UTF-8 text ({error}); fetch it again (delete the file first)."
-        ) from None
+def _entries(paths: Iterable[Path]) -> Iterator[tuple[str, Any]]:
+    """Where each entry stands, and what it is; nothing of it is checked."""
+    for path in paths:
+        read = _rows if path.suffix == ".csv" else _lines
+        try:
+            empty = True
+            for number, entry in read(path):
+                empty = False
+                yield f"{path}, line {number}", entry
+        except UnicodeDecodeError as error:
+            raise LabelsError(
+                f"{path}: is no UTF-8 text ({error}); fetch it again (delete the file first)."
+            ) from None
+        if empty:
+            raise LabelsError(f"{path}: is empty; fetch it again (delete the file first).")
 
 
-def _parsed(where: str, line: str) -> dict[str, Any]:
-    try:
-        entry = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise LabelsError(f"{where}: is no JSON ({error}); fetch the file again.") from None
+def _lines(path: Path) -> Iterator[tuple[int, Any]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield number, json.loads(line)
+            except json.JSONDecodeError as error:
+                raise LabelsError(
+                    f"{path}, line {number}: is no JSON ({error}); fetch the file again."
+                ) from None
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Any]]:
+    judge = path.name.partition("_nugget_assignment_")[0]
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file, delimiter=";")
+        if reader.fieldnames is None:
+            return
+        header = list(reader.fieldnames)
+        # A table repeats the columns of the runs before its own.
+        run = header[-1].removesuffix(_SCORE)
+        columns = {name: f"{run}_{part}" for name, part in _COLUMNS.items()}
+        missing = [name for name in ("qid", *columns.values(), run + _SCORE) if name not in header]
+        if missing:
+            raise LabelsError(
+                f"{path}: lacks the column {missing[0]!r}; it ends with "
+                f"{', '.join(header[-4:])}, so fetch it again (delete the file first)."
+            )
+        for row in reader:
+            number = reader.line_num
+            entry = {"judge": judge, "run": run, "qid": row["qid"]}
+            for name, column in (columns | {"v_strict": run + _SCORE}).items():
+                try:
+                    entry[name] = ast.literal_eval(row[column])
+                except (SyntaxError, ValueError, TypeError) as error:
+                    raise LabelsError(
+                        f"{path}, line {number}: {column!r} is no list or number as Python writes "
+                        f"it ({error}); fetch the file again."
+                    ) from None
+            yield number, entry
+
+
+def _check_entry(where: str, entry: Any) -> None:
     for name in _NAMES:
         found = entry.get(name) if isinstance(entry, dict) else None
         if not (isinstance(found, str) and found):
@@ -176,7 +240,6 @@ def _parsed(where: str, line: str) -> dict[str, Any]:
         raise LabelsError(
             f"{where}: 'v_strict' is {score!r}; a score is a number from 0 to 1, so mend the line."
         )
-    return entry
 
 
 def _check_labels(where: str, name: str, labels: list[str], allowed: tuple[str, ...]) -> None:
@@ -188,12 +251,12 @@ def _check_labels(where: str, name: str, labels: list[str], allowed: tuple[str, 
             )
 
 
-def _check_topics(path: Path, responses: pd.DataFrame) -> None:
+def _check_topics(where: str, responses: pd.DataFrame) -> None:
     every = set(responses["topic"])
     for (judge, run), topics in responses.groupby(["judge", "run"], sort=False)["topic"]:
         lacking = sorted(every.difference(topics))
         if lacking:
             raise LabelsError(
-                f"{path}: judge {judge!r} has no labels of run {run!r} for topic {lacking[0]!r}, "
+                f"{where}: judge {judge!r} has no labels of run {run!r} for topic {lacking[0]!r}, "
                 "which others have; means are over the same topics, so add it or drop the topic."
             )

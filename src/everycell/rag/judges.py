@@ -65,7 +65,8 @@ def system_ranks(scores: pd.DataFrame) -> pd.DataFrame:
     [2.0, 1.0, 1.0, 2.0]
     """
     means = _by_judge(scores).groupby("run", sort=False).mean()
-    ranks = means.rank(ascending=False)
+    # The last bits of a mean depend on the order of the sum, and are no difference.
+    ranks = means.round(12).rank(ascending=False)
     table = means.T.stack().rename("value").to_frame().join(ranks.T.stack().rename("rank"))
     return table.reset_index()
 

@@ -1031,7 +1031,7 @@ def ranks_by_judge(ranks: pd.DataFrame, agreement: pd.DataFrame) -> Figure:
         right.set(
             xlim=(min(-0.02, agreement["low"].min() - 0.05), 1.05),
             ylim=(len(pairs) - 0.5, -0.5),
-            xlabel="Kendall's tau, 95 % interval over topics",
+            xlabel="Kendall's tau of the order,\n95 % interval over topics",
         )
         right.grid(visible=True, axis="x")
         right.grid(visible=False, axis="y")
