@@ -26,6 +26,7 @@ CONTRADICTED = {
     "lajewska2025/table_4_8 no_effect_in_answerability",
     "lajewska2025/table_4_8 factual_errors_go_unnoticed",
     "lajewska2025/table_4_9 source_by_query_in_answerability",
+    "lajewska2025/table_6_7 order_of_the_organisers",
     "lajewska2025/table_7_5 mode_matters_for_limitations_only",
 }
 

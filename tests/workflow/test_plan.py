@@ -1,6 +1,7 @@
 """What the workflow says that it would do: targets by name, and the form of every rule."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,18 @@ def test_one_file_is_a_target(tree):
     assert tree.planned("results/released/lajewska2025/table_4_8.csv") == {
         "fetch": 2,
         "lajewska2025_ch4_anova": 1,
+    }
+
+
+def test_nugget_labels_come_from_one_file_of_the_mirror_or_from_the_authors_tables(tree, tmp_path):
+    target = "results/released/lajewska2025/table_6_8.csv"
+    assert tree.planned(target) == {"fetch": 27, "lajewska2025_ch6_parts": 1}
+    condensed = tmp_path / "ginger" / "nugget_assignments.jsonl.gz"
+    condensed.parent.mkdir()
+    condensed.touch()
+    assert replace(tree, mirror=tmp_path).planned(target) == {
+        "fetch": 1,
+        "lajewska2025_ch6_parts": 1,
     }
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
+from everycell.collections.nugget_labels import CONDENSED, TABLES
 from everycell.collections.pydocs import PACKAGES
 from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.collections.smart import FILES
@@ -67,6 +68,19 @@ def face_of(tier, name):
 def resource(key):
     """Path of a released file in the cache, where `fetch` brings it."""
     return f"{SETTINGS.cache}/{key}"
+
+
+def nugget_labels():
+    """Labels of nuggets: in one file where a mirror or the cache has it, else the authors' tables.
+
+    The tables are 83 MB, and the network has nothing else.
+    """
+    places = [Path(resource(CONDENSED))]
+    mirror = SETTINGS.mirror_folder()
+    if mirror is not None:
+        places += [mirror / CONDENSED, mirror / f"{CONDENSED}.gz"]
+    condensed = any(place.exists() for place in places)
+    return [resource(key) for key in ([CONDENSED] if condensed else TABLES)]
 
 
 def vocabulary_of(wildcards):

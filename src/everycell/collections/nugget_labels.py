@@ -1,0 +1,262 @@
+"""Nugget labels of GINGER's responses: what three judge models say that a response supports.
+
+For each topic of TREC RAG 2024 a judge model first made a list of nuggets (facts that a good answer
+has). Then it labelled, for each response, how important each nugget is and how far the response
+supports it. Each judge has nuggets of its own, so their labels cannot be compared one by one; their
+scores of the same responses can.
+
+Source: lajewska2025, sections 6.4.1 and 6.6; released with Lajewska and Balog, "GINGER: grounded
+information nugget-based generation of responses" (SIGIR 2025).
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+#: Registry key of the labels as a mirror condenses them: a line a judge, run and topic.
+CONDENSED = "ginger/nugget_assignments.jsonl"
+#: Judge in Table 6.7 -> in the file.
+JUDGES: Mapping[str, str] = {"GPT4o": "gpt4", "Gemini": "gemini", "Claude": "claude"}
+#: System in Table 6.7 -> run in the file.
+SYSTEMS: Mapping[str, str] = {
+    "baseline-top5": "baseline_top_5",
+    "baseline_CoT-top5": "baseline_top_5_cot",
+    "GINGER-top20 wo/ rewriting": "ginger-fluency_top_20",
+    "GINGER-top10 wo/ rewriting": "ginger-fluency_top_10",
+    "GINGER-top5 wo/ rewriting": "ginger-fluency_top_5",
+    "GINGER-top5": "ginger_top_5",
+}
+#: Clustering and ranking in Table 6.8 -> run in the file. The first is the standard system.
+PARTS: Mapping[tuple[str, str], str] = {
+    ("BERTopic", "DuoT5"): "ginger-fluency_top_20",
+    ("BERTopic", "BM25"): "ginger_bertopic_bm25",
+    ("LSA", "DuoT5"): "ginger_lsa_duot5",
+    ("LSA", "BM25"): "ginger_lsa_bm25",
+}
+#: Registry keys of the authors' own tables, which hold the same labels: one a judge and run.
+TABLES = tuple(
+    f"ginger/results/nugget_assignment/{judge}_nugget_assignment_301_topics_{run}.csv"
+    for judge in JUDGES.values()
+    for run in dict.fromkeys(
+        run.replace("ginger", "nrg") for run in (*SYSTEMS.values(), *PARTS.values())
+    )
+)
+IMPORTANCE = ("vital", "okay")
+SUPPORT = ("support", "partial_support", "not_support")
+
+_LISTS = ("nuggets", "importance", "assignment")
+_NAMES = ("judge", "run", "qid")
+# What the authors' tables call the lists and the score, after the name of the run.
+_COLUMNS = {
+    "nuggets": "automatically_detected_nuggets",
+    "importance": "nuggets_importance",
+    "assignment": "nuggets_assignments",
+}
+_SCORE = "_v_strict_score"
+
+
+class LabelsError(Exception):
+    """A file of nugget labels cannot be used; the message names file, line and what is allowed."""
+
+
+@dataclass(frozen=True)
+class NuggetLabels:
+    """Labels of all responses; ids are text.
+
+    Attributes
+    ----------
+    responses : pandas.DataFrame
+        Columns `judge`, `run`, `topic` and `released` (the authors' own V_strict, in [0, 1]), one
+        row a judge and response, in the order of the file. A response without nuggets is here too.
+    nuggets : pandas.DataFrame
+        Columns `judge`, `run`, `topic`, `nugget` (place in the judge's list for the topic, from 1),
+        `importance` (one of `IMPORTANCE`, perhaps with a capital, as the judge spelled it; empty
+        where the judge gave fewer labels than there are nuggets) and `support` (one of `SUPPORT`),
+        one row a label.
+    """
+
+    responses: pd.DataFrame
+    nuggets: pd.DataFrame
+
+
+def read_nugget_labels(*paths: Path) -> NuggetLabels:
+    r"""Labels of every judge for every response.
+
+    Parameters
+    ----------
+    paths
+        One file or more, of two kinds. JSON lines (`CONDENSED`), each with `judge`, `run`, `qid`
+        (text), `nuggets`, `importance`, `assignment` (lists of text, in one order) and `v_strict`
+        (a number in [0, 1]). Or the authors' tables (`TABLES`, suffix ``.csv``), whose name begins
+        with the judge and whose last columns are those of the run.
+
+    Returns
+    -------
+    NuggetLabels
+        A judge may give fewer labels of importance than there are nuggets (so for 107 of the 8,127
+        released responses): the labels go to the first nuggets, as in the authors' code.
+
+    Raises
+    ------
+    LabelsError
+        No line, a line that is no such object, a table that lacks a column, an unknown label, other
+        than one label of support a nugget, more labels of importance than nuggets, a score outside
+        [0, 1], a response that a judge labels twice, runs with other topics, or a judge whose
+        nuggets for a topic change from run to run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "labels.jsonl"
+    >>> line = {"judge": "gpt4", "run": "a", "qid": "1", "nuggets": ["red", "big"],
+    ...         "importance": ["vital", "okay"], "assignment": ["support", "not_support"],
+    ...         "v_strict": 1.0}
+    >>> _ = path.write_text(json.dumps(line))
+    >>> read_nugget_labels(path).nuggets[["nugget", "importance", "support"]].values.tolist()
+    [[1, 'vital', 'support'], [2, 'okay', 'not_support']]
+    """
+    responses, nuggets = [], []
+    lists: dict[tuple[str, str], list[str]] = {}
+    seen: dict[tuple[str, ...], str] = {}
+    for where, entry in _entries(paths):
+        _check_entry(where, entry)
+        judge, run, topic = key = tuple(entry[name] for name in _NAMES)
+        if key in seen:
+            raise LabelsError(
+                f"{where}: judge {judge!r} labels run {run!r}, topic {topic!r} again, after "
+                f"{seen[key]}; a response has one line a judge, so remove one."
+            )
+        seen[key] = where
+        if lists.setdefault((judge, topic), entry["nuggets"]) != entry["nuggets"]:
+            raise LabelsError(
+                f"{where}: the nuggets of judge {judge!r} for topic {topic!r} are others than in "
+                "the lines before; a judge has one list a topic for all runs, so mend the line."
+            )
+        responses.append((*key, float(entry["v_strict"])))
+        missing = [""] * (len(entry["nuggets"]) - len(entry["importance"]))
+        labels = zip([*entry["importance"], *missing], entry["assignment"], strict=True)
+        nuggets += [(*key, place, *pair) for place, pair in enumerate(labels, start=1)]
+    columns = ["judge", "run", "topic"]
+    table = pd.DataFrame(responses, columns=[*columns, "released"])
+    _check_topics(", ".join(map(str, paths[:1])), table)
+    return NuggetLabels(
+        responses=table,
+        nuggets=pd.DataFrame(nuggets, columns=[*columns, "nugget", "importance", "support"]),
+    )
+
+
+def _entries(paths: Iterable[Path]) -> Iterator[tuple[str, Any]]:
+    """Where each entry stands, and what it is; nothing of it is checked."""
+    for path in paths:
+        read = _rows if path.suffix == ".csv" else _lines
+        try:
+            empty = True
+            for number, entry in read(path):
+                empty = False
+                yield f"{path}, line {number}", entry
+        except UnicodeDecodeError as error:
+            raise LabelsError(
+                f"{path}: is no UTF-8 text ({error}); fetch it again (delete the file first)."
+            ) from None
+        if empty:
+            raise LabelsError(f"{path}: is empty; fetch it again (delete the file first).")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Any]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield number, json.loads(line)
+            except json.JSONDecodeError as error:
+                raise LabelsError(
+                    f"{path}, line {number}: is no JSON ({error}); fetch the file again."
+                ) from None
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Any]]:
+    judge = path.name.partition("_nugget_assignment_")[0]
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file, delimiter=";")
+        if reader.fieldnames is None:
+            return
+        header = list(reader.fieldnames)
+        # A table repeats the columns of the runs before its own.
+        run = header[-1].removesuffix(_SCORE)
+        columns = {name: f"{run}_{part}" for name, part in _COLUMNS.items()}
+        missing = [name for name in ("qid", *columns.values(), run + _SCORE) if name not in header]
+        if missing:
+            raise LabelsError(
+                f"{path}: lacks the column {missing[0]!r}; it ends with "
+                f"{', '.join(header[-4:])}, so fetch it again (delete the file first)."
+            )
+        for row in reader:
+            number = reader.line_num
+            entry = {"judge": judge, "run": run, "qid": row["qid"]}
+            for name, column in (columns | {"v_strict": run + _SCORE}).items():
+                try:
+                    entry[name] = ast.literal_eval(row[column])
+                except (SyntaxError, ValueError, TypeError) as error:
+                    raise LabelsError(
+                        f"{path}, line {number}: {column!r} is no list or number as Python writes "
+                        f"it ({error}); fetch the file again."
+                    ) from None
+            yield number, entry
+
+
+def _check_entry(where: str, entry: Any) -> None:
+    for name in _NAMES:
+        found = entry.get(name) if isinstance(entry, dict) else None
+        if not (isinstance(found, str) and found):
+            raise LabelsError(
+                f"{where}: {name!r} is {found!r}; allowed is any name, so fill it in."
+            )
+    for name in _LISTS:
+        found = entry.get(name)
+        if not (isinstance(found, list) and all(isinstance(part, str) for part in found)):
+            raise LabelsError(
+                f"{where}: {name!r} is {found!r}; allowed is a list of texts, so mend the line."
+            )
+    _check_labels(where, "importance", [label.lower() for label in entry["importance"]], IMPORTANCE)
+    _check_labels(where, "assignment", entry["assignment"], SUPPORT)
+    size, rated, assigned = (len(entry[name]) for name in _LISTS)
+    if assigned != size or rated > size:
+        raise LabelsError(
+            f"{where}: has {size} nuggets, {rated} labels of importance and {assigned} of support; "
+            "each nugget has one of support and at most one of importance, so mend the line."
+        )
+    score = entry.get("v_strict")
+    # A bool is an int to Python, and NaN is in no interval.
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+        raise LabelsError(
+            f"{where}: 'v_strict' is {score!r}; a score is a number from 0 to 1, so mend the line."
+        )
+
+
+def _check_labels(where: str, name: str, labels: list[str], allowed: tuple[str, ...]) -> None:
+    for place, label in enumerate(labels, start=1):
+        if label not in allowed:
+            raise LabelsError(
+                f"{where}: nugget {place} has the {name} {label!r}; allowed are "
+                f"{', '.join(allowed)}."
+            )
+
+
+def _check_topics(where: str, responses: pd.DataFrame) -> None:
+    every = set(responses["topic"])
+    for (judge, run), topics in responses.groupby(["judge", "run"], sort=False)["topic"]:
+        lacking = sorted(every.difference(topics))
+        if lacking:
+            raise LabelsError(
+                f"{where}: judge {judge!r} has no labels of run {run!r} for topic {lacking[0]!r}, "
+                "which others have; means are over the same topics, so add it or drop the topic."
+            )

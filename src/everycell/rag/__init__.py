@@ -1,0 +1,1 @@
+"""Responses generated from retrieved passages: how they are scored and judged."""

@@ -1,0 +1,183 @@
+"""How far judges agree that score the same responses with nuggets of their own.
+
+All functions take scores of a measure such as `everycell.rag.nuggets.nugget_scores` gives: columns
+`judge`, `run`, `topic` and `value`, each judge with a value for every run and topic. Judges and
+runs stand in the order in which they first appear. Rank correlations are Kendall's tau-b, which
+corrects for ties.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+
+def _by_judge(scores: pd.DataFrame) -> pd.DataFrame:
+    """Responses (index run, topic) by judges."""
+    twice = scores.duplicated(["judge", "run", "topic"])
+    if twice.any():
+        raise ValueError(
+            f"{_named(scores[twice].iloc[0])} has two scores; a judge scores a response once, so "
+            "remove one."
+        )
+    wide = scores.pivot(index=["run", "topic"], columns="judge", values="value")
+    judges = list(scores["judge"].unique())
+    if len(judges) < 2:
+        raise ValueError(f"The only judge is {judges}; agreement takes two or more.")
+    whole = pd.MultiIndex.from_product([scores["run"].unique(), sorted(scores["topic"].unique())])
+    wide = wide.reindex(whole.set_names(["run", "topic"]))[judges]
+    gaps = wide.isna().stack()
+    if gaps.any():
+        run, topic, judge = gaps.idxmax()
+        raise ValueError(
+            f"Judge {judge!r} has no score of run {run!r} for topic {topic!r}; judges are compared "
+            "on the same responses, so add it or leave the topic out."
+        )
+    return wide
+
+
+def _named(row: pd.Series) -> str:
+    return f"Judge {row['judge']!r}, run {row['run']!r}, topic {row['topic']!r}"
+
+
+def system_ranks(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean of each run over topics, and its rank, by judge.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `judge`, `run`, `value` and `rank` (from 1, the highest mean; runs that tie share
+        the mean of their ranks), judge by judge.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two judges, or a judge with two scores of a response or none.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"judge": list("aabb"), "run": list("xyxy"), "topic": "1",
+    ...                        "value": [0.2, 0.4, 0.5, 0.3]})
+    >>> system_ranks(scores)["rank"].tolist()
+    [2.0, 1.0, 1.0, 2.0]
+    """
+    means = _by_judge(scores).groupby("run", sort=False).mean()
+    # The last bits of a mean depend on the order of the sum, and are no difference.
+    ranks = means.round(12).rank(ascending=False)
+    table = means.T.stack().rename("value").to_frame().join(ranks.T.stack().rename("rank"))
+    return table.reset_index()
+
+
+def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
+    """Agreement of each pair of judges, from the level of responses to that of systems.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `judges` ("a and b"), `metric` and `value`, for each pair:
+
+        - "mean difference": of the first judge's score of a response from the second's, [-1, 1];
+        - "mean absolute difference", [0, 1];
+        - "pearson, responses" and "tau, responses": over all responses, [-1, 1];
+        - "tau in a topic": mean over the topics in which neither judge scores all runs alike;
+        - "topics": how many those are;
+        - "tau, systems": over the runs' means, [-1, 1].
+
+        A correlation with a judge whose scores are all alike is NaN.
+
+    Raises
+    ------
+    ValueError
+        As `system_ranks`.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"judge": ["a"] * 4 + ["b"] * 4, "run": list("xyxy") * 2,
+    ...                        "topic": list("1122") * 2,
+    ...                        "value": [0.1, 0.2, 0.3, 0.5, 0.2, 0.4, 0.5, 0.8]})
+    >>> found = judge_agreement(scores).set_index("metric")["value"]
+    >>> round(float(found["mean difference"]), 3), round(float(found["tau, systems"]), 3)
+    (-0.2, 1.0)
+    """
+    wide = _by_judge(scores)
+    systems = wide.groupby("run", sort=False).mean().corr("kendall")
+    pearson, tau = wide.corr("pearson"), wide.corr("kendall")
+    rows = []
+    for first, second in itertools.combinations(wide.columns, 2):
+        difference = wide[first] - wide[second]
+        within = [
+            stats.kendalltau(topic[first], topic[second]).statistic
+            for _, topic in wide.groupby("topic")
+            if topic[first].nunique() > 1 and topic[second].nunique() > 1
+        ]
+        found = {
+            "mean difference": difference.mean(),
+            "mean absolute difference": difference.abs().mean(),
+            "pearson, responses": pearson.at[first, second],
+            "tau, responses": tau.at[first, second],
+            "tau in a topic": np.mean(within) if within else np.nan,
+            "topics": len(within),
+            "tau, systems": systems.at[first, second],
+        }
+        rows += [(f"{first} and {second}", name, value) for name, value in found.items()]
+    return pd.DataFrame(rows, columns=["judges", "metric", "value"])
+
+
+def rank_agreement(scores: pd.DataFrame, *, seed: int, resamples: int = 1000) -> pd.DataFrame:
+    """Kendall's tau of the systems' order between judges, with an interval over topics.
+
+    Parameters
+    ----------
+    seed, resamples
+        Of the bootstrap: topics are drawn with replacement, the same for both judges.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `judges` ("a and b"), `value` in [-1, 1], and `low` and `high`, the ends of the
+        95 % percentile interval.
+
+    Raises
+    ------
+    ValueError
+        As `system_ranks`; fewer than two topics.
+
+    Notes
+    -----
+    A resample of topics is noisier than the topics themselves, so its orders agree less: the
+    interval leans towards 0, and an agreement of 1 can lie at its very end.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"judge": ["a"] * 4 + ["b"] * 4, "run": list("xyxy") * 2,
+    ...                        "topic": list("1122") * 2,
+    ...                        "value": [0.1, 0.2, 0.3, 0.5, 0.2, 0.4, 0.5, 0.8]})
+    >>> rank_agreement(scores, seed=0, resamples=20)[["value", "low"]].round(3).values.tolist()
+    [[1.0, 1.0]]
+    """
+    wide = _by_judge(scores)
+    runs, topics = (wide.index.get_level_values(name).nunique() for name in ("run", "topic"))
+    if topics < 2:
+        raise ValueError("There is 1 topic; an interval over topics takes two or more.")
+    values = {judge: wide[judge].to_numpy().reshape(runs, topics) for judge in wide}
+    rows = []
+    for first, second in itertools.combinations(wide.columns, 2):
+
+        def tau(chosen: np.ndarray, pair: tuple = (values[first], values[second])) -> float:
+            means = (judged[:, chosen].mean(axis=1) for judged in pair)
+            return stats.kendalltau(*means).statistic
+
+        everything = np.arange(topics)
+        interval = stats.bootstrap(
+            (everything,),
+            tau,
+            vectorized=False,
+            n_resamples=resamples,
+            method="percentile",
+            rng=seed,
+        ).confidence_interval
+        rows.append((f"{first} and {second}", tau(everything), interval.low, interval.high))
+    return pd.DataFrame(rows, columns=["judges", "value", "low", "high"])

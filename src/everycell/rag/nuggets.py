@@ -1,0 +1,204 @@
+r"""Scores of a response from nugget labels: V_strict and its siblings (AutoNuggetizer).
+
+A nugget is a fact that a good answer has. It is *vital* (must be there) or *okay* (may be there),
+and a response supports it, supports it in part, or not. All six scores are one weighted mean,
+
+.. math:: \frac{\sum_i w(\mathrm{importance}_i)\, g(\mathrm{support}_i)}
+               {\sum_i w(\mathrm{importance}_i)},
+
+========  ==============  =============  =====================
+score     w(vital)        w(okay)        g(partial support)
+========  ==============  =============  =====================
+V_strict  1               0              0
+V         1               0              1/2
+A_strict  1               1              0
+A         1               1              1/2
+W_strict  1               1/2            0
+W         1               1/2            1/2
+========  ==============  =============  =====================
+
+with g = 1 for full support and 0 for none. Each lies in [0, 1], a score is never above its lenient
+sibling, and W lies between V and A.
+
+Source: lajewska2025, section 6.4.1 (L1772), has V_strict; the others are those of Pradeep et al.,
+"Initial nugget evaluation results for the TREC 2024 RAG track with the AutoNuggetizer framework"
+(arXiv 2411.09607).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+#: What identifies a judged response, and a nugget of a judge.
+RESPONSE = ("judge", "run", "topic")
+NUGGET = ("judge", "topic", "nugget")
+
+
+class NuggetMeasure(NamedTuple):
+    """Weight of a nugget by its importance, and credit by its support; 0 for other labels."""
+
+    weight: Mapping[str, float]
+    credit: Mapping[str, float]
+
+
+_STRICT = {"support": 1.0}
+_LENIENT = {"support": 1.0, "partial_support": 0.5}
+_VITAL, _ALL, _WEIGHTED = {"vital": 1.0}, {"vital": 1.0, "okay": 1.0}, {"vital": 1.0, "okay": 0.5}
+MEASURES: Mapping[str, NuggetMeasure] = {
+    "V_strict": NuggetMeasure(_VITAL, _STRICT),
+    "V": NuggetMeasure(_VITAL, _LENIENT),
+    "A_strict": NuggetMeasure(_ALL, _STRICT),
+    "A": NuggetMeasure(_ALL, _LENIENT),
+    "W_strict": NuggetMeasure(_WEIGHTED, _STRICT),
+    "W": NuggetMeasure(_WEIGHTED, _LENIENT),
+}
+
+
+def _measure(name: str) -> NuggetMeasure:
+    if name not in MEASURES:
+        raise ValueError(f"The measure {name!r} is unknown; choose one of {', '.join(MEASURES)}.")
+    return MEASURES[name]
+
+
+def nugget_score(
+    importance: Sequence[str], support: Sequence[str], measure: str = "V_strict"
+) -> float:
+    """Score of one response.
+
+    Parameters
+    ----------
+    importance
+        "vital" or "okay" for each nugget; any other text weighs nothing.
+    support
+        "support", "partial_support" or "not_support" for each nugget, in the same order.
+    measure
+        One of `MEASURES`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 where no nugget weighs anything, as in the authors' code.
+
+    Raises
+    ------
+    ValueError
+        An unknown measure, or lists of different length.
+
+    Examples
+    --------
+    >>> importance = ["vital", "vital", "okay"]
+    >>> support = ["support", "partial_support", "support"]
+    >>> [round(nugget_score(importance, support, name), 3) for name in MEASURES]
+    [0.5, 0.75, 0.667, 0.833, 0.6, 0.8]
+    """
+    weight, credit = _measure(measure)
+    if len(importance) != len(support):
+        raise ValueError(
+            f"There are {len(importance)} labels of importance and {len(support)} of support; give "
+            "one of each for every nugget."
+        )
+    weights = [weight.get(label, 0.0) for label in importance]
+    earned = sum(w * credit.get(label, 0.0) for w, label in zip(weights, support, strict=True))
+    return earned / sum(weights) if any(weights) else 0.0
+
+
+def nugget_scores(
+    nuggets: pd.DataFrame, responses: pd.DataFrame, measure: str = "V_strict"
+) -> pd.DataFrame:
+    """Score of each response, all at once.
+
+    Parameters
+    ----------
+    nuggets
+        Columns `judge`, `run`, `topic`, `importance`, `support`, one row a label.
+    responses
+        Columns `judge`, `run`, `topic`: all responses, since one may have no nuggets.
+    measure
+        One of `MEASURES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `judge`, `run`, `topic` and `value` as `nugget_score` gives it, one row a response,
+        in the order of `responses`.
+
+    Raises
+    ------
+    ValueError
+        An unknown measure, or nuggets of a response that `responses` lacks.
+
+    Examples
+    --------
+    >>> response = pd.DataFrame({"judge": ["j", "j"], "run": ["r", "r"], "topic": ["1", "2"]})
+    >>> labels = response.iloc[[0, 0]].assign(
+    ...     importance=["vital", "vital"], support=["support", "not_support"])
+    >>> nugget_scores(labels, response)["value"].tolist()
+    [0.5, 0.0]
+    """
+    weight, credit = _measure(measure)
+    keys = list(RESPONSE)
+    # As numbers even where there are no nuggets at all.
+    weights = nuggets["importance"].map(weight).astype(float).fillna(0.0)
+    earned = weights * nuggets["support"].map(credit).astype(float).fillna(0.0)
+    sums = nuggets[keys].assign(weight=weights, earned=earned).groupby(keys).sum()
+    index = pd.MultiIndex.from_frame(responses[keys])
+    strange = sums.index.difference(index)
+    if len(strange):
+        raise ValueError(
+            f"There are nuggets of {dict(zip(keys, strange[0], strict=True))}, which is no row of "
+            "the responses; add the response or drop its nuggets."
+        )
+    sums = sums.reindex(index, fill_value=0.0)
+    value = sums["earned"] / sums["weight"].where(sums["weight"] > 0)
+    return responses[keys].assign(value=value.fillna(0.0).to_numpy())
+
+
+def in_any_spelling(nuggets: pd.DataFrame) -> pd.DataFrame:
+    """Labels of importance in small letters, so that "Vital" is "vital".
+
+    The authors' code compares the spelling, so that "Vital" weighs nothing.
+
+    Parameters
+    ----------
+    nuggets
+        With the column `importance`.
+
+    Examples
+    --------
+    >>> in_any_spelling(pd.DataFrame({"importance": ["vital", "Vital"]}))["importance"].tolist()
+    ['vital', 'vital']
+    """
+    return nuggets.assign(importance=nuggets["importance"].str.lower())
+
+
+def with_one_key(nuggets: pd.DataFrame) -> pd.DataFrame:
+    """Give a nugget one importance for all runs: that which its judge gave it most often.
+
+    The authors asked for the importance anew with each run, so that two systems may be held
+    against different vital nuggets.
+
+    Parameters
+    ----------
+    nuggets
+        Columns of `NUGGET`, and `importance` in any spelling; empty labels do not vote.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same rows; "vital" for half of the votes or more, else "okay", and empty without votes.
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"judge": "j", "topic": "1", "nugget": 1,
+    ...                        "importance": ["okay", "Vital", "vital", ""]})
+    >>> with_one_key(labels)["importance"].unique().tolist()
+    ['vital']
+    """
+    lower = nuggets["importance"].str.lower()
+    vital = (lower == "vital").astype(float).where(lower != "")
+    share = vital.groupby([nuggets[name] for name in NUGGET]).transform("mean")
+    label = (share >= 0.5).map({True: "vital", False: "okay"}).where(share.notna(), "")
+    return nuggets.assign(importance=label)

@@ -1,0 +1,161 @@
+"""Scores from nugget labels: hand-worked examples, invariants, and the released scores."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.collections.nugget_labels import CONDENSED, read_nugget_labels
+from everycell.rag.nuggets import (
+    MEASURES,
+    in_any_spelling,
+    nugget_score,
+    nugget_scores,
+    with_one_key,
+)
+from everycell.sources.fetch import fetch
+
+LABELS = st.tuples(
+    st.sampled_from(["vital", "okay", "", "Vital"]),
+    st.sampled_from(["support", "partial_support", "not_support"]),
+)
+RESPONSE = st.lists(LABELS, max_size=12)
+
+
+def columns(labels):
+    """Importance and support of a response as two lists."""
+    return [first for first, _ in labels], [second for _, second in labels]
+
+
+def frames(responses):
+    """Labels and responses of one judge, a topic a response."""
+    rows = [
+        ("j", "r", str(topic), place, *label)
+        for topic, labels in enumerate(responses)
+        for place, label in enumerate(labels, start=1)
+    ]
+    names = ["judge", "run", "topic", "nugget", "importance", "support"]
+    nuggets = pd.DataFrame(rows, columns=names, dtype=object)
+    index = pd.DataFrame({"topic": [str(topic) for topic in range(len(responses))]})
+    return nuggets, index.assign(judge="j", run="r")[["judge", "run", "topic"]]
+
+
+@pytest.mark.parametrize(
+    ("measure", "by_hand"),
+    [
+        # Three vital nuggets (full, part, none), two okay ones (full, part).
+        ("V_strict", 1 / 3),
+        ("V", 1.5 / 3),
+        ("A_strict", 2 / 5),
+        ("A", 3 / 5),
+        ("W_strict", 1.5 / 4),
+        ("W", 2.25 / 4),
+    ],
+)
+def test_scores_worked_by_hand(measure, by_hand):
+    importance = ["vital"] * 3 + ["okay"] * 2
+    support = ["support", "partial_support", "not_support", "support", "partial_support"]
+    assert nugget_score(importance, support, measure) == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_nothing_to_support_scores_0(measure):
+    assert nugget_score([], [], measure) == 0
+    assert nugget_score(["Vital", ""], ["support", "support"], measure) == 0
+
+
+def test_without_vital_nuggets_only_the_vital_scores_are_0():
+    scores = {name: nugget_score(["okay"], ["support"], name) for name in MEASURES}
+    assert scores == {"V_strict": 0, "V": 0, "A_strict": 1, "A": 1, "W_strict": 1, "W": 1}
+
+
+@given(st.lists(RESPONSE, max_size=5), st.sampled_from(list(MEASURES)))
+def test_all_at_once_is_one_by_one(responses, measure):
+    nuggets, index = frames(responses)
+    found = nugget_scores(nuggets, index, measure)["value"].tolist()
+    assert found == pytest.approx([nugget_score(*columns(one), measure) for one in responses])
+
+
+@given(RESPONSE)
+def test_bounds_and_order_of_the_scores(labels):
+    score = {name: nugget_score(*columns(labels), name) for name in MEASURES}
+    assert all(0 <= value <= 1 for value in score.values())
+    for name in "VAW":
+        assert score[f"{name}_strict"] <= score[name]
+    if {"vital", "okay"} <= set(columns(labels)[0]):
+        assert min(score["V"], score["A"]) - 1e-12 <= score["W"]
+        assert score["W"] <= max(score["V"], score["A"]) + 1e-12
+
+
+@given(RESPONSE, st.randoms(use_true_random=False), st.sampled_from(list(MEASURES)))
+def test_the_order_of_the_nuggets_does_not_matter(labels, dice, measure):
+    mixed = labels.copy()
+    dice.shuffle(mixed)
+    assert nugget_score(*columns(mixed), measure) == pytest.approx(
+        nugget_score(*columns(labels), measure)
+    )
+
+
+@given(RESPONSE, st.integers(0, 11), st.sampled_from(list(MEASURES)))
+def test_more_support_never_scores_less(labels, place, measure):
+    better = [
+        (importance, "support" if number == place else support)
+        for number, (importance, support) in enumerate(labels)
+    ]
+    assert nugget_score(*columns(better), measure) >= nugget_score(*columns(labels), measure)
+
+
+def test_the_spelling_of_importance_decides_what_counts():
+    nuggets, index = frames([[("Vital", "support"), ("Okay", "support")]])
+    assert nugget_scores(nuggets, index)["value"].tolist() == [0]
+    assert nugget_scores(in_any_spelling(nuggets), index)["value"].tolist() == [1]
+
+
+def test_one_key_is_that_of_most_runs():
+    labels = pd.DataFrame(
+        [
+            (run, nugget, importance)
+            for nugget, given in enumerate(
+                [("vital", "Vital", "okay"), ("okay", "okay", "vital"), ("", "okay", "vital"), ""],
+                start=1,
+            )
+            for run, importance in zip("abc", given or ("", "", ""), strict=True)
+        ],
+        columns=["run", "nugget", "importance"],
+    ).assign(judge="j", topic="1")
+    found = with_one_key(labels).groupby("nugget")["importance"].unique()
+    # Half of the votes are enough, and without votes there is no importance.
+    assert [list(kinds) for kinds in found] == [["vital"], ["okay"], ["vital"], [""]]
+
+
+def test_one_key_takes_no_votes_from_another_judge_or_topic():
+    labels = pd.DataFrame(
+        {"judge": list("abb"), "topic": list("112"), "nugget": 1, "importance": "vital"}
+    )
+    labels.loc[0, "importance"] = labels.loc[2, "importance"] = "okay"
+    assert with_one_key(labels)["importance"].tolist() == ["okay", "vital", "okay"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: nugget_score([], [], "X"), "measure 'X' is unknown; choose one of V_strict, V"),
+        (lambda: nugget_score(["vital"], []), "1 labels of importance and 0 of support; give one"),
+        (
+            lambda: nugget_scores(*frames([[("vital", "support")]])[:1], frames([])[1]),
+            "nuggets of {'judge': 'j', 'run': 'r', 'topic': '0'}, which is no row of the responses",
+        ),
+    ],
+)
+def test_what_cannot_be_scored_is_named(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()
+
+
+@pytest.mark.released
+def test_the_authors_scores_come_out_exactly(mirror, tmp_path):
+    path = fetch(CONDENSED, tmp_path, mirror=mirror)
+    labels = read_nugget_labels(path)
+    scores = nugget_scores(labels.nuggets, labels.responses)
+    assert len(scores) == 8127
+    assert scores["value"].tolist() == pytest.approx(labels.responses["released"].tolist())

@@ -1,0 +1,56 @@
+"""What the scripts of chapter 6 share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from everycell.collections.nugget_labels import JUDGES, PARTS, SYSTEMS, NuggetLabels
+from everycell.rag.nuggets import nugget_scores
+from everycell.statistics.hypothesis_tests import t_tests
+
+#: The mean of the judges, as Tables 6.7 and 6.8 name it.
+MEAN = "avg LLM"
+#: Run -> its name in Table 6.7, or that of Table 6.8 where it stands there alone.
+NAMES = {run: f"GINGER-top20, {' + '.join(parts)}" for parts, run in PARTS.items()} | {
+    run: system for system, run in SYSTEMS.items()
+}
+TEST_DECIMALS = {"difference": 3, "p_paired": 4, "p_unpaired": 4}
+
+
+def judged(labels: NuggetLabels, nuggets: pd.DataFrame, measure: str = "V_strict") -> pd.DataFrame:
+    """Score of each response by each judge, with judges and systems named and ordered as printed.
+
+    `nuggets` are those of `labels`, perhaps with other labels of importance.
+    """
+    scores = nugget_scores(nuggets, labels.responses, measure)
+    printed = {judge: name for name, judge in JUDGES.items()}
+    scores = scores.assign(judge=scores["judge"].map(printed), run=scores["run"].map(NAMES))
+    order = list(dict.fromkeys([*JUDGES, *SYSTEMS, *NAMES.values()]))
+    return scores.sort_values(
+        ["judge", "run"], key=lambda names: names.map(order.index), kind="stable"
+    )
+
+
+def with_mean(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores of the judges, and below them their mean for each response as one more judge."""
+    mean = scores.groupby(["run", "topic"], sort=False, as_index=False)["value"].mean()
+    return pd.concat([scores, mean.assign(judge=MEAN)], ignore_index=True)
+
+
+def means(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean over topics of each judge and run."""
+    return scores.groupby(["judge", "run"], sort=False, as_index=False)["value"].mean()
+
+
+def tested(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """Difference of pairs of runs of one judge, and its p-value by two t-tests (Holm over pairs).
+
+    The thesis names no test; the same topics under both systems call for the paired one.
+    """
+    values = scores.pivot(index="topic", columns="run", values="value")
+    paired, unpaired = (t_tests(values, pairs, paired=paired) for paired in (True, False))
+    return paired[["a", "b", "difference"]].assign(
+        p_paired=paired["p_corrected"], p_unpaired=unpaired["p_corrected"]
+    )
