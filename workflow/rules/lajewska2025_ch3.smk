@@ -2,7 +2,7 @@
 # Released runs and judgements of 2021 -> measures, and tests of the differences.
 
 CAST = "cast-reproducibility"
-# Rows of a table -> their key columns but the metric, and the released run behind them.
+# Table -> its rows of the thesis's own -> the released run behind each.
 CAST_SYSTEMS = {
     "2": {
         "BaselineOrganizers-QR-BM25": "t5-canard-org_bm25_mono-t5",

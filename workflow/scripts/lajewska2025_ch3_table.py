@@ -8,7 +8,7 @@ from everycell.retrieval.runs import read_qrels, read_run
 from everycell.retrieval.significance import paired_beside_unpaired
 
 YEAR = "2021"
-#: What the text compares; Table 3.4 has no other measures, and calls the first "Recall".
+#: What the text compares. Table 3.4 has no other measures.
 COMPARED = ["R@500", "NDCG@3"]
 TESTS = {
     "change_percent": 2,
@@ -42,16 +42,16 @@ with Job(snakemake) as job:
         )
         for system, run in zip(settings.systems, snakemake.input.runs, strict=True)
     }
-    printed = {"R@500": "Recall", "NDCG@3": "NDCG@3"} if number == "4" else {
-        metric: metric for metric in settings.measures
-    }
+    names = {metric: metric for metric in settings.measures}
+    if number == "4":
+        names = {"R@500": "Recall", "NDCG@3": "NDCG@3"}
     job.write_table(
         pd.DataFrame(
             [
                 keys_of(number, system)
                 | {"metric": shown, "value": found[settings.measures[metric]].mean()}
                 for system, found in values.items()
-                for metric, shown in printed.items()
+                for metric, shown in names.items()
             ]
         )
     )
