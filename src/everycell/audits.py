@@ -1013,9 +1013,7 @@ def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
         )
         found.append(f"{metric} {100 * baseline:.1f} and {100 * ours:.1f} %")
         against += baseline < ours
-    return Finding(
-        against == len(found), f"off by (baseline, WaterlooClarke): {'; '.join(found)}"
-    )
+    return Finding(against == len(found), f"off by (baseline, WaterlooClarke): {'; '.join(found)}")
 
 
 @_register

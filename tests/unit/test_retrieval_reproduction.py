@@ -81,7 +81,8 @@ def test_depth_and_ties():
     # The tie of b and c is broken by id, descending: a c b.
     tied = run(q="abc").assign(score=[2.0, 1, 1])
     assert ranking_agreement(tied, run(q="acb"))["rbo"].item() == pytest.approx(1)
-    assert ranking_agreement(run(q="abcd"), run(q="abdc"), depth=2)["rbo"].item() == pytest.approx(1)
+    cut = ranking_agreement(run(q="abcd"), run(q="abdc"), depth=2)
+    assert cut["rbo"].item() == pytest.approx(1)
     alone = ranking_agreement(run(q="abcd"), run(q="abdc"), depth=1)
     assert np.isnan(alone["kendall_tau_union"].item())
 
@@ -99,8 +100,10 @@ def test_invariants_of_the_order(first, second):
     assert ranking_agreement(original, original).loc["q"].tolist() == pytest.approx([1, 1])
     # Other names change nothing unless documents are numbered by name.
     names = str.maketrans("abcdefgh", "hcafbgde")
-    renamed = [frame.assign(document=frame["document"].str.translate(names))
-               for frame in (original, reproduced)]
+    renamed = [
+        frame.assign(document=frame["document"].str.translate(names))
+        for frame in (original, reproduced)
+    ]
     assert ranking_agreement(*renamed).loc["q"].tolist() == pytest.approx(found.tolist())
     by_id = ranking_agreement(original, reproduced, union="ids").loc["q", "kendall_tau_union"]
     length = min(len(first), len(second))
@@ -202,9 +205,7 @@ def test_invariants_of_the_effects(scores, gain, scale):
             "The original values have the topic 'q0' twice: keep one of the two.",
         ),
         (
-            lambda: effect_agreement(
-                *(values(MAP=[0.1, 0.2]),) * 2, *(values(RR=[0.1, 0.2]),) * 2
-            ),
+            lambda: effect_agreement(*(values(MAP=[0.1, 0.2]),) * 2, *(values(RR=[0.1, 0.2]),) * 2),
             "The measure 'MAP' stands in the original only",
         ),
     ],

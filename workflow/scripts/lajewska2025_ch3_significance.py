@@ -9,6 +9,4 @@ with Job(snakemake) as job:
     found = (least < snakemake.params.alpha).map({True: "yes", False: "no"}).reset_index()
     measures = {"R@500": "recall significant", "NDCG@3": "NDCG@3 significant"}
     found["metric"] = found.pop("measure").map(measures)
-    job.write_table(
-        found.assign(cast_year="2021")[["comparison", "cast_year", "metric", "value"]]
-    )
+    job.write_table(found.assign(cast_year="2021")[["comparison", "cast_year", "metric", "value"]])
