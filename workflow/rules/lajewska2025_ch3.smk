@@ -28,7 +28,11 @@ CAST_SYSTEMS = {
 }
 # What the text compares: name of the comparison -> pairs of systems, by their place above.
 CAST_COMPARISONS = {
-    "2": {"input of the rewriter": [(0, 1)], "parameters of BM25": [(1, 2)], "system": [(2, 3)]},
+    "2": {
+        "input of the rewriter": [(0, 1)],
+        "parameters of BM25": [(1, 2)],
+        "system": [(2, 3)],
+    },
     "3": {
         "rewriter": [(0, 1), (2, 3), (4, 5)],
         "rankers": [(0, 2), (1, 3)],
