@@ -991,6 +991,44 @@ def _omega_squared(f: float, df: int, n: int) -> float:
 
 
 @_register
+def audit_lajewska2025_table_3_2_drop(cells: Cells) -> Finding:
+    """L796: NDCG@3 is less than 16 % below the submitted run; Table 3.2."""
+    table = _pick(cells("table_3_2"), metric="NDCG@3")
+    ours = _number(table, row="WaterlooClarke reproduced by us")
+    loss = 100 * (1 - ours / _number(table, row="WaterlooClarke@TREC’21 (runfile)"))
+    return Finding(loss >= 16, f"{loss:.2f} % below; the text says under 16 %")
+
+
+@_register
+def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
+    """L867: WaterlooClarke was reproduced more closely than the baseline; Table 3.2."""
+    found, against = [], 0
+    for metric, table in cells("table_3_2").groupby("metric", sort=False):
+        baseline, ours = (
+            abs(_number(table, row=ours) / _number(table, row=theirs) - 1)
+            for ours, theirs in (
+                ("BaselineOrganizers", "BaselineOrganizers@TREC’21"),
+                ("WaterlooClarke reproduced by us", "WaterlooClarke@TREC’21"),
+            )
+        )
+        found.append(f"{metric} {100 * baseline:.1f} and {100 * ours:.1f} %")
+        against += baseline < ours
+    return Finding(against == len(found), f"off by (baseline, WaterlooClarke): {'; '.join(found)}")
+
+
+@_register
+def audit_lajewska2025_table_3_3_feedback(cells: Cells) -> Finding:
+    """L869: feedback gains in NDCG@3, consistently; Table 3.3."""
+    table = _pick(cells("table_3_3"), metric="NDCG@3")
+    found = []
+    for cell in table[table["row"].str.contains("/PRF")].itertuples():
+        without = _number(table, row=cell.row.replace("/PRF", ""), cast_year=cell.cast_year)
+        if float(cell.value) <= without:
+            found.append(f"{cell.cast_year} {cell.row}: {cell.value} after {without:.4f}")
+    return _listed(found, "all four rise")
+
+
+@_register
 def audit_lajewska2025_table_3_3_exceptions(cells: Cells) -> Finding:
     """L843: another rewriter changes NDCG@3 by less than 2 %, with one exception; Table 3.3."""
     table = _pick(cells("table_3_3"), metric="NDCG@3")
@@ -1231,6 +1269,30 @@ def check_lajewska2025_track_differences(cells: Cells) -> Finding:
             if round(100 * (ratio - 1)) != percent:
                 faults.append(f"{other} {metric}: {100 * (ratio - 1):.1f} %, stated {percent} %")
     return _agrees(faults, "4 differences are as stated")
+
+
+@_register
+def check_lajewska2025_table_3_3_ranges(cells: Cells) -> Finding:
+    """L843: other rewriters lose 3 to 7 % of recall, other rankers gain 12 to 29 %; Table 3.3.
+
+    The rankers gain 3 to 12 % of NDCG@3 too. Ranges are of whole percents.
+    """
+    table, faults = cells("table_3_3"), []
+    stated = {
+        ("T5_C", "T5_Q", "recall"): (-7, -3),
+        (" + BM25 + monoT5", " + ANCE/BM25 + m/dT5", "recall"): (12, 29),
+        (" + BM25 + monoT5", " + ANCE/BM25 + m/dT5", "NDCG@3"): (3, 12),
+    }
+    table["metric"] = table["metric"].replace({"R@500": "recall", "R@1000": "recall"})
+    for (old, new, metric), (low, high) in stated.items():
+        part = _pick(table, metric=metric)
+        for cell in part[part["row"].str.contains(old, regex=False)].itertuples():
+            row = cell.row.replace(old, new)
+            other = _number(part, row=row, cast_year=cell.cast_year)
+            change = 100 * (other / float(cell.value) - 1)
+            if not low <= round(change) <= high:
+                faults.append(f"{cell.cast_year} {row} {metric}: {change:+.1f} %")
+    return _agrees(faults, "14 differences are in the stated ranges")
 
 
 @_register

@@ -23,11 +23,13 @@ CONTRADICTED = {
     "abolghasemi2026/table_2_1 tildev2_bert_beats_tilde_bert",
     "abolghasemi2026/table_3_6 fine_tuned_models_win_on_main",
     "abolghasemi2026/table_4_1 correlation_is_not_strong",
+    "lajewska2025/table_3_3 feedback_helps_ndcg",
     "lajewska2025/table_4_8 no_effect_in_answerability",
     "lajewska2025/table_4_8 factual_errors_go_unnoticed",
     "lajewska2025/table_4_9 source_by_query_in_answerability",
     "lajewska2025/table_6_7 order_of_the_organisers",
     "lajewska2025/table_7_5 mode_matters_for_limitations_only",
+    "lajewska2025/text_3_3_3 closer_to_waterlooclarke",
 }
 
 

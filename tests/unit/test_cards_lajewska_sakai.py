@@ -9,7 +9,7 @@ from everycell.artefacts import load_papers
 PAPERS = load_papers(Path(__file__).parents[2] / "published")
 
 
-def test_only_votes_scores_of_organisers_and_annotations_are_inputs() -> None:
+def test_only_votes_annotations_and_scores_of_others_are_inputs() -> None:
     inputs = {
         a.id: len(a.input_cells())
         for key in ("lajewska2025", "sakai2023")
@@ -18,6 +18,7 @@ def test_only_votes_scores_of_organisers_and_annotations_are_inputs() -> None:
     }
     annotations = len(PAPERS["sakai2023"].artefacts["figure_5"].cells)
     assert inputs == {
+        "lajewska2025/table_3_2": 10,
         "lajewska2025/table_6_7": 8,
         "lajewska2025/table_C_2": 24,
         "sakai2023/figure_5": annotations,

@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.retrieval.significance import beaten_letters, paired_tests, system_letters
+from everycell.retrieval.significance import (
+    beaten_letters,
+    paired_beside_unpaired,
+    paired_tests,
+    system_letters,
+)
 
 
 def values(seed=0, n=40, effects=(0.0, 0.05, 0.2, 0.21)):
@@ -145,3 +150,32 @@ def test_the_same_ranking_summed_in_another_order_beats_nobody():
     assert (data["s0"] != data["same"]).any()
     tests = paired_tests(data)
     assert (tests["t"].item(), tests["p"].item(), tests["better"].item()) == (0, 1, None)
+
+
+def test_paired_and_unpaired_tests_are_scipy_s():
+    data = values()
+    tests = paired_beside_unpaired(data, comparisons=9)
+    assert len(tests) == 6
+    for row in tests.itertuples():
+        first, second = data[row.a], data[row.b]
+        assert row.p_paired == pytest.approx(stats.ttest_rel(first, second).pvalue)
+        assert row.p_unpaired == pytest.approx(stats.ttest_ind(first, second).pvalue)
+        change = 100 * (second.mean() - first.mean()) / first.mean()
+        assert row.change_percent == pytest.approx(change)
+    for name in ("p_paired", "p_unpaired"):
+        np.testing.assert_allclose(tests[f"{name}_corrected"], np.minimum(tests[name] * 9, 1))
+
+
+def test_the_unpaired_test_misses_what_topics_hide():
+    # Each topic gains about 0.1 while topics differ by 0.9: seen in pairs only.
+    data = pd.DataFrame({"a": [0.0, 0.3, 0.6, 0.9], "b": [0.1, 0.39, 0.71, 1.0]})
+    tests = paired_beside_unpaired(data)
+    assert tests["p_paired"].item() < 0.001 and tests["p_unpaired"].item() > 0.5
+    back = paired_beside_unpaired(data, [("b", "a")])
+    assert back["p_unpaired"].item() == pytest.approx(tests["p_unpaired"].item())
+    assert back["change_percent"].item() < 0 < tests["change_percent"].item()
+
+
+def test_a_change_from_nothing_is_no_number():
+    tests = paired_beside_unpaired(pd.DataFrame({"a": [0.0, 0.0], "b": [0.1, 0.2]}))
+    assert np.isnan(tests["change_percent"].item())

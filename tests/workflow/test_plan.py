@@ -79,6 +79,7 @@ def test_the_released_tier_makes_nothing_embedded_and_stays_below_300_jobs(tree)
     [
         ("lajewska2025", {"lajewska2025_ch4_anova", "lajewska2025_chC_votes"}),
         ("sakai2023", {"sakai2023_gfrc"}),
+        ("lajewska2025_ch3", {"lajewska2025_ch3_table", "lajewska2025_ch3_significance"}),
         ("lajewska2025_ch7", {"lajewska2025_ch7_anova", "lajewska2025_ch7_simulation"}),
         ("lajewska2025_table_4_8", {"lajewska2025_ch4_anova", "lajewska2025_ch4_simulation"}),
     ],

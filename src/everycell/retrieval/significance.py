@@ -1,4 +1,4 @@
-"""Which systems beat which: paired t-tests over topics, and the letters that tables print.
+"""Which systems beat which: t-tests over topics, and the letters that tables print.
 
 A table of the thesis gives each row a letter, and prints after a value the letters of the rows
 that it significantly beats (abolghasemi2026, Tables 2.1 to 2.4: paired t-test, p < 0.05,
@@ -100,6 +100,62 @@ def _number(comparisons: Comparisons, n_pairs: int, n_systems: int) -> int:
         return comparisons
     raise ValueError(
         f"comparisons is {comparisons!r}: give 'all_pairs', 'others' or a whole number from 1."
+    )
+
+
+def paired_beside_unpaired(
+    values: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    *,
+    comparisons: int | None = None,
+) -> pd.DataFrame:
+    """Paired and unpaired two-sided t-tests of the same pairs of systems, side by side.
+
+    Two systems answer the same topics, so the paired test is the one that fits: topics differ
+    more than systems do, and the unpaired test (Student's, equal variances) counts that
+    difference as noise. Text and code of a paper may not agree on which of the two was run
+    (lajewska2025, L798).
+
+    Parameters
+    ----------
+    values : pandas.DataFrame, shape (n, s)
+        One measure: a row a topic, a column a system, finite, two topics or more.
+    pairs : sequence of (str, str), optional
+        Which systems to compare, from the first to the second; all pairs of columns if not given.
+    comparisons : int, optional
+        What p is multiplied by (Bonferroni), 1 or more; the number of pairs if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair: ``a``, ``b``, ``n`` (topics), ``mean_a``, ``mean_b``, ``change_percent``
+        (of the mean from a to b; not a number where that of a is 0), ``p_paired``,
+        ``p_unpaired``, ``p_paired_corrected`` and ``p_unpaired_corrected`` (all 0 to 1).
+
+    Raises
+    ------
+    ValueError
+        As :func:`paired_tests`.
+
+    Examples
+    --------
+    >>> values = pd.DataFrame({"bm25": [0.2, 0.5, 0.8], "rm3": [0.3, 0.6, 0.85]})
+    >>> tests = paired_beside_unpaired(values, comparisons=2)
+    >>> tests.filter(regex="^(change|p_)").round(3).to_dict("records")
+    [{'change_percent': 16.667, 'p_paired': 0.038, 'p_unpaired': 0.741,
+      'p_paired_corrected': 0.075, 'p_unpaired_corrected': 1.0}]
+    """
+    number: Comparisons = "all_pairs" if comparisons is None else comparisons
+    paired = paired_tests(values, pairs, comparisons=number)
+    chosen = list(zip(paired["a"], paired["b"], strict=True))
+    unpaired = t_tests(values.round(_DIGITS), chosen, paired=False, correction="none")["p"]
+    first = paired["mean_a"].where(paired["mean_a"] != 0)
+    return paired[["a", "b", "n", "mean_a", "mean_b"]].assign(
+        change_percent=100 * (paired["mean_b"] / first - 1),
+        p_paired=paired["p"],
+        p_unpaired=unpaired,
+        p_paired_corrected=paired["p_corrected"],
+        p_unpaired_corrected=np.minimum(unpaired * paired["comparisons"], 1.0),
     )
 
 

@@ -1,0 +1,215 @@
+"""Measures of reproduction: worked by hand, against counted pairs and scipy, and broken input."""
+
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from everycell.metrics.rank_overlap import rbo
+from everycell.retrieval.reproduction import effect_agreement, ranking_agreement, score_agreement
+
+
+def run(**topics):
+    """A run of lists of one-letter documents, best first."""
+    return pd.DataFrame(
+        [
+            (query, document, float(-rank))
+            for query, documents in topics.items()
+            for rank, document in enumerate(documents)
+        ],
+        columns=["query", "document", "score"],
+    ).astype({"query": "str", "document": "str"})
+
+
+def values(**measures):
+    """Values of topics q0, q1, ..."""
+    frame = pd.DataFrame(measures)
+    return frame.set_index(pd.Index([f"q{i}" for i in range(len(frame))], name="query"))
+
+
+def counted_tau(first, second):
+    """Concordant minus discordant pairs over all pairs."""
+    signs = [
+        np.sign(a - b) * np.sign(c - d)
+        for (a, c), (b, d) in itertools.combinations(zip(first, second, strict=True), 2)
+    ]
+    return sum(signs) / len(signs)
+
+
+@pytest.mark.parametrize(
+    ("original", "reproduced", "tau"),
+    [
+        ("abc", "abc", 1),
+        ("abc", "cba", -1),
+        # Numbers 1 2 3 and 2 1 4: two pairs of three agree.
+        ("abc", "bad", 1 / 3),
+        # What only one list has goes unnoticed, as long as the order is that of the union.
+        ("abc", "abd", 1),
+        ("abc", "def", 1),
+        # The longer list is cut.
+        ("abcd", "ba", -1),
+    ],
+)
+def test_kendall_s_tau_of_the_union_by_hand(original, reproduced, tau):
+    found = ranking_agreement(run(q=original), run(q=reproduced))
+    assert found["kendall_tau_union"].item() == pytest.approx(tau)
+
+
+def test_the_order_of_the_union_is_a_choice():
+    # Union b a c gives 1 2 and 2 3; by the alphabet a b c it is 2 1 and 1 3.
+    original, reproduced = run(q="ba"), run(q="ac")
+    for union, tau in (("original", 1), ("ids", -1)):
+        found = ranking_agreement(original, reproduced, union=union)
+        assert found["kendall_tau_union"].item() == tau
+
+
+def test_rank_biased_overlap_is_that_of_the_lists():
+    found = ranking_agreement(run(q="abc", r="xyz"), run(r="uvw", q="bad"), p=0.5)
+    assert found.index.tolist() == ["q", "r"]
+    assert found["rbo"].tolist() == pytest.approx([rbo("abc", "bad", 0.5), 0])
+    truncated = ranking_agreement(run(q="abc"), run(q="bad"), p=0.5, variant="truncated")
+    # Weights 1, 1/2, 1/4 of the agreements 0, 1, 2/3, over their sum.
+    assert truncated["rbo"].item() / (1 - 0.5**3) == pytest.approx((0.5 + 0.25 * 2 / 3) / 1.75)
+
+
+def test_depth_and_ties():
+    # The tie of b and c is broken by id, descending: a c b.
+    tied = run(q="abc").assign(score=[2.0, 1, 1])
+    assert ranking_agreement(tied, run(q="acb"))["rbo"].item() == pytest.approx(1)
+    cut = ranking_agreement(run(q="abcd"), run(q="abdc"), depth=2)
+    assert cut["rbo"].item() == pytest.approx(1)
+    alone = ranking_agreement(run(q="abcd"), run(q="abdc"), depth=1)
+    assert np.isnan(alone["kendall_tau_union"].item())
+
+
+lists = st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=8, unique=True)
+
+
+@settings(max_examples=30)
+@given(lists, lists)
+def test_invariants_of_the_order(first, second):
+    original, reproduced = run(q=first), run(q=second)
+    found = ranking_agreement(original, reproduced).loc["q"]
+    assert -1 <= found["kendall_tau_union"] <= 1
+    assert 0 <= found["rbo"] <= 1 + 1e-12
+    assert ranking_agreement(original, original).loc["q"].tolist() == pytest.approx([1, 1])
+    # Other names change nothing unless documents are numbered by name.
+    names = str.maketrans("abcdefgh", "hcafbgde")
+    renamed = [
+        frame.assign(document=frame["document"].str.translate(names))
+        for frame in (original, reproduced)
+    ]
+    assert ranking_agreement(*renamed).loc["q"].tolist() == pytest.approx(found.tolist())
+    by_id = ranking_agreement(original, reproduced, union="ids").loc["q", "kendall_tau_union"]
+    length = min(len(first), len(second))
+    numbers = [[ord(document) for document in listed[:length]] for listed in (first, second)]
+    assert by_id == pytest.approx(counted_tau(*numbers))
+
+
+def test_scores_by_hand_and_by_scipy():
+    original = values(MAP=[0.2, 0.4, 0.6], RR=[1.0, 0.5, 0.25])
+    reproduced = values(RR=[1.0, 0.5, 0.25], MAP=[0.3, 0.4, 0.4]).iloc[[2, 0, 1]]
+    found = score_agreement(original, reproduced)
+    assert found.index.tolist() == ["MAP", "RR"]
+    # Differences 0.1, 0 and 0.2.
+    assert found.loc["MAP", "rmse"] == pytest.approx((0.05 / 3) ** 0.5)
+    expected = stats.ttest_rel([0.2, 0.4, 0.6], [0.3, 0.4, 0.4]).pvalue
+    assert found.loc["MAP", "p"] == pytest.approx(expected)
+    assert found.loc["RR", ["topics", "rmse", "p"]].tolist() == [3, 0, 1]
+    assert found["original"].tolist() == pytest.approx([0.4, 7 / 12])
+
+
+def test_effects_by_hand():
+    found = effect_agreement(
+        values(MAP=[0.2, 0.4]),
+        values(MAP=[0.4, 0.6]),
+        # A replication: other topics, three of them.
+        values(MAP=[0.1, 0.2, 0.3]).rename(index="other-{}".format),
+        values(MAP=[0.2, 0.2, 0.5]).rename(index="other-{}".format),
+    ).loc["MAP"]
+    assert found["effect_original"] == pytest.approx(0.2)
+    assert found["effect_reproduced"] == pytest.approx(0.1)
+    assert found["effect_ratio"] == pytest.approx(0.5)
+    assert found["improvement_original"] == pytest.approx(2 / 3)
+    assert found["improvement_reproduced"] == pytest.approx(0.5)
+    assert found["delta_relative_improvement"] == pytest.approx(1 / 6)
+
+
+def test_no_effect_and_no_baseline_have_no_ratio():
+    some, none = values(MAP=[0.1, 0.3]), values(MAP=[0.0, 0.0])
+    no_effect = effect_agreement(some, some, none, some).loc["MAP"]
+    assert np.isnan(no_effect["effect_ratio"])
+    assert np.isnan(no_effect["delta_relative_improvement"])
+    turned = effect_agreement(none, some, some, none).loc["MAP"]
+    assert turned["effect_ratio"] == pytest.approx(-1)
+
+
+shares = st.lists(st.floats(0, 1), min_size=2, max_size=6)
+
+
+@settings(max_examples=30)
+@given(shares, st.floats(0.05, 0.5), st.floats(0.1, 1))
+def test_invariants_of_the_effects(scores, gain, scale):
+    baseline = values(MAP=scores)
+    # The mean of the baseline must not vanish in rounding.
+    baseline = baseline + 0.1
+    same = effect_agreement(baseline, baseline + gain, baseline, baseline + gain).loc["MAP"]
+    assert same["effect_ratio"] == pytest.approx(1)
+    assert same["delta_relative_improvement"] == pytest.approx(0)
+    # Scaling all scores scales the effect and leaves the relative improvement.
+    scaled = effect_agreement(
+        baseline, baseline + gain, scale * baseline, scale * (baseline + gain)
+    ).loc["MAP"]
+    assert scaled["effect_ratio"] == pytest.approx(scale)
+    assert scaled["delta_relative_improvement"] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: ranking_agreement(run(q="ab", r="ab"), run(q="ab")),
+            "The topic 'r' stands in the original only: both need the same topics",
+        ),
+        (
+            lambda: ranking_agreement(run(q="ab"), run(q="ab", s="ab")),
+            "The topic 's' stands in the reproduced only",
+        ),
+        (
+            lambda: ranking_agreement(run(q="ab"), run(q="ab"), union="score"),
+            "union is 'score': give 'original' or 'ids'.",
+        ),
+        (lambda: ranking_agreement(run(q="ab"), run(q="ab"), depth=0), "The depth is 0"),
+        (lambda: ranking_agreement(run(q="aa"), run(q="ab")), "for the second time"),
+        (
+            lambda: score_agreement(values(MAP=[0.1, 0.2]), values(MAP=[0.1, 0.2, 0.3])),
+            "The topic 'q2' stands in the reproduced only",
+        ),
+        (
+            lambda: score_agreement(values(MAP=[0.1, 0.2]), values(RR=[0.1, 0.2])),
+            "The measure 'MAP' stands in the original only: both need the same measures",
+        ),
+        (
+            lambda: score_agreement(values(MAP=[0.1, 0.2]), values(MAP=[0.1, np.nan])),
+            "The reproduced values have nan for topic 'q1' in 'MAP': give every topic",
+        ),
+        (
+            lambda: score_agreement(
+                values(MAP=[0.1, 0.2]).rename(index={"q1": "q0"}), values(MAP=[0.1, 0.2])
+            ),
+            "The original values have the topic 'q0' twice: keep one of the two.",
+        ),
+        (
+            lambda: effect_agreement(*(values(MAP=[0.1, 0.2]),) * 2, *(values(RR=[0.1, 0.2]),) * 2),
+            "The measure 'MAP' stands in the original only",
+        ),
+    ],
+)
+def test_broken_input_is_named(call, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        call()
