@@ -6,9 +6,11 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
+from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
 from everycell.collections.pydocs import PACKAGES
 from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.collections.smart import FILES
+from everycell.collections.snippets import FILES as ANNOTATION_FILES, SELECTION_FILES
 from everycell.config import ConfigError, parse_config, read_config
 from everycell.receipts import code_sha256, imported_files
 from everycell.text.tokenise import VOCABULARIES
@@ -67,6 +69,12 @@ def face_of(tier, name):
 def resource(key):
     """Path of a released file in the cache, where `fetch` brings it."""
     return f"{SETTINGS.cache}/{key}"
+
+
+def annotations(*groups):
+    """Released files of groups of annotators, each group under its name."""
+    files = ANNOTATION_FILES | SELECTION_FILES
+    return {group: [resource(key) for key in files[group]] for group in groups}
 
 
 def vocabulary_of(wildcards):

@@ -93,6 +93,8 @@ class AnnotationCounts:
         Annotations without any.
     overlapping
         Annotations with snippets that overlap.
+    repeated
+        Annotations by a worker who has annotated the text before.
     """
 
     texts: int
@@ -101,6 +103,7 @@ class AnnotationCounts:
     snippets: int
     empty: int
     overlapping: int
+    repeated: int
 
 
 def span_fault(spans: Sequence[Span], length: int) -> str | None:
@@ -222,9 +225,10 @@ def count_annotations(annotations: pd.DataFrame) -> AnnotationCounts:
 
     Examples
     --------
-    >>> count_annotations(pd.DataFrame(
-    ...     {"turn_id": ["8_1", "8_1"], "text_id": ["p1", "p1"], "spans": [((0, 3), (2, 5)), ()]}))
-    AnnotationCounts(texts=1, annotations=2, per_text=2, snippets=2, empty=1, overlapping=1)
+    >>> rows = pd.DataFrame({"turn_id": ["8_1", "8_1"], "text_id": ["p1", "p1"]})
+    >>> count_annotations(rows.assign(worker=["w1", "w2"], spans=[((0, 3), (2, 5)), ()]))
+    AnnotationCounts(texts=1, annotations=2, per_text=2, snippets=2, empty=1, overlapping=1,
+                     repeated=0)
     """
     numbers = annotations.groupby(["turn_id", "text_id"]).size()
     if numbers.nunique() != 1:
@@ -240,6 +244,7 @@ def count_annotations(annotations: pd.DataFrame) -> AnnotationCounts:
         snippets=int(spans.map(len).sum()),
         empty=int((spans.map(len) == 0).sum()),
         overlapping=int(spans.map(lambda of_one: overlap(of_one) is not None).sum()),
+        repeated=int(annotations.duplicated(["turn_id", "text_id", "worker"]).sum()),
     )
 
 
