@@ -14,10 +14,10 @@ with Job(snakemake) as job:
     for number, passage in enumerate(snakemake.params.passages, start=1):
         found = of_turn[of_turn["passage_id"] == passage]
         rows += [
-            (number, place, "S (sentence label)", int(answers))
+            (str(number), str(place), "S (sentence label)", int(answers))
             for place, answers in zip(found["sentence"], found["answers"], strict=True)
         ]
         answerable.append(bool(found["answerable"].iloc[0]))
-        rows.append((number, "", "P (passage label)", int(answerable[-1])))
+        rows.append((str(number), "", "P (passage label)", int(answerable[-1])))
     rows.append(("", "", "R (ranking label)", int(any(answerable))))
     job.write_table(pd.DataFrame(rows, columns=["passage_no", "sentence_no", "metric", "value"]))
