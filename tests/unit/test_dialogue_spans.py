@@ -149,6 +149,7 @@ PAIR = np.ones((2, 3), dtype=bool)
             lambda: mean_jaccard({"a": PAIR, "b": PAIR[:1]}),
             "'b' has 1 annotations and 'a' has 2",
         ),
+        (lambda: character_overlap(PAIR, PAIR), r"person has the shape \(1, 2, 3\)"),
         (lambda: character_overlap(PAIR[0], PAIR[0, :2]), "have 3 and 2 characters"),
         (lambda: reference_similarity(PAIR, PAIR, "median"), "aggregation is 'median'"),
         (lambda: reference_similarity(PAIR, PAIR, "majority", majority=3), "majority is 3 for 2"),

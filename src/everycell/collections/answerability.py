@@ -12,7 +12,6 @@ lajewska2025, section 5.5 and Appendix B. `FILES` has the registry keys.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -198,7 +197,7 @@ def read_sentence_labels(path: Path) -> pd.DataFrame:
     raw = read_table(path, ["partition", "sentences", "labels"])
     _levels(path, raw, "partition", PARTITIONS)
     _levels(path, raw, "labels", ["0", "1"])
-    pairs = raw["sentences"].str.split(re.escape(" [SEP] "), n=1, expand=True, regex=True)
+    pairs = raw["sentences"].str.split(" [SEP] ", n=1, expand=True, regex=False)
     if 1 not in pairs:
         pairs[1] = None
     _refuse(path, raw, "sentences", pairs[1].isna(), "a question, ' [SEP] ' and a sentence")

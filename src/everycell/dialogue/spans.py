@@ -193,8 +193,10 @@ def character_overlap(person: npt.ArrayLike, reference: npt.ArrayLike) -> Overla
     >>> [round(value, 3) for value in character_overlap(person, expert)]
     [0.5, 0.333, 0.4]
     """
-    pair = [np.atleast_2d(np.asarray(array, dtype=bool)) for array in (person, reference)]
-    precision, recall, f1 = _overlaps(_people(pair[0], "person"), _people(pair[1], "reference"))
+    precision, recall, f1 = _overlaps(
+        _people(np.asarray(person)[None], "person"),
+        _people(np.asarray(reference)[None], "reference"),
+    )
     return Overlap(float(precision[0, 0]), float(recall[0, 0]), float(f1[0, 0]))
 
 
