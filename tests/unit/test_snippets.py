@@ -30,7 +30,6 @@ COUNTS = {
     "sentence_regular": AnnotationCounts(362, 1086, 3, 1263, 0, 0, 1),
     "sentence_master": AnnotationCounts(510, 1530, 3, 1926, 0, 0, 53),
     "dataset": AnnotationCounts(1855, 5565, 3, 12787, 676, 0, 0),
-    "dataset_two_topics": AnnotationCounts(110, 330, 3, 1230, 17, 0, 0),
 }
 
 

@@ -59,10 +59,6 @@ FILES: Mapping[str, tuple[str, ...]] = {
         for group in "ABCDE"
         for batch in range(1, batches + 1)
     ),
-    # The batches of the data set on the two topics of the preliminary study.
-    "dataset_two_topics": tuple(
-        f"{_DATASET}/2022/group-{group}_batch-1_paragraph_regular.csv" for group in "AC"
-    ),
 }
 #: Group -> registry keys of the task before the annotation of sentences: picking them.
 SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
