@@ -10,8 +10,9 @@ with Job(snakemake) as job:
     rows = []
     for group, (task, name, people) in GROUPS.items():
         texts = marked_by(snakemake.input[group], people)
-        rows.append((name, task, people, "J", mean_jaccard(texts)))
+        rows.append((name, task, str(people), "J", mean_jaccard(texts)))
         rows += [
-            (name, task, people, f"J_{k}", mean_jaccard(texts, k)) for k in range(people - 1, 1, -1)
+            (name, task, str(people), f"J_{k}", mean_jaccard(texts, k))
+            for k in range(people - 1, 1, -1)
         ]
     job.write_table(pd.DataFrame(rows, columns=["row", "task", "n_annotators", "metric", "value"]))
