@@ -166,6 +166,7 @@ def test_rules_that_compute_run_again_when_the_library_changes(rules):
     assert [rule.name for rule in rules if "code" not in rule.params.keys()] == [
         "fetch",
         "fetch_weights",
+        "fetch_batches",
     ]
 
 
