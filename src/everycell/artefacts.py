@@ -695,6 +695,9 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
         if digits == "text":
             continue
         value, place = row["value"], f"{artefact.cells_path}, line {line}"
+        # A dash where the print has no number.
+        if row.get("marker") == "not_reported":
+            continue
         if not is_number(value):
             yield f"{place}: {value!r} is no number, but `decimals` declares {digits} digits."
         elif decimals_shown(value) > digits:

@@ -23,6 +23,7 @@ Finding(holds=False, detail='MultiWOZ 95.3:4.7; the text says 95:5')
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -1068,6 +1069,22 @@ def audit_lajewska2025_table_4_9_interactions(cells: Cells) -> Finding:
     above = p[p["value"] > _ALPHA]
     return _listed(
         _named(above, "dependent_variable", "independent_variable"), f"no p is above {_ALPHA}"
+    )
+
+
+@_register
+def audit_lajewska2025_table_5_5_rankings(cells: Cells) -> Finding:
+    """L1545: all sets of 3 of the 10 passages, for each of 38 test questions; Table 5.5.
+
+    A question with fewer passages lacks at least C(10, 3) - C(9, 3) = 36 sets.
+    """
+    counts = _pick(cells("table_5_5"), row="#question-ranking pairs (test)")["value"].astype(int)
+    missing = 38 * math.comb(10, 3) - int(counts.sum())
+    step = math.comb(10, 3) - math.comb(9, 3)
+    return Finding(
+        0 < missing < step,
+        f"{counts.sum()} rankings, {missing} fewer than 38 times {math.comb(10, 3)}; one passage "
+        f"fewer takes away {step}",
     )
 
 

@@ -214,6 +214,12 @@ def test_a_number_that_cannot_be_parsed(tmp_path, value):
     assert fault == f"{path}, line 2: {value!r} is no number, but `decimals` declares 2 digits."
 
 
+def test_a_dash_needs_no_decimals_where_no_number_is_reported(tmp_path):
+    head, *lines = CELLS.replace("0.30", "-").splitlines()
+    marked = [f"{line},{'not_reported' if line.endswith('-') else ''}" for line in lines]
+    assert check(tmp_path, cells="\n".join([f"{head},marker", *marked]) + "\n") == []
+
+
 def test_text_is_compared_as_text_where_the_card_says_so(tmp_path):
     card = CARD.replace("AP: 2", "AP: text")
     assert check(tmp_path, card, CELLS.replace("0.30", "S")) == []

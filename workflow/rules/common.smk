@@ -6,10 +6,12 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
+from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
 from everycell.collections.nugget_labels import CONDENSED, TABLES
 from everycell.collections.pydocs import PACKAGES
 from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.collections.smart import FILES
+from everycell.collections.snippets import FILES as ANNOTATION_FILES, SELECTION_FILES
 from everycell.config import ConfigError, parse_config, read_config
 from everycell.receipts import code_sha256, imported_files
 from everycell.text.tokenise import VOCABULARIES
@@ -81,6 +83,12 @@ def nugget_labels():
         places += [mirror / CONDENSED, mirror / f"{CONDENSED}.gz"]
     condensed = any(place.exists() for place in places)
     return [resource(key) for key in ([CONDENSED] if condensed else TABLES)]
+
+
+def annotations(*groups):
+    """Released files of groups of annotators, each group under its name."""
+    files = ANNOTATION_FILES | SELECTION_FILES
+    return {group: [resource(key) for key in files[group]] for group in groups}
 
 
 def vocabulary_of(wildcards):

@@ -1,6 +1,10 @@
 localrules:
     fetch,
+    fetch_batches,
     fetch_weights,
+
+
+ruleorder: fetch_batches > fetch
 
 
 # The authors' released files: from the cache, the mirror or the network, hash checked.
@@ -32,3 +36,15 @@ use rule fetch as fetch_weights with:
         file=r".+",
     conda:
         "../../envs/torch.yaml"
+
+
+# The batches of CAsT-snippets: 40 small files in one job, since starting a job costs more.
+use rule fetch as fetch_batches with:
+    output:
+        [ensure(batch, non_empty=True) for batch in annotations("dataset")["dataset"]],
+    log:
+        "logs/fetch/cast-snippets/batches.log",
+    benchmark:
+        "benchmarks/fetch/cast-snippets/batches.tsv"
+    message:
+        "Fetching the batches of CAsT-snippets"

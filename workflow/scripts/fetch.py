@@ -1,4 +1,4 @@
-"""Bring one released file into the cache."""
+"""Bring released files into the cache."""
 
 import logging
 from pathlib import Path
@@ -12,9 +12,11 @@ with Job(snakemake) as job:
     # The notice on authors and licence belongs before the user's eyes, not only into the log.
     logging.getLogger("everycell.sources").addHandler(logging.StreamHandler())
     settings = parse_config(snakemake.config)
-    fetch(
-        f"{snakemake.wildcards.set}/{snakemake.wildcards.file}",
-        Path(settings.cache),
-        mirror=settings.mirror_folder(),
-        network=settings.network,
-    )
+    cache = Path(settings.cache)
+    for made in snakemake.output:
+        fetch(
+            Path(made).relative_to(cache).as_posix(),
+            cache,
+            mirror=settings.mirror_folder(),
+            network=settings.network,
+        )

@@ -1,0 +1,326 @@
+"""CAsT-answerability: whether sentences and passages answer a question, and what was predicted.
+
+CAsT-snippets has five mostly relevant passages for each of 371 turns, with snippets that answer
+them; five random passages that the assessors found not relevant count as having no answer
+(CAsT-unanswerable). A sentence with a part of a snippet answers; a passage does unless none of its
+three annotators found a snippet.
+
+Source: Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR 2024);
+lajewska2025, section 5.5 and Appendix B. `FILES` has the registry keys.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.smart import CollectionError
+from everycell.collections.user_studies import read_table
+
+#: Registry keys.
+FILES: Mapping[str, str] = {
+    "snippets": "cast-answerability/snippets_sentence_answerability.csv",
+    "unanswerable": "cast-answerability/unanswerable_passages.csv",
+    "snippets_sentences": "cast-answerability/snippets_sentences.csv",
+    "unanswerable_sentences": "cast-answerability/unanswerable_sentences.csv",
+    "chatgpt_passages": "cast-answerability/chatgpt_passage_zero_shot.csv",
+    "classifier": "cast-answerability/predictions_snippets_unanswerable_on_unanswerable.csv",
+    "augmented_classifier": (
+        "cast-answerability/predictions_squad_snippets_unanswerable_on_unanswerable.csv"
+    ),
+}
+PARTITIONS = ("train", "validation", "test")
+#: Annotators of a passage of CAsT-snippets.
+ANNOTATORS = 3
+
+
+def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
+    r"""Passages of both halves with their labels.
+
+    Parameters
+    ----------
+    snippets, unanswerable
+        The files of `FILES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `dataset` ("CAsT-snippets", "CAsT-unanswerable"), `turn_id`, `passage_id`,
+        `partition`, `answerable` (bool), in the order of the files. A turn may have a passage in
+        both halves: one has.
+
+    Raises
+    ------
+    RatingsError
+        A file that is no CSV, is empty or lacks a column.
+    CollectionError
+        An unknown partition or label, a label that contradicts the annotators, or a passage that
+        a turn has twice in one half.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "s.csv").write_text(
+    ...     "Input.turn_id,Input.passage_id,partition,no_answer_annotations,answerability\n"
+    ...     "8_1,p2,test,1,1\n")
+    >>> _ = (folder / "u.csv").write_text("turn_id,passage_id,partition\n8_1,p3,test\n")
+    >>> read_passage_labels(folder / "s.csv", folder / "u.csv")[["passage_id", "answerable"]]
+      passage_id  answerable
+    0         p2        True
+    1         p3       False
+    """
+    columns = ["turn_id", "passage_id", "partition"]
+    counted, label = "no_answer_annotations", "answerability"
+    first = read_table(
+        snippets, ["Input.turn_id", "Input.passage_id", "partition", counted, label]
+    ).rename(columns=lambda name: name.removeprefix("Input."))
+    _levels(snippets, first, counted, [str(number) for number in range(ANNOTATORS + 1)])
+    _levels(snippets, first, label, ["0", "1"])
+    nobody = first[counted] == str(ANNOTATORS)
+    _refuse(
+        snippets,
+        first,
+        label,
+        nobody == (first[label] == "1"),
+        f"0 where all {ANNOTATORS} annotators found no answer, and 1 elsewhere",
+    )
+    second = read_table(unanswerable, columns)
+    for path, rows in ((snippets, first), (unanswerable, second)):
+        _levels(path, rows, "partition", PARTITIONS)
+        _refuse(path, rows, "passage_id", rows.duplicated(columns[:2]), "a passage once a turn")
+    parts = [
+        first[columns].assign(dataset="CAsT-snippets", answerable=~nobody),
+        second[columns].assign(dataset="CAsT-unanswerable", answerable=False),
+    ]
+    return pd.concat(parts, ignore_index=True)[["dataset", *columns, "answerable"]]
+
+
+def read_passage_sentences(path: Path) -> pd.DataFrame:
+    r"""Sentences of the passages of CAsT-snippets with their labels, in the passage's order.
+
+    Parameters
+    ----------
+    path
+        The file `snippets` of `FILES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `passage_id`, `answerable` (of the passage, bool), `sentence` (1 for
+        the first of its passage), `answers` (of the sentence, bool). Of equal sentences of a
+        passage the file has one; of two that start at the same character the shorter is first.
+
+    Raises
+    ------
+    RatingsError
+        A file that is no CSV, is empty or lacks a column.
+    CollectionError
+        An unknown label, a set of sentences that cannot be read, or a sentence that its passage
+        does not have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "snippets.csv"
+    >>> _ = path.write_text(
+    ...     "Input.turn_id,Input.passage_id,Input.passage,answerable_sentences,"
+    ...     "unanswerable_sentences,answerability\n"
+    ...     "8_1,p2,Why? So. There.,\"{'So.', 'There.'}\",{'Why?'},1\n")
+    >>> read_passage_sentences(path)[["sentence", "answers"]].values.tolist()
+    [[1, False], [2, True], [3, True]]
+    """
+    labels = {"answerable_sentences": True, "unanswerable_sentences": False}
+    raw = read_table(
+        path, ["Input.turn_id", "Input.passage_id", "Input.passage", "answerability", *labels]
+    )
+    _levels(path, raw, "answerability", ["0", "1"])
+    rows = []
+    for number, row in enumerate(raw.to_dict("records"), start=1):
+        found = []
+        for column, answers in labels.items():
+            for sentence in _sentences(row[column], f"{path}, row {number}: {column}"):
+                start = row["Input.passage"].find(sentence)
+                if start < 0:
+                    raise CollectionError(
+                        f"{path}, row {number}: {column} has {sentence[:40]!r}, which its passage "
+                        "does not have; fetch the file again (delete it first)."
+                    )
+                found.append((start, len(sentence), answers))
+        rows += [
+            (
+                row["Input.turn_id"],
+                row["Input.passage_id"],
+                row["answerability"] == "1",
+                place,
+                answers,
+            )
+            for place, (_, _, answers) in enumerate(sorted(found), start=1)
+        ]
+    return pd.DataFrame(
+        rows, columns=["turn_id", "passage_id", "answerable", "sentence", "answers"]
+    )
+
+
+def read_sentence_labels(path: Path) -> pd.DataFrame:
+    r"""Question-sentence pairs that a classifier is trained and tested on.
+
+    Parameters
+    ----------
+    path
+        The file `snippets_sentences` or `unanswerable_sentences` of `FILES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `partition`, `question`, `sentence`, `answers` (bool), one row a pair. A pair may
+        stand more than once, since passages repeat sentences.
+
+    Raises
+    ------
+    RatingsError
+        A file that is no CSV, is empty or lacks a column.
+    CollectionError
+        An unknown partition or label, or a pair without the separator.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "sentences.csv"
+    >>> _ = path.write_text("partition,sentences,labels\ntest,why? [SEP] So.,1\n")
+    >>> read_sentence_labels(path).values.tolist()
+    [['test', 'why?', 'So.', True]]
+    """
+    raw = read_table(path, ["partition", "sentences", "labels"])
+    _levels(path, raw, "partition", PARTITIONS)
+    _levels(path, raw, "labels", ["0", "1"])
+    pairs = raw["sentences"].str.split(" [SEP] ", n=1, expand=True, regex=False)
+    if 1 not in pairs:
+        pairs[1] = None
+    _refuse(path, raw, "sentences", pairs[1].isna(), "a question, ' [SEP] ' and a sentence")
+    return pd.DataFrame(
+        {
+            "partition": raw["partition"],
+            "question": pairs[0],
+            "sentence": pairs[1],
+            "answers": raw["labels"] == "1",
+        }
+    )
+
+
+def read_passage_predictions(path: Path) -> pd.DataFrame:
+    r"""What a language model said of passages: answerable or not.
+
+    Parameters
+    ----------
+    path
+        The file `chatgpt_passages` of `FILES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `passage_id`, `answerable` and `predicted` (bool), in the order of the
+        file. A turn that has a passage twice has two predictions of it.
+
+    Raises
+    ------
+    RatingsError
+        A file that is no CSV, is empty or lacks a column.
+    CollectionError
+        A label or prediction that is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "chatgpt.csv"
+    >>> _ = path.write_text("turn_id,passage_id,answerability,predicted_value\n8_1,p2,1,0\n")
+    >>> read_passage_predictions(path).values.tolist()
+    [['8_1', 'p2', True, False]]
+    """
+    labels = {"answerability": "answerable", "predicted_value": "predicted"}
+    raw = read_table(path, ["turn_id", "passage_id", *labels])
+    for column in labels:
+        _levels(path, raw, column, ["0", "1"])
+    return raw[["turn_id", "passage_id"]].assign(
+        **{name: raw[column] == "1" for column, name in labels.items()}
+    )
+
+
+def read_sentence_scores(path: Path) -> pd.DataFrame:
+    r"""Probabilities that a classifier gave the sentences of passages.
+
+    Parameters
+    ----------
+    path
+        The file `classifier` or `augmented_classifier` of `FILES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `passage_id`, `partition`, `scores` (tuple: the probability of each
+        sentence, 0 to 1, that it answers), one row a passage.
+
+    Raises
+    ------
+    RatingsError
+        A file that is no CSV, is empty or lacks a column.
+    CollectionError
+        An unknown partition, or scores that are no list of pairs of probabilities.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text(
+    ...     "turn_id,passage_id,partition,sentence_probabilities\n"
+    ...     "8_1,p2,test,\"[[0.75, 0.25], [0.5, 0.5]]\"\n")
+    >>> read_sentence_scores(path)["scores"].tolist()
+    [(0.25, 0.5)]
+    """
+    raw = read_table(path, ["turn_id", "passage_id", "partition", "sentence_probabilities"])
+    _levels(path, raw, "partition", PARTITIONS)
+    scores = []
+    for number, value in enumerate(raw["sentence_probabilities"], start=1):
+        try:
+            of_passage = tuple(float(answers) for _, answers in ast.literal_eval(value))
+        except (SyntaxError, TypeError, ValueError):
+            of_passage = ()
+        if not of_passage or not all(0 <= score <= 1 for score in of_passage):
+            raise CollectionError(
+                f"{path}, row {number}: sentence_probabilities is {value[:40]!r}; allowed is a "
+                "list with a pair of probabilities for each sentence, so fetch the file again "
+                "(delete it first)."
+            )
+        scores.append(of_passage)
+    return raw[["turn_id", "passage_id", "partition"]].assign(scores=scores)
+
+
+def _sentences(value: str, where: str) -> set[str]:
+    if value == "set()":
+        return set()
+    try:
+        found = ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        found = None
+    if not isinstance(found, set):
+        raise CollectionError(
+            f"{where} is {value[:40]!r}; allowed is a set as Python writes it, so fetch the file "
+            "again (delete it first)."
+        )
+    return found
+
+
+def _levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
+    _refuse(path, raw, column, ~raw[column].isin(allowed), " or ".join(allowed))
+
+
+def _refuse(path: Path, raw: pd.DataFrame, column: str, bad: pd.Series, allowed: str) -> None:
+    if bad.any():
+        row = int(bad.argmax())
+        raise CollectionError(
+            f"{path}, row {row + 1}: {column} is {raw[column][row]!r}; allowed is {allowed}, so "
+            "fetch the file again (delete it first)."
+        )

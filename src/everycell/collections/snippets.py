@@ -1,0 +1,369 @@
+"""Annotations of CAsT-snippets: which parts of a passage answer a question, by several people.
+
+The preliminary study has 22 questions with five passages each. Five crowd workers of each of three
+groups and three experts marked snippets in the passages; three workers of each of two groups first
+picked sentences and then marked snippets in those. The data set itself has 371 questions with five
+passages each and three annotations of each passage.
+
+Source: Lajewska and Balog, "Towards Filling the Gap in Conversational Search" (CIKM 2023);
+lajewska2025, sections 5.3 and 5.4. `FILES` has the registry keys.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.user_studies import read_table
+
+#: Start and end of a snippet, in characters of its text; the end is not part of it.
+Span = tuple[int, int]
+
+_STUDY = "cast-snippets/snippet_annotation"
+_SELECTION = "cast-snippets/relevant_sentence_selection/mturk/subtask_1a"
+_DATASET = "cast-snippets/large_scale/all"
+_BATCHES = {"2020": 5, "2022": 3}
+
+
+def _topics(form: str) -> tuple[str, ...]:
+    """Files of the two topics."""
+    return form.format(1), form.format(2)
+
+
+#: Annotated task and group -> registry keys.
+FILES: Mapping[str, tuple[str, ...]] = {
+    "paragraph_regular": _topics(
+        f"{_STUDY}/mturk/paragraph/subtask_1-topic_{{}}-paragraph-regular.csv"
+    ),
+    "paragraph_master": _topics(
+        f"{_STUDY}/mturk/paragraph/subtask_1-topic_{{}}-paragraph-master.csv"
+    ),
+    "paragraph_prolific": _topics(f"{_STUDY}/prolific/prolific_topic_{{}}-paragraph.csv"),
+    "paragraph_expert": (
+        f"{_STUDY}/mturk/paragraph/subtask_1-topic_1-paragraph-expert.csv",
+        f"{_STUDY}/mturk/paragraph/subtask_1-topic_2-paragraph-experts.csv",
+    ),
+    "sentence_regular": _topics(
+        f"{_STUDY}/mturk/sentence/subtask_1b-topic_{{}}-sentences-regular.csv"
+    ),
+    "sentence_master": _topics(
+        f"{_STUDY}/mturk/sentence/subtask_1b-topic_{{}}-sentences-masters.csv"
+    ),
+    "dataset": tuple(
+        f"{_DATASET}/{year}/group-{group}_batch-{batch}_paragraph_regular.csv"
+        for year, batches in _BATCHES.items()
+        for group in "ABCDE"
+        for batch in range(1, batches + 1)
+    ),
+}
+#: Group -> registry keys of the task before the annotation of sentences: picking them.
+SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
+    "selection_regular": _topics(f"{_SELECTION}-topic_{{}}-sentences-regular.csv"),
+    "selection_master": _topics(f"{_SELECTION}-topic_{{}}-sentences-masters.csv"),
+}
+
+
+class AnnotationError(Exception):
+    """Annotations cannot be used; the message names file, row, and what is allowed."""
+
+
+@dataclass(frozen=True)
+class AnnotationCounts:
+    """Size of a set of annotations.
+
+    Attributes
+    ----------
+    texts
+        Annotated passages or sentences.
+    annotations
+        Rows: a text marked by one person.
+    per_text
+        Annotations of each text.
+    snippets
+        Marked parts, over all annotations.
+    empty
+        Annotations without any.
+    overlapping
+        Annotations with snippets that overlap.
+    repeated
+        Annotations by a worker who has annotated the text before.
+    """
+
+    texts: int
+    annotations: int
+    per_text: int
+    snippets: int
+    empty: int
+    overlapping: int
+    repeated: int
+
+
+def span_fault(spans: Sequence[Span], length: int) -> str | None:
+    """What is wrong with the spans of a text, or None.
+
+    Parameters
+    ----------
+    spans
+        Starts and ends, in characters.
+    length
+        Characters of the text, 0 or more.
+
+    Returns
+    -------
+    str or None
+        Spans that overlap are no fault here: see `overlap`.
+
+    Examples
+    --------
+    >>> span_fault([(0, 3), (5, 9)], 9)
+    >>> span_fault([(5, 3)], 9)
+    'the span 5 to 3 ends before it starts'
+    >>> span_fault([(3, 3)], 9)
+    'the span 3 to 3 is empty'
+    >>> span_fault([(5, 10)], 9)
+    'the span 5 to 10 is not within the text of 9 characters'
+    """
+    for start, end in spans:
+        if end < start:
+            return f"the span {start} to {end} ends before it starts"
+        if end == start:
+            return f"the span {start} to {end} is empty"
+        if start < 0 or end > length:
+            return f"the span {start} to {end} is not within the text of {length} characters"
+    return None
+
+
+def overlap(spans: Sequence[Span]) -> tuple[Span, Span] | None:
+    """Two spans of one annotation that share a character, or None.
+
+    Examples
+    --------
+    >>> overlap([(5, 9), (0, 5)])
+    >>> overlap([(4, 9), (0, 5)])
+    ((0, 5), (4, 9))
+    """
+    ordered = sorted(spans)
+    for before, after in zip(ordered, ordered[1:], strict=False):
+        if after[0] < before[1]:
+            return before, after
+    return None
+
+
+def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> pd.DataFrame:
+    r"""Annotations of some files, one row a text marked by one person.
+
+    Parameters
+    ----------
+    paths
+        Files as the authors released them, of one task and group.
+    per_text
+        Annotations that each text must have; None: any number.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `text_id` (passage, or sentence where these were annotated),
+        `passage_id`, `worker`, `text`, `spans` (tuple of starts and ends in `text`, in the
+        order of the file; may overlap, may be none) and `snippets` (the authors' text of the
+        spans, without any character that is not ASCII), in the order of the files. A person may
+        have annotated a text more than once: the experts have one name between them.
+
+    Raises
+    ------
+    RatingsError
+        A file that is no CSV, is empty or lacks a column.
+    AnnotationError
+        An answer that cannot be read, a span that is not one of its text, a text id with two
+        texts, or another number of annotations.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "batch.csv"
+    >>> answer = '[{"x": {"entities": [{"startOffset": 0, "endOffset": 3}]}}]'
+    >>> row = {"WorkerId": "w1", "Input.turn_id": "8_1", "Input.passage_id": "p1",
+    ...        "Input.passage": "yes, it is", "Answer.taskAnswers": answer, "text_spans": "['yes']"}
+    >>> pd.DataFrame([row]).to_csv(path, index=False)
+    >>> read_annotations([path])[["text_id", "worker", "spans"]].values.tolist()
+    [['p1', 'w1', ((0, 3),)]]
+    """
+    found = pd.concat([_annotations(path) for path in paths], ignore_index=True)
+    texts = found.groupby(["turn_id", "text_id"])["text"].nunique()
+    if (texts > 1).any():
+        turn, text = texts.idxmax()
+        raise AnnotationError(
+            f"{_named(paths)}: the text {text} of turn {turn} is written in two ways; spans count "
+            "characters of one text, so fetch the files again (delete them first)."
+        )
+    if per_text is not None:
+        numbers = found.groupby(["turn_id", "text_id"]).size()
+        other = numbers[numbers != per_text]
+        if len(other):
+            turn, text = other.index[0]
+            raise AnnotationError(
+                f"{_named(paths)}: the text {text} of turn {turn} has {other.iloc[0]} annotations "
+                f"where each has {per_text}; add or drop rows."
+            )
+    return found
+
+
+def count_annotations(annotations: pd.DataFrame) -> AnnotationCounts:
+    """Size of what `read_annotations` gives, for texts that all have as many annotations.
+
+    Raises
+    ------
+    AnnotationError
+        Texts have different numbers of annotations.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"turn_id": ["8_1", "8_1"], "text_id": ["p1", "p1"]})
+    >>> count_annotations(rows.assign(worker=["w1", "w2"], spans=[((0, 3), (2, 5)), ()]))
+    AnnotationCounts(texts=1, annotations=2, per_text=2, snippets=2, empty=1, overlapping=1,
+                     repeated=0)
+    """
+    numbers = annotations.groupby(["turn_id", "text_id"]).size()
+    if numbers.nunique() != 1:
+        raise AnnotationError(
+            f"Texts have from {numbers.min()} to {numbers.max()} annotations; one number is "
+            "allowed, so count such texts apart."
+        )
+    spans = annotations["spans"]
+    return AnnotationCounts(
+        texts=len(numbers),
+        annotations=len(annotations),
+        per_text=int(numbers.iloc[0]),
+        snippets=int(spans.map(len).sum()),
+        empty=int((spans.map(len) == 0).sum()),
+        overlapping=int(spans.map(lambda of_one: overlap(of_one) is not None).sum()),
+        repeated=int(annotations.duplicated(["turn_id", "text_id", "worker"]).sum()),
+    )
+
+
+def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
+    r"""What a task took, one row a task done: annotation of a text, or selection of sentences.
+
+    Parameters
+    ----------
+    paths
+        Files of MTurk; Prolific's name no time and no pay.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `passage_id`, `seconds` (more than 0) and `reward` (USD, 0 for experts).
+
+    Raises
+    ------
+    RatingsError
+        A file that is no CSV, is empty or lacks a column.
+    AnnotationError
+        A time or reward that is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "batch.csv"
+    >>> _ = path.write_text(
+    ...     "Input.turn_id,Input.passage_id,WorkTimeInSeconds,Reward\n8_1,p1,55,$0.30\n")
+    >>> read_tasks([path]).values.tolist()
+    [['8_1', 'p1', 55, 0.3]]
+    """
+    parts = []
+    for path in paths:
+        columns = ["Input.turn_id", "Input.passage_id", "WorkTimeInSeconds", "Reward"]
+        raw = read_table(path, columns)
+        for column, form, allowed in (
+            ("WorkTimeInSeconds", r"[1-9]\d*", "whole seconds, 1 or more"),
+            ("Reward", r"\$\d+(\.\d+)?", "USD, such as $0.30"),
+        ):
+            bad = ~raw[column].str.fullmatch(form)
+            if bad.any():
+                row = int(bad.argmax())
+                raise AnnotationError(
+                    f"{path}, row {row + 1}: {column} is {raw[column][row]!r}; allowed is "
+                    f"{allowed}, so fetch the file again (delete it first)."
+                )
+        parts.append(
+            pd.DataFrame(
+                {
+                    "turn_id": raw["Input.turn_id"],
+                    "passage_id": raw["Input.passage_id"],
+                    "seconds": raw["WorkTimeInSeconds"].astype(int),
+                    "reward": raw["Reward"].str.removeprefix("$").astype(float),
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _annotations(path: Path) -> pd.DataFrame:
+    raw = read_table(
+        path,
+        ["WorkerId", "Input.turn_id", "Input.passage_id", "Input.passage", "Answer.taskAnswers"],
+    )
+    sentences = "Input.sentence_id" in raw
+    # The data set's second column of texts is of the spans that hold after a check of the authors.
+    texts = "text_spans_2" if "text_spans_2" in raw else "text_spans"
+    if texts not in raw:
+        raise AnnotationError(f"{path}: lacks the column 'text_spans'; fetch it again.")
+    rows = []
+    for number, row in enumerate(raw.to_dict("records"), start=1):
+        where = f"{path}, row {number}"
+        text = row["Input.sentence" if sentences else "Input.passage"]
+        spans = _spans(row["Answer.taskAnswers"], where)
+        fault = span_fault(spans, len(text))
+        if fault:
+            raise AnnotationError(f"{where}: {fault}; mend or drop the row.")
+        passage = row["Input.passage_id"]
+        if passage.startswith("["):  # Prolific's files have a list of one id.
+            passage = str(_literal(passage, where)[0])
+        rows.append(
+            {
+                "turn_id": row["Input.turn_id"],
+                "text_id": row["Input.sentence_id"] if sentences else passage,
+                "passage_id": passage,
+                "worker": row["WorkerId"],
+                "text": text,
+                "spans": spans,
+                "snippets": tuple(_literal(row[texts], where)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _spans(answer: str, where: str) -> tuple[Span, ...]:
+    """Spans of an answer; beside them it may have a question on confidence."""
+    try:
+        (parts,) = _literal(answer, where)
+        entities = [
+            entity for part in parts.values() if "entities" in part for entity in part["entities"]
+        ]
+        return tuple((int(entity["startOffset"]), int(entity["endOffset"])) for entity in entities)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise AnnotationError(
+            f"{where}: Answer.taskAnswers starts with {answer[:40]!r}; allowed is a list of one "
+            "answer whose entities have a startOffset and an endOffset, so mend or drop the row."
+        ) from None
+
+
+def _literal(value: str, where: str) -> list:
+    try:
+        found = ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        found = None
+    if not isinstance(found, list):
+        raise AnnotationError(
+            f"{where}: {value[:40]!r} is no list; allowed is a list as Python writes it, so mend "
+            "or drop the row."
+        )
+    return found
+
+
+def _named(paths: Sequence[Path]) -> str:
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return f"{paths[0]}{more}"

@@ -1,0 +1,1 @@
+"""What a conversational system answers from: snippets of passages, and whether there are any."""

@@ -1,0 +1,221 @@
+"""Can a question be answered from these passages? From sentences to passages to rankings.
+
+A classifier scores sentences. The scores of a passage's sentences become the passage's score, those
+of a ranking's passages the ranking's, and a threshold makes a decision of it.
+
+Source: lajewska2025, sections 5.5 and 5.6.2.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from statsmodels.stats.contingency_tables import mcnemar
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+How = Literal["max", "mean"]
+Repeated = Literal["tuples", "distinct", "rows"]
+#: Score from which passages and rankings count as answerable, by aggregation (section 5.6.2).
+THRESHOLDS: Mapping[How, float] = {"max": 0.5, "mean": 0.25}
+
+
+class McNemar(NamedTuple):
+    """McNemar's test of two systems on the same cases.
+
+    Attributes
+    ----------
+    only_first, only_second
+        Cases that only the first, or only the second, decides rightly.
+    p
+        Two-sided p-value, 0 to 1.
+    """
+
+    only_first: int
+    only_second: int
+    p: float
+
+
+def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
+    """One score a group: of a passage from its sentences, of a ranking from its passages.
+
+    Parameters
+    ----------
+    groups : sequence of n arrays
+        Scores from 0 to 1, shape (k,) each; k may differ, 1 or more.
+    how : {"max", "mean"}
+        The highest score, or their mean.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n,), 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        An unknown aggregation, a group without scores, or a score that is not from 0 to 1.
+
+    Examples
+    --------
+    >>> sentences = [[0.2, 0.6], [0.1]]
+    >>> aggregate(sentences, "max").tolist(), aggregate(sentences, "mean").tolist()
+    ([0.6, 0.1], [0.4, 0.1])
+    """
+    if how not in THRESHOLDS:
+        raise ValueError(f"how is {how!r}: give 'max' or 'mean'.")
+    found = np.zeros(len(groups))
+    for place, group in enumerate(groups):
+        scores = np.asarray(group, dtype=float)
+        if scores.ndim != 1 or not len(scores):
+            raise ValueError(
+                f"Group {place} has the shape {scores.shape}: give a list of one score or more; a "
+                "passage without sentences has no score."
+            )
+        # Written so that NaN is refused too.
+        if not ((scores >= 0) & (scores <= 1)).all():
+            raise ValueError(f"Group {place} has the scores {group}: give numbers from 0 to 1.")
+        found[place] = scores.max() if how == "max" else scores.mean()
+    return found
+
+
+def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
+    """Whether each score says that there is an answer: the threshold itself does.
+
+    Parameters
+    ----------
+    scores : array, shape (n,)
+        0 to 1.
+    threshold : float
+        0 to 1, see `THRESHOLDS`.
+
+    Raises
+    ------
+    ValueError
+        A threshold or score that is not from 0 to 1.
+
+    Examples
+    --------
+    >>> decide([0.2, 0.25, 1.0], 0.25).tolist()
+    [False, True, True]
+    """
+    found = np.asarray(scores, dtype=float)
+    if not 0 <= threshold <= 1 or not ((found >= 0) & (found <= 1)).all():
+        raise ValueError(
+            f"The threshold is {threshold} and the scores {found}: give numbers from 0 to 1."
+        )
+    return found >= threshold
+
+
+def rankings(
+    passages: Sequence[str], size: int = 3, *, repeated: Repeated = "distinct"
+) -> IntArray:
+    """All sets of `size` passages of a question, as a test of decisions on rankings.
+
+    Parameters
+    ----------
+    passages : sequence of str
+        Ids of the question's passages.
+    size : int
+        Passages of a ranking, 1 or more.
+    repeated : {"distinct", "tuples", "rows"}
+        Where an id stands twice. "distinct": it counts once. "rows": each place is a passage of
+        its own. "tuples", as the authors count: equal tuples of ids count once, but a set that
+        stands in two orders counts twice, and the same id may stand twice in a ranking. Without
+        a repeated id all three are the same.
+
+    Returns
+    -------
+    numpy.ndarray
+        Positions in `passages`, shape (m, size), in the order of `itertools.combinations`; m is 0
+        for fewer than `size` passages. Of a repeated id "tuples" and "distinct" take the first.
+
+    Raises
+    ------
+    ValueError
+        A size below 1, or an unknown treatment of repeated ids.
+
+    Examples
+    --------
+    >>> rankings(["a", "b", "c"], 2).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+
+    Here `b` and `c` are in the rankings twice, once in each order, and `b` with itself.
+
+    >>> [len(rankings(["b", "c", "b"], 2, repeated=how)) for how in ("distinct", "tuples", "rows")]
+    [1, 3, 3]
+    """
+    if size < 1:
+        raise ValueError(f"size is {size}: a ranking has 1 passage or more.")
+    first: dict[str, int] = {}
+    for place, passage in enumerate(passages):
+        first.setdefault(passage, place)
+    if repeated == "rows":
+        found = list(itertools.combinations(range(len(passages)), size))
+    elif repeated == "distinct":
+        found = list(itertools.combinations(first.values(), size))
+    elif repeated == "tuples":
+        places = (first[passage] for passage in passages)
+        found = list(dict.fromkeys(itertools.combinations(places, size)))
+    else:
+        raise ValueError(f"repeated is {repeated!r}: give 'distinct', 'tuples' or 'rows'.")
+    return np.array(found, dtype=np.intp).reshape(-1, size)
+
+
+def mcnemar_test(
+    truth: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, *, exact: bool = True
+) -> McNemar:
+    """Whether two systems decide the same cases equally well.
+
+    Parameters
+    ----------
+    truth, first, second : array of bool, shape (n,)
+        What is so, and what each system says of it; the same cases in the same order.
+    exact : bool
+        Binomial test of the cases that one of them decides rightly; otherwise chi-square with
+        continuity correction. The thesis does not say which.
+
+    Returns
+    -------
+    McNemar
+        Two systems that are right on the same cases have p = 1.
+
+    Raises
+    ------
+    ValueError
+        No case, arrays of different length, or values that are no truth values.
+
+    Notes
+    -----
+    statsmodels ``mcnemar``.
+
+    Examples
+    --------
+    >>> truth = [True] * 8
+    >>> mcnemar_test(truth, [True] * 7 + [False], [True] + [False] * 7)
+    McNemar(only_first=6, only_second=0, p=0.03125)
+    """
+    arrays = [np.asarray(array) for array in (truth, first, second)]
+    shapes = [array.shape for array in arrays]
+    if len(set(shapes)) > 1 or len(shapes[0]) != 1 or not shapes[0][0]:
+        raise ValueError(
+            f"truth, first and second have the shapes {shapes}: give three lists of one length, "
+            "with one case or more."
+        )
+    if any(array.dtype != bool for array in arrays):
+        raise ValueError(
+            "truth, first and second hold other than truth values: give True or False."
+        )
+    right = [array == arrays[0] for array in arrays[1:]]
+    only_first = int(np.count_nonzero(right[0] & ~right[1]))
+    only_second = int(np.count_nonzero(right[1] & ~right[0]))
+    if only_first + only_second == 0:
+        return McNemar(0, 0, 1.0)
+    table = [[0, only_first], [only_second, 0]]
+    result = mcnemar(table, exact=exact, correction=True)
+    return McNemar(only_first, only_second, float(result.pvalue))

@@ -1,0 +1,316 @@
+"""Agreement of people who mark snippets in a text, and how close they come to experts.
+
+All measures count characters. What several people marked in a text of `L` characters is a boolean
+array of shape (n, L), row i true where person i marked, made by `marked`.
+
+Source: lajewska2025, section 5.2 (equations 5.1 and those after it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.collections.snippets import Span, overlap, span_fault
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+Aggregation = Literal["mean", "majority", "similarity"]
+AGGREGATIONS: tuple[Aggregation, ...] = ("mean", "majority", "similarity")
+
+
+class SpanError(ValueError):
+    """Spans, or what people marked, cannot be measured; the message says why."""
+
+
+class Overlap(NamedTuple):
+    """Characters that two people share, as shares of what each marked; all from 0 to 1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def marked(
+    annotations: Sequence[Sequence[Span]],
+    length: int,
+    *,
+    overlapping: Literal["error", "union"] = "error",
+) -> BoolArray:
+    """Which characters each person marked.
+
+    Parameters
+    ----------
+    annotations : sequence of sequences of (start, end)
+        Spans of each person, in characters; the end is not part of a span. A person may have none.
+    length : int
+        Characters of the text, 0 or more.
+    overlapping : {"error", "union"}
+        What to do with spans of one person that overlap. "union" counts a shared character once.
+        The task forbids such spans; 12 annotations of Prolific have them.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n, length).
+
+    Raises
+    ------
+    SpanError
+        No annotation, a negative length, a span that is empty, inverted or out of the text, or
+        spans that overlap.
+
+    Examples
+    --------
+    >>> marked([[(0, 2)], [], [(1, 3), (4, 5)]], 5).astype(int).tolist()
+    [[1, 1, 0, 0, 0], [0, 0, 0, 0, 0], [0, 1, 1, 0, 1]]
+    """
+    if not annotations or length < 0:
+        raise SpanError(
+            f"There are {len(annotations)} annotations of a text of {length} characters: give one "
+            "annotation or more, and a length of 0 or more."
+        )
+    found = np.zeros((len(annotations), length), dtype=bool)
+    for person, spans in enumerate(annotations):
+        fault = span_fault(spans, length)
+        if fault:
+            raise SpanError(f"Annotation {person}: {fault}; mend or drop it.")
+        both = overlap(spans)
+        if both and overlapping == "error":
+            (first, after) = both
+            raise SpanError(
+                f"Annotation {person}: the spans {first[0]} to {first[1]} and {after[0]} to "
+                f"{after[1]} overlap; mend it, or allow it with overlapping='union'."
+            )
+        for start, end in spans:
+            found[person, start:end] = True
+    return found
+
+
+def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
+    """Share of the marked characters that at least k people marked (J, J_k).
+
+    Parameters
+    ----------
+    people : array of bool, shape (n, L)
+        See `marked`.
+    k : int, optional
+        1 to n; all n (the measure J) if not given.
+
+    Returns
+    -------
+    float
+        0 to 1. A text in which nobody marked anything counts as full agreement: 1, for every k.
+
+    Raises
+    ------
+    SpanError
+        Another shape, or a k that is not between 1 and n.
+
+    Examples
+    --------
+    Three people mark 4, 3 and 2 of 6 characters; 5 are marked by anyone, 1 by all, 3 by two.
+
+    >>> people = marked([[(0, 4)], [(1, 4)], [(3, 5)]], 6)
+    >>> jaccard(people), jaccard(people, k=2), jaccard(people, k=1)
+    (0.2, 0.6, 1.0)
+    """
+    people = _people(people, "people")
+    if k is None:
+        k = len(people)
+    if not 1 <= k <= len(people):
+        raise SpanError(f"k is {k} for {len(people)} people: give 1 to {len(people)}.")
+    by_character = people.sum(axis=0)
+    anyone = np.count_nonzero(by_character)
+    return float(np.count_nonzero(by_character >= k) / anyone) if anyone else 1.0
+
+
+def mean_jaccard(texts: Mapping[object, npt.ArrayLike], k: int | None = None) -> float:
+    """Mean of `jaccard` over texts, each with the same weight.
+
+    Parameters
+    ----------
+    texts : mapping of a text's name to an array, shape (n, L)
+        See `marked`. All texts have the same number of people n; lengths differ.
+    k : int, optional
+        As in `jaccard`.
+
+    Returns
+    -------
+    float
+        0 to 1.
+
+    Raises
+    ------
+    SpanError
+        No text, texts with different numbers of people, or what `jaccard` refuses.
+
+    Examples
+    --------
+    >>> mean_jaccard({"a": marked([[(0, 2)], [(0, 1)]], 4), "b": marked([[], []], 9)})
+    0.75
+    """
+    people = {name: _people(text, f"text {name!r}") for name, text in texts.items()}
+    if not people:
+        raise SpanError("There is no text: give one or more.")
+    numbers = {name: len(array) for name, array in people.items()}
+    first = next(iter(numbers))
+    for name, number in numbers.items():
+        if number != numbers[first]:
+            raise SpanError(
+                f"The text {name!r} has {number} annotations and {first!r} has {numbers[first]}: "
+                "agreement of more people is lower, so measure such texts apart."
+            )
+    return float(np.mean([jaccard(array, k) for array in people.values()]))
+
+
+def character_overlap(person: npt.ArrayLike, reference: npt.ArrayLike) -> Overlap:
+    """Precision, recall and F1 of one person's characters against another's.
+
+    Parameters
+    ----------
+    person, reference : array of bool, shape (L,)
+        Rows of `marked`.
+
+    Returns
+    -------
+    Overlap
+        All three are 0 where no character is shared, also where neither marked anything. (For
+        `jaccard` that is full agreement: the two measures treat an empty text differently, as in
+        the thesis.)
+
+    Raises
+    ------
+    SpanError
+        Arrays of another shape, or of different lengths.
+
+    Examples
+    --------
+    >>> person, expert = marked([[(0, 4)], [(2, 8)]], 8)
+    >>> [round(value, 3) for value in character_overlap(person, expert)]
+    [0.5, 0.333, 0.4]
+    """
+    precision, recall, f1 = _overlaps(
+        _people(np.asarray(person)[None], "person"),
+        _people(np.asarray(reference)[None], "reference"),
+    )
+    return Overlap(float(precision[0, 0]), float(recall[0, 0]), float(f1[0, 0]))
+
+
+def reference_similarity(
+    workers: npt.ArrayLike,
+    experts: npt.ArrayLike,
+    aggregation: Aggregation = "mean",
+    *,
+    majority: int | None = None,
+) -> Overlap:
+    """How much of what experts marked in a text workers marked too, and the reverse.
+
+    Parameters
+    ----------
+    workers : array of bool, shape (n, L)
+        See `marked`.
+    experts : array of bool, shape (m, L)
+        The reference, of the same text.
+    aggregation : {"mean", "majority", "similarity"}
+        "mean": over all workers. "majority": one annotation, the characters that `majority`
+        workers or more marked. "similarity": the one worker with the highest mean F1 against the
+        other workers; the first of them in a tie.
+    majority : int, optional
+        1 to n; more than half of the workers if not given.
+
+    Returns
+    -------
+    Overlap
+        Mean over the experts. F1 is the mean of the pairs' F1, not that of the two means.
+
+    Raises
+    ------
+    SpanError
+        Other shapes, texts of different length, an unknown aggregation, a majority that is not
+        between 1 and n, or a choice of the most similar of one worker.
+
+    Examples
+    --------
+    >>> workers = marked([[(0, 4)], [(0, 2)], [(6, 8)]], 8)
+    >>> expert = marked([[(0, 4)]], 8)
+    >>> [round(reference_similarity(workers, expert, how).f1, 3) for how in AGGREGATIONS]
+    [0.556, 0.667, 1.0]
+    """
+    workers, experts = _people(workers, "workers"), _people(experts, "experts")
+    if aggregation == "majority":
+        needed = len(workers) // 2 + 1 if majority is None else majority
+        if not 1 <= needed <= len(workers):
+            raise SpanError(
+                f"majority is {needed} for {len(workers)} workers: give 1 to {len(workers)}."
+            )
+        workers = (workers.sum(axis=0) >= needed)[None]
+    elif aggregation == "similarity":
+        workers = workers[[most_similar(workers)]]
+    elif aggregation != "mean":
+        raise SpanError(f"aggregation is {aggregation!r}: give one of {', '.join(AGGREGATIONS)}.")
+    return Overlap(*(float(values.mean()) for values in _overlaps(workers, experts)))
+
+
+def most_similar(workers: npt.ArrayLike) -> int:
+    """Row of the worker whose marks are most like those of the others, by mean F1.
+
+    Parameters
+    ----------
+    workers : array of bool, shape (n, L)
+        Two workers or more.
+
+    Returns
+    -------
+    int
+        0 to n - 1; the first of several with the same mean.
+
+    Raises
+    ------
+    SpanError
+        Another shape, or fewer than two workers.
+
+    Examples
+    --------
+    >>> most_similar(marked([[(0, 1)], [(0, 4)], [(0, 5)]], 8))
+    1
+    """
+    workers = _people(workers, "workers")
+    if len(workers) < 2:
+        raise SpanError("There is one worker, who is like no other: give two or more.")
+    f1 = _overlaps(workers, workers)[2]
+    np.fill_diagonal(f1, 0.0)
+    # Rounded, so that a tie does not hang on the order in which a sum was taken.
+    return int(np.argmax(np.round(f1.sum(axis=1), 12)))
+
+
+def _people(array: npt.ArrayLike, name: str) -> BoolArray:
+    found = np.asarray(array)
+    if found.ndim != 2 or not len(found) or found.dtype != bool:
+        raise SpanError(
+            f"{name} has the shape {found.shape} and the type {found.dtype}: give truth values, a "
+            "row a person, a column a character."
+        )
+    return found
+
+
+def _overlaps(
+    people: BoolArray, references: BoolArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Precision, recall and F1 of all pairs, shape (n, m) each."""
+    if people.shape[1] != references.shape[1]:
+        raise SpanError(
+            f"The texts have {people.shape[1]} and {references.shape[1]} characters: compare "
+            "annotations of one text."
+        )
+    shared = people.astype(float) @ references.T.astype(float)
+    own, theirs = people.sum(axis=1)[:, None], references.sum(axis=1)[None]
+
+    def over(total: npt.NDArray) -> FloatArray:
+        return np.divide(shared, total, out=np.zeros_like(shared), where=shared > 0)
+
+    # 2pr/(p+r) with the shared characters cancelled once.
+    return over(own), over(theirs), 2 * over(own + theirs)

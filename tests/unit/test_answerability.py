@@ -1,0 +1,185 @@
+"""Answerability: labels and predictions as read, aggregation, rankings, McNemar, real counts."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from everycell.collections.answerability import (
+    FILES,
+    read_passage_labels,
+    read_passage_predictions,
+    read_passage_sentences,
+    read_sentence_labels,
+    read_sentence_scores,
+)
+from everycell.collections.smart import CollectionError
+from everycell.dialogue.answerability import aggregate, decide, mcnemar_test, rankings
+from everycell.sources import fetch
+
+SCORES = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1, max_size=6)
+
+
+@given(SCORES)
+def test_the_mean_is_at_most_the_maximum_which_is_one_of_the_scores(groups):
+    highest, mean = aggregate(groups, "max"), aggregate(groups, "mean")
+    assert (mean <= highest + 1e-12).all()
+    assert all(high in group for high, group in zip(highest, groups, strict=True))
+    assert aggregate([group[::-1] for group in groups], "max").tolist() == highest.tolist()
+
+
+def test_two_steps_by_hand():
+    passages = [[0.1, 0.9], [0.2, 0.2], [0.0]]
+    best = aggregate(passages, "max")
+    assert best.tolist() == [0.9, 0.2, 0.0]
+    assert decide(aggregate([best], "mean"), 0.25).tolist() == [True]
+    assert decide(aggregate([aggregate(passages, "mean")], "mean"), 0.25).tolist() == [False]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: aggregate([[0.5]], "sum"), "how is 'sum': give 'max' or 'mean'"),
+        (lambda: aggregate([[0.5], []], "max"), "Group 1 has the shape .*a passage without"),
+        (lambda: aggregate([[math.nan]], "max"), r"Group 0 has the scores \[nan\]"),
+        (lambda: aggregate([[1.5]], "max"), "give numbers from 0 to 1"),
+        (lambda: decide([0.5], 2), "The threshold is 2"),
+        (lambda: decide([math.nan], 0.5), "give numbers from 0 to 1"),
+        (lambda: rankings(["a"], 0), "size is 0"),
+        (lambda: rankings(["a"], repeated="once"), "repeated is 'once'"),
+        (lambda: mcnemar_test([], [], []), "with one case or more"),
+        (lambda: mcnemar_test([True], [True], [True, False]), r"the shapes \[\(1,\), \(1,\), \(2"),
+        (lambda: mcnemar_test([1], [True], [True]), "other than truth values"),
+    ],
+)
+def test_what_cannot_be_decided_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@given(st.lists(st.sampled_from("abcdef"), max_size=8), st.integers(1, 4))
+def test_rankings_by_the_three_readings(passages, size):
+    found = {how: rankings(passages, size, repeated=how) for how in ("distinct", "tuples", "rows")}
+    assert len(found["distinct"]) == math.comb(len(set(passages)), size)
+    assert len(found["rows"]) == math.comb(len(passages), size)
+    assert len(found["distinct"]) <= len(found["tuples"]) <= len(found["rows"])
+    ids = [tuple(passages[place] for place in ranking) for ranking in found["tuples"]]
+    assert len(set(ids)) == len(ids)
+    assert {frozenset(ranking) for ranking in ids if len(set(ranking)) == size} == {
+        frozenset(passages[place] for place in ranking) for ranking in found["distinct"]
+    }
+
+
+@given(st.lists(st.tuples(*[st.booleans()] * 3), min_size=1, max_size=40))
+def test_mcnemar_is_the_binomial_test_of_the_cases_that_one_has_right(cases):
+    truth, first, second = np.array(cases).T
+    found = mcnemar_test(truth, first, second)
+    apart = found.only_first + found.only_second
+    assert apart == (first != second).sum()
+    expected = binomtest(found.only_first, apart).pvalue if apart else 1.0
+    assert found.p == pytest.approx(expected)
+    mirrored = mcnemar_test(truth, second, first)
+    assert mirrored == (found.only_second, found.only_first, pytest.approx(found.p))
+
+
+def test_mcnemar_with_chi_square_by_hand():
+    truth = [True] * 30
+    first, second = [True] * 20 + [False] * 10, [False] * 20 + [True] * 10
+    # (|20 - 10| - 1)^2 / 30 = 2.7 with one degree of freedom.
+    assert mcnemar_test(truth, first, second, exact=False).p == pytest.approx(0.1003, abs=1e-4)
+
+
+HEADS = {
+    "labels": "Input.turn_id,Input.passage_id,partition,no_answer_annotations,answerability",
+    "sentences": (
+        "Input.turn_id,Input.passage_id,Input.passage,answerable_sentences,"
+        "unanswerable_sentences,answerability"
+    ),
+    "pairs": "partition,sentences,labels",
+    "predictions": "turn_id,passage_id,answerability,predicted_value",
+    "scores": "turn_id,passage_id,partition,sentence_probabilities",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "message"),
+    [
+        ("labels", "8_1,p1,dev,0,1", "partition is 'dev'; allowed is train or validation or test"),
+        ("labels", "8_1,p1,test,4,1", "no_answer_annotations is '4'"),
+        ("labels", "8_1,p1,test,3,1", "answerability is '1'; allowed is 0 where all 3"),
+        ("labels", "8_1,p1,test,2,0", "answerability is '0'; allowed is 0 where all 3"),
+        (
+            "labels",
+            "8_1,p1,test,0,1\n8_1,p1,test,0,1",
+            "row 2: passage_id is 'p1'; allowed is a pas",
+        ),
+        ("sentences", "8_1,p1,Yes.,{'No.'},set(),1", "has 'No.', which its passage does not have"),
+        ("sentences", "8_1,p1,Yes.,['Yes.'],set(),1", "allowed is a set as Python writes it"),
+        ("pairs", "test,why?,1", "sentences is 'why\\?'; allowed is a question"),
+        ("pairs", "test,why? [SEP] So.,2", "labels is '2'; allowed is 0 or 1"),
+        ("predictions", "8_1,p1,1,maybe", "predicted_value is 'maybe'; allowed is 0 or 1"),
+        ("scores", "8_1,p1,test,[]", "sentence_probabilities is .*a pair of probabilities"),
+        ("scores", '8_1,p1,test,"[[0.1, 1.9]]"', "a pair of probabilities"),
+        ("scores", "8_1,p1,test,[0.1]", "a pair of probabilities"),
+    ],
+)
+def test_a_fault_in_a_file_is_named(tmp_path, kind, line, message):
+    path, other = tmp_path / "file.csv", tmp_path / "other.csv"
+    path.write_text(f"{HEADS[kind]}\n{line}\n")
+    other.write_text("turn_id,passage_id,partition\n8_1,p9,test\n")
+    read = {
+        "labels": lambda: read_passage_labels(path, other),
+        "sentences": lambda: read_passage_sentences(path),
+        "pairs": lambda: read_sentence_labels(path),
+        "predictions": lambda: read_passage_predictions(path),
+        "scores": lambda: read_sentence_scores(path),
+    }
+    with pytest.raises(CollectionError, match=message):
+        read[kind]()
+
+
+@pytest.fixture(scope="module")
+def files(mirror, tmp_path_factory):
+    """Fetch the released files."""
+    cache = tmp_path_factory.mktemp("cache")
+    return {part: fetch(key, cache, mirror=mirror, network=False) for part, key in FILES.items()}
+
+
+def test_counts_of_the_released_files(files):
+    labels = read_passage_labels(files["snippets"], files["unanswerable"])
+    assert labels.groupby("partition")["turn_id"].nunique().to_dict() == {
+        "test": 38,
+        "train": 296,
+        "validation": 37,
+    }
+    assert labels.groupby("dataset")["answerable"].agg(["size", "sum"]).to_numpy().tolist() == [
+        [1855, 1778],
+        [1855, 0],
+    ]
+    sentences = read_passage_sentences(files["snippets"])
+    assert len(sentences) == 12689 and sentences["answers"].sum() == 6397
+    pairs = [
+        read_sentence_labels(files[f"{half}_sentences"]) for half in ("snippets", "unanswerable")
+    ]
+    assert [(len(half), half["answers"].sum()) for half in pairs] == [(12687, 6395), (12751, 0)]
+
+
+def test_the_test_passages_have_predictions_that_agree_with_the_labels(files):
+    labels = read_passage_labels(files["snippets"], files["unanswerable"])
+    test = labels[labels["partition"] == "test"]
+    predicted = read_passage_predictions(files["chatgpt_passages"])
+    keys = ["turn_id", "passage_id", "answerable"]
+    assert sorted(test[keys].itertuples(index=False, name=None)) == sorted(
+        predicted[keys].itertuples(index=False, name=None)
+    )
+
+
+def test_the_authors_aggregates_follow_from_the_scores_of_sentences(files):
+    scores = read_sentence_scores(files["classifier"])["scores"].tolist()
+    theirs = pd.read_csv(files["classifier"])
+    assert aggregate(scores, "max") == pytest.approx(theirs["max probability"])
+    assert aggregate(scores, "mean") == pytest.approx(theirs["avg probability"])

@@ -1,0 +1,164 @@
+"""Reading snippet annotations: what comes out, the sentence for each fault, the real counts."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.collections.snippets import (
+    FILES,
+    SELECTION_FILES,
+    AnnotationCounts,
+    AnnotationError,
+    count_annotations,
+    overlap,
+    read_annotations,
+    read_tasks,
+    span_fault,
+)
+from everycell.collections.user_studies import RatingsError
+from everycell.sources import fetch
+
+TEXT = "A lid, a pot, and heat."
+#: What the released files hold; the data card repeats it.
+COUNTS = {
+    "paragraph_regular": AnnotationCounts(110, 550, 5, 910, 0, 0, 5),
+    "paragraph_master": AnnotationCounts(110, 550, 5, 1829, 0, 0, 11),
+    "paragraph_prolific": AnnotationCounts(110, 550, 5, 1980, 0, 12, 0),
+    # The experts have one name between them.
+    "paragraph_expert": AnnotationCounts(110, 330, 3, 967, 0, 0, 220),
+    "sentence_regular": AnnotationCounts(362, 1086, 3, 1263, 0, 0, 1),
+    "sentence_master": AnnotationCounts(510, 1530, 3, 1926, 0, 0, 53),
+    "dataset": AnnotationCounts(1855, 5565, 3, 12787, 676, 0, 0),
+}
+
+
+def answer(*spans):
+    """Answer as the annotation tool writes it."""
+    entities = ",".join(
+        f'{{"endOffset":{end},"label":"x","startOffset":{start}}}' for start, end in spans
+    )
+    return (
+        '[{"answer_confidence":{"high":False,"low":True},'
+        f'"relevant-text-spans-single-passage-annotation":{{"entities":[{entities}]}}}}]'
+    )
+
+
+def row(**changes):
+    """One annotation of MTurk."""
+    return {
+        "WorkerId": "worker_1",
+        "Input.turn_id": "8_1",
+        "Input.passage_id": "p1",
+        "Input.passage": TEXT,
+        "Answer.taskAnswers": answer((2, 5), (9, 12)),
+        "text_spans": "['lid', 'pot']",
+    } | changes
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Write rows as CSV and return the path."""
+
+    def write(*rows, name="batch.csv"):
+        path = tmp_path / name
+        pd.DataFrame(rows).to_csv(path, index=False)
+        return path
+
+    return write
+
+
+def test_spans_and_texts_of_an_annotation(save):
+    nothing = row(WorkerId="worker_2", text_spans="[]") | {"Answer.taskAnswers": answer()}
+    found = read_annotations([save(row(), nothing)], per_text=2)
+    assert found["spans"].tolist() == [((2, 5), (9, 12)), ()]
+    assert found["snippets"].tolist() == [("lid", "pot"), ()]
+    assert found["text_id"].tolist() == found["passage_id"].tolist() == ["p1", "p1"]
+    assert [TEXT[start:end] for start, end in found["spans"][0]] == ["lid", "pot"]
+
+
+def test_sentences_and_prolific_have_other_columns(save):
+    sentence = row(**{"Input.sentence_id": "p1-0", "Input.sentence": TEXT})
+    prolific = row(**{"Input.passage_id": "['p1']"})
+    assert read_annotations([save(sentence)])["text_id"].tolist() == ["p1-0"]
+    assert read_annotations([save(prolific)])["text_id"].tolist() == ["p1"]
+
+
+def test_the_checked_texts_of_the_data_set_are_taken(save):
+    assert read_annotations([save(row(text_spans_2="['pot']"))])["snippets"][0] == ("pot",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"Answer.taskAnswers": answer((5, 99))}, "row 1: the span 5 to 99 is not within"),
+        ({"Answer.taskAnswers": answer((5, 2))}, "row 1: the span 5 to 2 ends before it starts"),
+        ({"Answer.taskAnswers": answer((5, 5))}, "row 1: the span 5 to 5 is empty"),
+        ({"Answer.taskAnswers": "[]"}, r"starts with '\[\]'; allowed is a list of one answer"),
+        ({"Answer.taskAnswers": "[{'x': {'entities': [{}]}}]"}, "have a startOffset"),
+        ({"Answer.taskAnswers": "import os"}, "'import os' is no list"),
+        ({"text_spans": "none"}, "'none' is no list"),
+    ],
+)
+def test_a_broken_annotation_is_named(save, changes, message):
+    with pytest.raises(AnnotationError, match=message):
+        read_annotations([save(row(**changes))])
+
+
+def test_a_text_has_one_wording_and_all_its_annotations(save):
+    other = row(**{"Input.passage": TEXT.upper()})
+    with pytest.raises(AnnotationError, match="p1 of turn 8_1 is written in two ways"):
+        read_annotations([save(row(), name="a.csv"), save(other, name="b.csv")])
+    second = row(**{"Input.passage_id": "p2"})
+    with pytest.raises(AnnotationError, match="p2 of turn 8_1 has 1 annotations where each has 2"):
+        read_annotations([save(row(), row(), second)], per_text=2)
+    with pytest.raises(AnnotationError, match="from 1 to 2 annotations"):
+        count_annotations(read_annotations([save(row(), row(), second)]))
+
+
+def test_missing_columns_are_named(save):
+    with pytest.raises(RatingsError, match="lacks the column 'WorkerId'"):
+        read_annotations([save({"Input.turn_id": "8_1"})])
+    without = row()
+    del without["text_spans"]
+    with pytest.raises(AnnotationError, match="lacks the column 'text_spans'"):
+        read_annotations([save(without)])
+
+
+def test_times_and_rewards(save):
+    task = {"Input.turn_id": "8_1", "Input.passage_id": "p1", "WorkTimeInSeconds": 9}
+    found = read_tasks([save(task | {"Reward": "$0.30"}), save(task | {"Reward": "$0.30"})])
+    assert found["seconds"].tolist() == [9, 9] and found["reward"].tolist() == [0.3, 0.3]
+    with pytest.raises(AnnotationError, match="row 1: Reward is '0.3'; allowed is USD"):
+        read_tasks([save(task | {"Reward": "0.3"})])
+    with pytest.raises(AnnotationError, match="WorkTimeInSeconds is '0'; allowed is whole seconds"):
+        read_tasks([save(task | {"Reward": "$0.30", "WorkTimeInSeconds": 0})])
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=5))
+def test_spans_without_fault_lie_in_the_text_and_overlap_if_they_share_a_character(spans):
+    sound = span_fault(spans, 20) is None
+    assert sound == all(start < end <= 20 for start, end in spans)
+    if sound:
+        characters = [place for start, end in spans for place in range(start, end)]
+        assert (overlap(spans) is not None) == (len(set(characters)) < len(characters))
+
+
+@pytest.mark.parametrize("group", COUNTS)
+def test_counts_of_the_released_files(mirror, tmp_path, group):
+    paths = [fetch(key, tmp_path, mirror=mirror, network=False) for key in FILES[group]]
+    assert count_annotations(read_annotations(paths)) == COUNTS[group]
+
+
+def test_every_passage_of_the_study_was_selected_from_by_three(mirror, tmp_path):
+    for keys in SELECTION_FILES.values():
+        paths = [fetch(key, tmp_path, mirror=mirror, network=False) for key in keys]
+        assert set(read_tasks(paths).groupby(["turn_id", "passage_id"]).size()) == {3}
+
+
+def test_the_data_card_has_the_counts(repository):
+    card = (repository / "docs" / "data-cards" / "cast-snippets.md").read_text()
+    for group, counts in COUNTS.items():
+        numbers = (counts.texts, counts.annotations, counts.per_text, counts.snippets, counts.empty,
+                   counts.overlapping)  # fmt: skip
+        assert f"| `{group}` | " + " | ".join(f"{number:,}" for number in numbers) in card

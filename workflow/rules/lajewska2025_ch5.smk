@@ -1,0 +1,261 @@
+# lajewska2025, chapter 5: which parts of a passage answer a question, and is there an answer at all?
+# Annotations of CAsT-snippets -> agreement of annotators; labels of CAsT-answerability -> counts
+# and accuracy. The classifiers of the chapter are not trained here.
+
+
+# Table 5.1: what a passage took, as far as the logs are released.
+rule lajewska2025_ch5_tasks:
+    input:
+        **annotations(
+            "paragraph_regular",
+            "paragraph_master",
+            "paragraph_prolific",
+            "paragraph_expert",
+            "sentence_regular",
+            "sentence_master",
+            "selection_regular",
+            "selection_master",
+        ),
+    output:
+        **table_files("released", "lajewska2025/table_5_1"),
+    log:
+        "logs/lajewska2025/table_5_1.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_5_1.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        # What MTurk adds to a reward: 20 percent, and 5 more for its master workers.
+        fees={"MTurk regular": 0.20, "MTurk master": 0.25},
+        face=face_of("released", "lajewska2025/table_5_1"),
+        code=code_of("lajewska2025_ch5_tasks.py"),
+    message:
+        "Time and cost of annotating (Table 5.1)"
+    script:
+        "../scripts/lajewska2025_ch5_tasks.py"
+
+
+# Table 5.2: agreement within each group of annotators.
+rule lajewska2025_ch5_agreement:
+    input:
+        **annotations(
+            "paragraph_regular",
+            "paragraph_master",
+            "paragraph_prolific",
+            "paragraph_expert",
+            "sentence_regular",
+            "sentence_master",
+        ),
+    output:
+        **table_files("released", "lajewska2025/table_5_2"),
+    log:
+        "logs/lajewska2025/table_5_2.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_5_2.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        face=face_of("released", "lajewska2025/table_5_2"),
+        code=code_of("lajewska2025_ch5_agreement.py"),
+    message:
+        "Agreement of annotators (Table 5.2)"
+    script:
+        "../scripts/lajewska2025_ch5_agreement.py"
+
+
+# Table 5.3: each group against the experts.
+rule lajewska2025_ch5_similarity:
+    input:
+        **annotations(
+            "paragraph_regular",
+            "paragraph_master",
+            "paragraph_prolific",
+            "paragraph_expert",
+        ),
+    output:
+        **table_files("released", "lajewska2025/table_5_3"),
+        **beside("released", "lajewska2025/table_5_3", "parts"),
+    log:
+        "logs/lajewska2025/table_5_3.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_5_3.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        face=face_of("released", "lajewska2025/table_5_3"),
+        code=code_of("lajewska2025_ch5_similarity.py"),
+    message:
+        "Workers against experts (Table 5.3)"
+    script:
+        "../scripts/lajewska2025_ch5_similarity.py"
+
+
+# Table 5.4: how long snippets are.
+rule lajewska2025_ch5_lengths:
+    input:
+        **annotations("dataset"),
+    output:
+        **table_files("released", "lajewska2025/table_5_4"),
+        **beside("released", "lajewska2025/table_5_4", "readings"),
+    log:
+        "logs/lajewska2025/table_5_4.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_5_4.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        face=face_of("released", "lajewska2025/table_5_4"),
+        code=code_of("lajewska2025_ch5_lengths.py"),
+    message:
+        "Lengths of snippets (Table 5.4)"
+    script:
+        "../scripts/lajewska2025_ch5_lengths.py"
+
+
+# Section 5.4: numbers of the text.
+rule lajewska2025_ch5_text:
+    input:
+        **annotations("dataset", "paragraph_expert"),
+    output:
+        **table_files("released", "lajewska2025/text_5_4"),
+        **beside("released", "lajewska2025/text_5_4", "whole"),
+    log:
+        "logs/lajewska2025/text_5_4.log",
+    benchmark:
+        "benchmarks/lajewska2025/text_5_4.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        face=face_of("released", "lajewska2025/text_5_4"),
+        code=code_of("lajewska2025_ch5_text.py"),
+    message:
+        "Numbers of the text of section 5.4"
+    script:
+        "../scripts/lajewska2025_ch5_text.py"
+
+
+# Table 5.5: how many pairs have an answer.
+rule lajewska2025_ch5_labels:
+    input:
+        snippets=resource(ANSWERABILITY_FILES["snippets"]),
+        unanswerable=resource(ANSWERABILITY_FILES["unanswerable"]),
+        snippets_sentences=resource(ANSWERABILITY_FILES["snippets_sentences"]),
+        unanswerable_sentences=resource(ANSWERABILITY_FILES["unanswerable_sentences"]),
+    output:
+        **table_files("released", "lajewska2025/table_5_5"),
+        **beside("released", "lajewska2025/table_5_5", "readings"),
+    log:
+        "logs/lajewska2025/table_5_5.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_5_5.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        face=face_of("released", "lajewska2025/table_5_5"),
+        code=code_of("lajewska2025_ch5_labels.py"),
+    message:
+        "Answerable pairs (Table 5.5)"
+    script:
+        "../scripts/lajewska2025_ch5_labels.py"
+
+
+# Table 5.6: accuracy of the released predictions.
+rule lajewska2025_ch5_accuracy:
+    input:
+        chatgpt_passages=resource(ANSWERABILITY_FILES["chatgpt_passages"]),
+        classifier=resource(ANSWERABILITY_FILES["classifier"]),
+        augmented_classifier=resource(ANSWERABILITY_FILES["augmented_classifier"]),
+    output:
+        **table_files("released", "lajewska2025/table_5_6"),
+        **beside("released", "lajewska2025/table_5_6", "readings"),
+        **beside("released", "lajewska2025/table_5_6", "unanswerable"),
+    log:
+        "logs/lajewska2025/table_5_6.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_5_6.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        # Section 5.7.
+        chatgpt_thresholds=[0.33, 0.66],
+        face=face_of("released", "lajewska2025/table_5_6"),
+        code=code_of("lajewska2025_ch5_accuracy.py"),
+    message:
+        "Accuracy of answerability detection (Table 5.6)"
+    script:
+        "../scripts/lajewska2025_ch5_accuracy.py"
+
+
+# Table B.1: sizes of the data sets.
+rule lajewska2025_chB_data_sets:
+    input:
+        snippets=resource(ANSWERABILITY_FILES["snippets"]),
+        unanswerable=resource(ANSWERABILITY_FILES["unanswerable"]),
+        snippets_sentences=resource(ANSWERABILITY_FILES["snippets_sentences"]),
+        unanswerable_sentences=resource(ANSWERABILITY_FILES["unanswerable_sentences"]),
+    output:
+        **table_files("released", "lajewska2025/table_B_1"),
+    log:
+        "logs/lajewska2025/table_B_1.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_B_1.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        face=face_of("released", "lajewska2025/table_B_1"),
+        code=code_of("lajewska2025_chB_data_sets.py"),
+    message:
+        "Sizes of the data sets (Table B.1)"
+    script:
+        "../scripts/lajewska2025_chB_data_sets.py"
+
+
+# Table B.2: labels of one question.
+rule lajewska2025_chB_sample:
+    input:
+        snippets=resource(ANSWERABILITY_FILES["snippets"]),
+    output:
+        **table_files("released", "lajewska2025/table_B_2"),
+    log:
+        "logs/lajewska2025/table_B_2.log",
+    benchmark:
+        "benchmarks/lajewska2025/table_B_2.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        # The print gives the second id twice; its third passage is the one that starts as printed.
+        turn="81_7",
+        passages=["MARCO_7107975", "MARCO_8270733", "MARCO_8270735"],
+        face=face_of("released", "lajewska2025/table_B_2"),
+        code=code_of("lajewska2025_chB_sample.py"),
+    message:
+        "Labels of a sample (Table B.2)"
+    script:
+        "../scripts/lajewska2025_chB_sample.py"

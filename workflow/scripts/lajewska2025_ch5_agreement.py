@@ -1,0 +1,18 @@
+"""Table 5.2: how far the annotators of each group agree."""
+
+import pandas as pd
+from job import Job
+from lajewska2025_ch5 import GROUPS, marked_by
+
+from everycell.dialogue.spans import mean_jaccard
+
+with Job(snakemake) as job:
+    rows = []
+    for group, (task, name, people) in GROUPS.items():
+        texts = marked_by(snakemake.input[group], people)
+        rows.append((name, task, str(people), "J", mean_jaccard(texts)))
+        rows += [
+            (name, task, str(people), f"J_{k}", mean_jaccard(texts, k))
+            for k in range(people - 1, 1, -1)
+        ]
+    job.write_table(pd.DataFrame(rows, columns=["row", "task", "n_annotators", "metric", "value"]))

@@ -1,0 +1,32 @@
+"""Rankings of the test questions of chapter 5, as its scripts share them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.dialogue.answerability import Repeated, rankings
+
+#: Passages of a ranking (section 5.5).
+SIZE = 3
+#: How a passage that a question has twice is counted; the print takes the first.
+READINGS: dict[Repeated, str] = {
+    "tuples": "tuples of ids, a set in two orders counted twice",
+    "distinct": "sets of different passages",
+    "rows": "sets of rows",
+}
+
+
+def test_rankings(
+    passages: pd.DataFrame, columns: Sequence[str], repeated: Repeated
+) -> dict[str, npt.NDArray]:
+    """Values of the passages of each ranking, shape (m, 3) a column, questions one by one."""
+    found: dict[str, list[npt.NDArray]] = {column: [] for column in columns}
+    for _, rows in passages.groupby("turn_id", sort=False):
+        places = rankings(rows["passage_id"].tolist(), SIZE, repeated=repeated)
+        for column in columns:
+            found[column].append(rows[column].to_numpy()[places])
+    return {column: np.concatenate(parts) for column, parts in found.items()}

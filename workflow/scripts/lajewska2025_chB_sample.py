@@ -1,0 +1,23 @@
+"""Table B.2: labels of three passages of one question, of their sentences and of their ranking."""
+
+from pathlib import Path
+
+import pandas as pd
+from job import Job
+
+from everycell.collections.answerability import read_passage_sentences
+
+with Job(snakemake) as job:
+    sentences = read_passage_sentences(Path(snakemake.input.snippets))
+    of_turn = sentences[sentences["turn_id"] == snakemake.params.turn]
+    rows, answerable = [], []
+    for number, passage in enumerate(snakemake.params.passages, start=1):
+        found = of_turn[of_turn["passage_id"] == passage]
+        rows += [
+            (str(number), str(place), "S (sentence label)", int(answers))
+            for place, answers in zip(found["sentence"], found["answers"], strict=True)
+        ]
+        answerable.append(bool(found["answerable"].iloc[0]))
+        rows.append((str(number), "", "P (passage label)", int(answerable[-1])))
+    rows.append(("", "", "R (ranking label)", int(any(answerable))))
+    job.write_table(pd.DataFrame(rows, columns=["passage_no", "sentence_no", "metric", "value"]))
