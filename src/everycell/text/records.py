@@ -1,0 +1,247 @@
+"""Answers of language models in a file: nothing is asked twice, and a replay needs no model.
+
+A record is a text file of JSON lines to which answers are only ever added. A line holds the
+model's identity, the hash of the prompt, the decoding parameters (or the scored text), the answer
+and the date. Its `key` is the hash of all but the last two (`request_key`), so that an edited line
+is seen. Prompts may hold data that must not be passed on: they are kept apart, in a second file,
+and only where a folder is given for them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from everycell.config import Decoding, describe_fault
+from everycell.text.generation import (
+    Answer,
+    Identity,
+    LanguageModel,
+    LanguageModelError,
+    Request,
+    prompt_hash,
+    request_key,
+)
+
+_LOG = logging.getLogger(__name__)
+# Seconds to wait for another process that writes to the same record.
+_WAIT = 5.0
+
+
+class RecordError(LanguageModelError):
+    """A record cannot be used; the message names the file and the line."""
+
+
+class MissingAnswerError(LanguageModelError):
+    """A replay lacks an answer; the message says to which request."""
+
+
+class Entry(BaseModel):
+    """A line of a record."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str
+    model: Identity
+    prompt_sha256: str
+    decoding: Decoding | None
+    continuation: str | None
+    answer: Answer
+    date: str
+
+    @property
+    def right_key(self) -> str:
+        """The key that the other fields lead to."""
+        return request_key(self.model, self.prompt_sha256, self.decoding, self.continuation)
+
+
+def read_record(path: Path) -> dict[str, Entry]:
+    r"""Read a record; one that is not there is empty.
+
+    Parameters
+    ----------
+    path : Path
+        File of JSON lines, UTF-8.
+
+    Returns
+    -------
+    dict
+        Key -> entry, in the order of the file. A last line without its end, as a killed process
+        leaves it, is passed over.
+
+    Raises
+    ------
+    RecordError
+        A line is no entry, its key is not that of its fields, or two lines have the same key and
+        other answers.
+
+    Examples
+    --------
+    >>> read_record(Path("no/such/record.jsonl"))
+    {}
+    """
+    entries: dict[str, Entry] = {}
+    for number, line in enumerate(_whole_lines(path), start=1):
+        place = f"{path}, line {number}"
+        try:
+            entry = Entry.model_validate_json(line)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            found = (
+                "is no JSON"
+                if fault["type"] == "json_invalid"
+                else f"is no recorded answer: {describe_fault(Entry, error).rstrip('.')}"
+            )
+            raise RecordError(
+                f"{place}: {found}; remove the line (its request is then asked again)."
+            ) from None
+        if entry.key != entry.right_key:
+            raise RecordError(
+                f"{place}: the key is {entry.key[:12]}..., but model, prompt hash and parameters "
+                f"lead to {entry.right_key[:12]}...: the line was edited; restore it or remove it."
+            )
+        known = entries.setdefault(entry.key, entry)
+        if known.answer != entry.answer:
+            raise RecordError(
+                f"{place}: the request {entry.key[:12]}... has another answer further up; remove "
+                "one of the two lines."
+            )
+    return entries
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RecordError(
+            f"{path}: cannot be read ({error.strerror}); name another record."
+        ) from None
+    return content.split(b"\n")[:-1]
+
+
+class Record:
+    """A record that is open for adding: ``with Record(path) as record: ...``.
+
+    One process at a time writes to a record; its threads may share it.
+
+    Parameters
+    ----------
+    path : Path
+        File of the record; its folder is made.
+    prompts : Path, optional
+        File that keeps each prompt with its hash, for reading. It may hold what the prompts quote.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> model = Identity(name="toy")
+    >>> asked = Request(prompt="1 + 1 = ", decoding=Decoding())
+    >>> path = Path(tempfile.mkdtemp()) / "toy.jsonl"
+    >>> with Record(path) as record:
+    ...     record.find(model, asked) is None
+    ...     record.add(model, asked, Answer(text="2", finish="stop"))
+    True
+    >>> [entry.answer.text for entry in read_record(path).values()]
+    ['2']
+    """
+
+    def __init__(self, path: Path, *, prompts: Path | None = None) -> None:
+        self.path = path
+        self._prompts_path = prompts
+        self._lock = FileLock(path.with_name(f".{path.name}.lock"))
+        self._threads = threading.Lock()
+
+    def __enter__(self) -> Record:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._lock.acquire(timeout=_WAIT)
+        except Timeout:
+            raise RecordError(
+                f"{self.path}: another process writes to this record; wait until it has ended, or "
+                "name another record."
+            ) from None
+        try:
+            _mend(self.path)
+            self.entries = read_record(self.path)
+            self._prompt_hashes = set()
+            if self._prompts_path is not None:
+                self._prompts_path.parent.mkdir(parents=True, exist_ok=True)
+                _mend(self._prompts_path)
+                self._prompt_hashes = {
+                    json.loads(line)["sha256"] for line in _whole_lines(self._prompts_path)
+                }
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def find(self, identity: Identity, request: Request) -> Answer | None:
+        """Answer that a model gave to a request; None where it was not asked."""
+        entry = self.entries.get(key_of(identity, request))
+        return entry and entry.answer
+
+    def add(self, identity: Identity, request: Request, answer: Answer) -> None:
+        """Add an answer; it is on the disk when this returns."""
+        entry = Entry(
+            key=key_of(identity, request),
+            model=identity,
+            prompt_sha256=prompt_hash(request),
+            decoding=request.decoding,
+            continuation=request.continuation,
+            answer=answer,
+            date=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        with self._threads:
+            if self._prompts_path is not None and entry.prompt_sha256 not in self._prompt_hashes:
+                prompt = request.model_dump(mode="json")["prompt"]
+                _append(self._prompts_path, {"sha256": entry.prompt_sha256, "prompt": prompt})
+                self._prompt_hashes.add(entry.prompt_sha256)
+            _append(self.path, entry.model_dump(mode="json"))
+            self.entries[entry.key] = entry
+
+
+def _append(path: Path, value: object) -> None:
+    # In ASCII, so that a line cannot be cut inside a character, nor end at a foreign line break.
+    line = json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n"
+    with path.open("ab") as file:
+        file.write(line.encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _mend(path: Path) -> None:
+    """Cut off a last line that has no end: what a killed process leaves."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        content = file.read()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            _LOG.warning(
+                "%s: the last line was cut off after %d bytes (a run was killed); it is removed "
+                "and its request asked again.",
+                path,
+                len(content) - whole,
+            )
+            file.truncate(whole)
+
+
+def key_of(identity: Identity, request: Request) -> str:
+    """Key of a model's answer to a request in a record (see `request_key`)."""
+    return request_key(identity, prompt_hash(request), request.decoding, request.continuation)
