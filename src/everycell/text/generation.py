@@ -13,11 +13,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from everycell.config import Decoding
+
+#: In the folder of a converted model: the file that it was converted from.
+SOURCE_FILE = "everycell-source.json"
+# Of a model's folder, what its answers depend on. Its settings also hold the version of the
+# software that wrote them.
+_MODEL_FILES = ("*.safetensors", "tokenizer.json", "vocab.txt", "chat_template.jinja")
 
 
 class LanguageModelError(Exception):
@@ -51,6 +58,8 @@ class Identity(_Model):
         maker gives; empty where there is none.
     host : str
         Host of an endpoint, without port, path and key; empty for a local model.
+    dtype : str
+        Numbers that a local model computes with, on which its answers depend.
 
     Examples
     --------
@@ -61,6 +70,7 @@ class Identity(_Model):
     name: str = Field(min_length=1)
     revision: str = ""
     host: str = ""
+    dtype: str = ""
 
 
 class Request(_Model):
@@ -238,6 +248,59 @@ def request_key(
             "continuation": continuation,
         }
     )
+
+
+def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
+    """Identity of a local model by its files, which are hashed but not read as a model.
+
+    The revision of a file is its hash. That of a folder is the first there is of: the source that
+    `everycell.learning.language_model.convert_gguf` noted, the commit of a folder in the cache of
+    the hub, one hash over weights and tokenizer.
+
+    Parameters
+    ----------
+    source : Path
+        A folder with a model, or a file.
+    name : str
+    dtype : str
+
+    Raises
+    ------
+    LanguageModelError
+        A file cannot be read, or the folder has none that belongs to a model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "model.safetensors").write_bytes(b"weights")
+    >>> folder_identity(folder, name="toy").revision[:15]
+    'sha256:37b13ad2'
+    """
+    try:
+        if source.is_file():
+            return Identity(name=name, revision=f"sha256:{_file_hash(source)}", dtype=dtype)
+        if (source / SOURCE_FILE).is_file():
+            note = json.loads((source / SOURCE_FILE).read_text(encoding="utf-8"))
+            return Identity(name=name, revision=note["revision"], dtype=dtype)
+        if source.parent.name == "snapshots":
+            return Identity(name=name, revision=source.name, dtype=dtype)
+        files = sorted({path for kind in _MODEL_FILES for path in source.glob(kind)})
+        if not files:
+            raise LanguageModelError(
+                f"{source} holds no model.safetensors: name the folder of a model."
+            )
+        hashes = [[path.name, _file_hash(path)] for path in files]
+    except (OSError, ValueError, KeyError) as error:
+        raise LanguageModelError(
+            f"{source} cannot be read as a model ({error}): copy or convert it again."
+        ) from None
+    return Identity(name=name, revision=f"sha256:{_sha256(hashes)}", dtype=dtype)
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sha256(value: object) -> str:

@@ -13,12 +13,10 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -165,6 +163,7 @@ class Record:
         self._threads = threading.Lock()
 
     def __enter__(self) -> Record:
+        """Lock, mend and read the file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(timeout=_WAIT)
@@ -189,6 +188,7 @@ class Record:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Let other processes write."""
         self._lock.release()
 
     def find(self, identity: Identity, request: Request) -> Answer | None:
@@ -245,3 +245,130 @@ def _mend(path: Path) -> None:
 def key_of(identity: Identity, request: Request) -> str:
     """Key of a model's answer to a request in a record (see `request_key`)."""
     return request_key(identity, prompt_hash(request), request.decoding, request.continuation)
+
+
+class Recorded:
+    """A language model that is asked each request once: a `LanguageModel` before another one.
+
+    Parameters
+    ----------
+    record : Record
+        Open record, where answers are looked up and added.
+    identity : Identity
+        The model's; its answers are found by it without the model being there.
+    load : callable, optional
+        Makes the model when the first request is not in the record. None: nothing is asked, only
+        replayed.
+    workers : int
+        Requests that are asked side by side: 1 for a local model.
+
+    Attributes
+    ----------
+    asked : int
+        Requests that the model itself was asked so far.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> class Parrot:
+    ...     identity = Identity(name="parrot")
+    ...
+    ...     def answer(self, request):
+    ...         return Answer(text=request.text, finish="stop")
+    >>> path = Path(tempfile.mkdtemp()) / "parrot.jsonl"
+    >>> hello = Request(prompt="Hello", decoding=Decoding())
+    >>> with Record(path) as record:
+    ...     model = Recorded(record, Parrot.identity, Parrot)
+    ...     [answer.text for answer in model.answer_all([hello, hello])], model.asked
+    (['Hello', 'Hello'], 1)
+    >>> with Record(path) as record:
+    ...     Recorded(record, Parrot.identity, None).answer(hello).text
+    'Hello'
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        identity: Identity,
+        load: Callable[[], LanguageModel] | None,
+        *,
+        workers: int = 1,
+    ) -> None:
+        self.record = record
+        self.identity = identity
+        self.asked = 0
+        self._load = load
+        self._workers = workers
+        self._model: LanguageModel | None = None
+        self._loading = threading.Lock()
+
+    def answer(self, request: Request) -> Answer:
+        """Answer from the record, else from the model, whose answer is then recorded.
+
+        Raises
+        ------
+        MissingAnswerError
+            The answer is not in the record, and there is no model to ask.
+        LanguageModelError
+            The model cannot answer.
+        """
+        return self.answer_all([request])[0]
+
+    def answer_all(self, requests: Sequence[Request]) -> list[Answer]:
+        """Answers in the order of the requests; equal requests are asked once.
+
+        When one of them fails, those under way are finished and recorded, no other is begun, and
+        the first error is raised: a second call goes on from there.
+
+        Raises
+        ------
+        MissingAnswerError
+            Answers are not in the record, and there is no model to ask.
+        LanguageModelError
+            The model cannot answer.
+        """
+        waiting = {
+            key_of(self.identity, request): request
+            for request in requests
+            if self.record.find(self.identity, request) is None
+        }
+        if waiting and self._load is None:
+            raise MissingAnswerError(self._missing(requests, waiting))
+        with ThreadPoolExecutor(self._workers) as pool:
+            calls = [pool.submit(self._ask, request) for request in waiting.values()]
+            try:
+                for call in as_completed(calls):
+                    call.result()
+            except BaseException:
+                for call in calls:
+                    call.cancel()
+                raise
+        answers = (self.record.find(self.identity, request) for request in requests)
+        return [answer for answer in answers if answer is not None]
+
+    def _ask(self, request: Request) -> None:
+        with self._loading:
+            if self._model is None:
+                self._model = self._load()
+                if self._model.identity != self.identity:
+                    raise RecordError(
+                        f"The model that was loaded is {self._model.identity!r}, but answers were "
+                        f"to be recorded as those of {self.identity!r}: make the two equal."
+                    )
+        answer = self._model.answer(request)
+        self.record.add(self.identity, request, answer)
+        with self._loading:
+            self.asked += 1
+
+    def _missing(self, requests: Sequence[Request], waiting: dict[str, Request]) -> str:
+        key, request = next(iter(waiting.items()))
+        known = sorted({entry.model.name for entry in self.record.entries.values()})
+        start = " ".join(request.text.split())[-60:]
+        return (
+            f"{self.record.path}: {len(waiting)} of {len(requests)} answers of "
+            f"{self.identity.name!r} are not in this record (it holds "
+            f"{len(self.record.entries)}, of {', '.join(known) or 'no model'}); the first is "
+            f"request {requests.index(request) + 1}, key {key[:12]}..., whose prompt has the hash "
+            f"{prompt_hash(request)[:12]}... and ends in {start!r}: let the model be asked, or "
+            "fetch the whole record."
+        )
