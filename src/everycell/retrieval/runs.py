@@ -254,9 +254,7 @@ def _checked_number(frame: pd.DataFrame, kind: _Kind, place: Callable[[int], str
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
 
-def _check_ranks(
-    frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[int], str]
-) -> None:
+def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[int], str]) -> None:
     """No document stands before another one of its query that has a higher score."""
     whole = pc.match_substring_regex(ranks, r"^\d{1,9}$")
     if not pc.all(whole).as_py():
