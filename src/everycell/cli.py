@@ -683,6 +683,7 @@ def compare(
         "topics of the qrels": qrels["query"].nunique(),
         "level": level,
         "missing": missing,
+        "ranks": ranks,
         "p": p,
         "variant": variant,
         "union": union,

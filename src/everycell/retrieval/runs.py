@@ -216,11 +216,12 @@ def _first_twice(query: npt.NDArray[np.intp], documents: pa.ChunkedArray) -> int
     lengths = np.bincount(query)
     if len(query) >= _LONG_LIST * len(lengths):
         # A table of one list's documents stays in the processor's cache; one of all does not.
+        lists = documents
         if (np.diff(query) < 0).any():
-            documents = documents.take(pa.array(np.argsort(query, kind="stable")))
+            lists = documents.take(pa.array(np.argsort(query, kind="stable")))
         starts = np.cumsum(lengths) - lengths
         if all(
-            len(documents.slice(start, length).unique()) == length
+            len(lists.slice(start, length).unique()) == length
             for start, length in zip(starts.tolist(), lengths.tolist(), strict=True)
         ):
             return None
