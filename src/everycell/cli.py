@@ -30,6 +30,7 @@ from everycell.artefacts import (
     Paper,
     State,
     Tier,
+    all_artefacts,
     check_cards,
     find_artefact,
     load_papers,
@@ -60,7 +61,10 @@ SIGNS = {
     "not_run": ("-", "bright_black"),
 }
 
-Names = Annotated[list[str] | None, typer.Argument(help="Papers or artefacts; all by default.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(help="Papers, chapters (as lajewska2025_ch5) or artefacts; all by default."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 TierOption = Annotated[str | None, typer.Option(help="Only this tier: embedded, released, full.")]
 
@@ -106,6 +110,9 @@ def list_(
     verdict: Annotated[
         str | None, typer.Option(help="Only artefacts with such a cell, e.g. differs.")
     ] = None,
+    totals: Annotated[
+        bool, typer.Option("--totals", help="Sums of each chapter, tier and state.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List every artefact and tier with its state, verdicts and conclusions."""
@@ -114,8 +121,9 @@ def list_(
         _one_of("tier", tier, TIERS)
         _one_of("state", state, get_args(State))
         _one_of("verdict", verdict, VERDICTS)
+        chapters = {_chapter(artefact) for artefact in all_artefacts(papers)}
         for name in names or []:
-            if name not in papers:
+            if name not in papers and name not in chapters:
                 find_artefact(papers, name)
         found = collect(
             papers,
@@ -123,30 +131,61 @@ def list_(
             ROOT,
             wanted=lambda artefact, of: (
                 (tier is None or of == tier)
-                and (not names or artefact.paper in names or artefact.id in names)
+                and (not names or {artefact.paper, _chapter(artefact), artefact.id} & set(names))
             ),
             audits=False,
         )
     _warn(found)
-    rows = [summary_row(result.report) | {"kind": result.artefact.card.kind} for result in found]
+    rows = [
+        summary_row(result.report)
+        | {"kind": result.artefact.card.kind, "chapter": _chapter(result.artefact)}
+        for result in found
+    ]
     rows = [
         row
         for row in rows
         if (state is None or row["state"] == state)
         and (verdict is None or row["verdicts"][verdict])
     ]
+    if totals:
+        rows = _totals(rows)
+    names_of_rows = ["chapter", "tier", "state", "artefacts"] if totals else ["id", "tier", "state"]
     if as_json:
-        keys = ("id", "kind", "tier", "state", "verdicts", "conclusions")
+        first = names_of_rows if totals else ["id", "kind", "tier", "state"]
+        keys = [*first, "verdicts", "conclusions"]
         typer.echo(json.dumps([{key: row[key] for key in keys} for row in rows], indent=1))
         return
     table = Table(box=None)
-    for column in ("artefact", "tier", "state", "verdicts", "conclusions"):
-        table.add_column(column)
+    for column in (*names_of_rows, "verdicts", "conclusions"):
+        table.add_column("artefact" if column == "id" else column)
     for row in rows:
         verdicts = ", ".join(f"{n} {name}" for name, n in row["verdicts"].items() if n)
         outcomes = ", ".join(f"{n} {name}" for name, n in row["conclusions"].items() if n)
-        table.add_row(row["id"], row["tier"], row["state"], verdicts, outcomes)
+        table.add_row(*(str(row[column]) for column in names_of_rows), verdicts, outcomes)
     _console().print(table)
+
+
+def _chapter(artefact: Artefact) -> str:
+    """Name of an artefact's chapter, which is also Snakemake's target."""
+    return f"{artefact.paper}_ch{artefact.chapter}"
+
+
+def _totals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sums of verdicts and conclusions over the artefacts of a chapter, tier and state."""
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["chapter"], row["tier"], row["state"]), []).append(row)
+    return [
+        dict(zip(("chapter", "tier", "state"), key, strict=True))
+        | {"artefacts": len(members)}
+        | {
+            counts: {
+                name: sum(member[counts][name] for member in members) for name in members[0][counts]
+            }
+            for counts in ("verdicts", "conclusions")
+        }
+        for key, members in groups.items()
+    ]
 
 
 def _one_of(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
