@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from everycell.artefacts import read_cells
 from everycell.cli import app
 from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.reproduction import compare_runs, ranking_agreement
 from everycell.retrieval.runs import read_qrels, read_run, trec_order
 
 #: Printed measure -> ours, as the rules of the chapter have it.
@@ -120,3 +121,48 @@ def test_the_compare_command_finds_the_tests_of_the_text(mirror):
     # docs/papers/lajewska2025.md; the means are those of the printed rows.
     assert [round(score[name], 3) for name in ("p_paired", "p_unpaired")] == [0.026, 0.231]
     assert [f"{score[name]:.4f}" for name in ("original", "reproduced")] == ["0.6472", "0.6018"]
+
+
+@pytest.mark.released
+@pytest.mark.parametrize(
+    ("words", "first", "second"),
+    [
+        ("T5-CANARD against T5-QReCC", "t5-canard_bm25_mono-t5", "t5-qrecc_bm25_mono-t5"),
+        ("BM25 k1 4.46", "t5-canard_bm25-b-446-k-82_mono-t5", "t5-canard_bm25_mono-t5"),
+        (
+            "ANCE/BM25 without and with",
+            "t5-canard_ance_bm25-b-45-k-95_mono-duo-t5",
+            "prf-17-26_t5-canard_ance_bm25-b-45-k-95_mono-duo-t5",
+        ),
+    ],
+)
+def test_the_page_on_comparing_runs_has_the_values(mirror, repository, words, first, second):
+    runs = [
+        read_run(mirror / FOLDER / "runs-2021" / f"{name}_2021.trec.gz") for name in (first, second)
+    ]
+    qrels = read_qrels(mirror / FOLDER / "qrels" / "2021.txt.gz")
+    found = compare_runs(*runs, qrels, ["nDCG@3", "R@500"], relevance_level=2, depths=[10, 500])
+    by_id = ranking_agreement(*runs, depth=500, union="ids")["kendall_tau_union"].mean()
+    order, scores = found.order.loc[500], found.scores
+
+    def p(measure):
+        shown = (
+            "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+            for value in scores.loc[measure, ["p_paired", "p_unpaired"]]
+        )
+        return ", ".join(shown)
+
+    cells = [
+        *(f"{x:.3f}" for x in (order["kendall_tau_union"], by_id, order["rbo"])),
+        f"{scores.loc['nDCG@3', 'rmse']:.3f}",
+        p("nDCG@3"),
+        p("R@500"),
+    ]
+    page = (repository / "docs" / "comparing-runs.md").read_text("utf-8")
+    (line,) = (line for line in page.splitlines() if line.startswith(f"| {words}"))
+    assert line.split(" | ", 1)[1] == " | ".join(cells) + " |"
+    if words.startswith("T5-CANARD"):
+        # Lists without a common document, which tau of the union takes for equal.
+        topics = found.by_topic
+        blind = (topics["kendall_tau_union@10"] > 1 - 1e-9) & (topics["rbo@10"] == 0)
+        assert f"{blind.sum()} such topics at depth 10" in " ".join(page.split())
