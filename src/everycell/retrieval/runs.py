@@ -327,8 +327,8 @@ def read_run(
     Parameters
     ----------
     path : path
-        Text file, gzipped if it ends in ``.gz``. A million lines take about a quarter of a
-        second (``bench/retrieval_evaluation.py``).
+        Text file, gzipped if it ends in ``.gz``. A million lines take 0.3 s of the processor
+        (``bench/retrieval_evaluation.py``).
     queries : iterable of str, optional
         If given, a line with any other query is an error.
     ranks : {"ignore", "error"}
