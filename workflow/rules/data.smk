@@ -1,10 +1,12 @@
 localrules:
     fetch,
     fetch_batches,
+    fetch_encoder,
     fetch_weights,
 
 
 ruleorder: fetch_batches > fetch
+ruleorder: fetch_encoder > fetch_weights
 
 
 # The authors' released files: from the cache, the mirror or the network, hash checked.
@@ -36,6 +38,20 @@ use rule fetch as fetch_weights with:
         file=r".+",
     conda:
         "../../envs/torch.yaml"
+
+
+# All files of a pre-trained encoder in one job, since starting a job costs more than fetching.
+use rule fetch_weights as fetch_encoder with:
+    output:
+        [ensure(file, non_empty=True) for file in files_of_encoder("{encoder}")],
+    log:
+        "logs/fetch/{encoder}.log",
+    benchmark:
+        "benchmarks/fetch/{encoder}.tsv"
+    wildcard_constraints:
+        encoder="splade-tiny|minilm",
+    message:
+        "Fetching the encoder {wildcards.encoder}"
 
 
 # The batches of CAsT-snippets: 40 small files in one job, since starting a job costs more.
