@@ -13,10 +13,11 @@ has the registry keys, the data card (docs/data-cards/user-satisfaction.md) what
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -43,10 +44,11 @@ CAUSE_FILES: Mapping[str, str] = {
 USER, SYSTEM = "USER", "SYSTEM"
 #: What a user says in the row of USS that rates the whole dialogue.
 OVERALL = "OVERALL"
-#: Ratings of USS; a mean opinion below 3 is dissatisfaction (abolghasemi2026, section 3.1).
+#: Ratings of USS; 1 and 2 are dissatisfaction (abolghasemi2026, L608).
 RATINGS = range(1, 6)
 SATISFIED_FROM = 3
-#: Exchanges (an utterance of the user and the answer to it) of a sample of the split.
+#: Exchanges that a sample of the split has, its last one without an answer. Longer ones are cut to
+#: the last 16, and are not found in USS then.
 EXCHANGES = range(4, 17)
 
 #: Speaker and text.
@@ -86,7 +88,8 @@ class Sample:
     turns: tuple[Turn, ...]
     satisfied: bool
 
-    def __post_init__(self) -> None:  # noqa: D105
+    def __post_init__(self) -> None:
+        """Check speakers, end and label."""
         unknown = {speaker for speaker, _ in self.turns} - {USER, SYSTEM}
         if unknown:
             raise CollectionError(
@@ -154,6 +157,276 @@ def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
     if not samples:
         raise CollectionError(f"{path}: is empty; fetch it again (delete the file first).")
     return samples
+
+
+@dataclass(frozen=True)
+class RatedDialogue:
+    """A dialogue of USS with what several people said of each utterance of its user.
+
+    Attributes
+    ----------
+    turns
+        Speaker and text of each utterance.
+    ratings
+        For each utterance of the user the ratings (1 to 5), for one of the system nothing. The
+        place of a rating names no person: who rated is not released.
+    overall
+        Ratings of the whole dialogue, as many as of each utterance.
+    """
+
+    turns: tuple[Turn, ...]
+    ratings: tuple[tuple[int, ...], ...]
+    overall: tuple[int, ...]
+
+
+def most_frequent(ratings: Sequence[int]) -> int:
+    """Most frequent rating; of several the lowest, the rule behind Table 3.2.
+
+    Raises
+    ------
+    ValueError
+        No ratings.
+
+    Examples
+    --------
+    >>> most_frequent([3, 2, 3]), most_frequent([2, 3, 3, 2])
+    (3, 2)
+    """
+    counts = Counter(ratings)
+    if not counts:
+        raise ValueError("There are no ratings; give one or more.")
+    return min(counts, key=lambda rating: (-counts[rating], rating))
+
+
+def read_dialogues(path: Path) -> list[RatedDialogue]:
+    r"""Dialogues of USS.
+
+    Parameters
+    ----------
+    path
+        A file `ratings` of `FILES`: a blank line, then a line for each utterance (speaker, text,
+        act, ratings; tabs between), then one of the user `OVERALL`.
+
+    Returns
+    -------
+    list of RatedDialogue
+        In the order of the file.
+
+    Raises
+    ------
+    CollectionError
+        An empty file; a line without four fields, an unknown speaker, a rating that is none of
+        `RATINGS`, one of an utterance of the system, or another number of them than the first
+        line of the dialogue has; a dialogue without its last line or without an utterance of the
+        system.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "uss.txt"
+    >>> _ = path.write_text(
+    ...     "\nUSER\tA taxi?\tAsk\t3,3,4\nSYSTEM\tAt 8.\tTell\t\nUSER\tOVERALL\t\t3,2,4\n")
+    >>> [dialogue] = read_dialogues(path)
+    >>> dialogue.ratings, dialogue.overall
+    (((3, 3, 4), ()), (3, 2, 4))
+    """
+    dialogues, rows, start = [], [], 1
+    for number, line in _lines(path):
+        if not line.strip():
+            if rows:
+                raise _unended(path, number)
+            continue
+        where = f"{path}, line {number}"
+        start = start if rows else number
+        fields = line.split("\t")
+        if len(fields) != 4 or fields[0] not in (USER, SYSTEM):
+            raise _refused(where, line, f"{USER} or {SYSTEM}, text, act and ratings, by tabs")
+        speaker, text, _, rated = fields
+        ratings = _ratings(rated, speaker, where)
+        if rows and speaker == USER and len(ratings) != len(rows[0][2]):
+            raise _refused(where, rated, f"{len(rows[0][2])} ratings, as many as in line {start}")
+        rows.append((speaker, text.strip(), ratings))
+        if (speaker, text.strip()) == (USER, OVERALL):
+            if rows[0][0] != USER or not any(row[0] == SYSTEM for row in rows):
+                raise CollectionError(
+                    f"{path}, line {start}: the dialogue that starts here does not start with the "
+                    "user or has no utterance of the system; fetch the file again (delete it "
+                    "first)."
+                )
+            said = rows[:-1]
+            dialogues.append(
+                RatedDialogue(
+                    tuple((who, text) for who, text, _ in said),
+                    tuple(found for *_, found in said),
+                    ratings,
+                )
+            )
+            rows = []
+    if rows:
+        raise _unended(path, number)
+    if not dialogues:
+        raise CollectionError(f"{path}: is empty; fetch it again (delete the file first).")
+    return dialogues
+
+
+def read_split(path: Path) -> list[tuple[Turn, ...]]:
+    r"""Samples of a part of the split, up to the utterance of the user that was rated.
+
+    Parameters
+    ----------
+    path
+        A file `valid` or `test` of `FILES`: a list of exchanges ("user|||system"), a list of acts
+        and a label, with tabs between. That label is another one than the thesis uses.
+
+    Returns
+    -------
+    list of tuples of (speaker, text)
+        In the order of the file, each ending with the user; without the lines that rate a whole
+        dialogue (`OVERALL`).
+
+    Raises
+    ------
+    CollectionError
+        An empty file, a line that is none of the above, a sample without an utterance of the
+        system, or one that the file has twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "valid.txt"
+    >>> _ = path.write_text("['A taxi?|||At 8.', 'Thanks!|||']\t[1, 2]\t2\n")
+    >>> read_split(path)
+    [(('USER', 'A taxi?'), ('SYSTEM', 'At 8.'), ('USER', 'Thanks!'))]
+    """
+    allowed = "a list of 'user|||system', a list of acts and a label, by tabs"
+    seen: dict[tuple[Turn, ...], int] = {}
+    for number, line in _lines(path):
+        where = f"{path}, line {number}"
+        fields = line.split("\t")
+        if len(fields) != 3:
+            raise _refused(where, line, allowed)
+        exchanges = _literal(fields[0], where, allowed)
+        texts = isinstance(exchanges, list) and all(isinstance(each, str) for each in exchanges)
+        if not texts or not exchanges or any(each.count("|||") != 1 for each in exchanges):
+            raise _refused(where, fields[0], allowed)
+        said = [tuple(map(str.strip, each.split("|||"))) for each in exchanges]
+        asked, answered = said[-1]
+        if asked == OVERALL:
+            continue
+        if answered or len(said) == 1:
+            raise _refused(where, exchanges[-1], "an exchange, and then one without an answer")
+        turns = tuple(turn for user, system in said for turn in ((USER, user), (SYSTEM, system)))[
+            :-1
+        ]
+        if turns in seen:
+            raise CollectionError(
+                f"{where}: has the sample of line {seen[turns]} again; allowed is each sample "
+                "once, so fetch the file again (delete it first)."
+            )
+        seen[turns] = number
+    if not seen:
+        raise CollectionError(f"{path}: has no samples; fetch it again (delete the file first).")
+    return list(seen)
+
+
+class Split(NamedTuple):
+    """Samples of the three parts, labelled by the ratings of USS."""
+
+    train: list[Sample]
+    valid: list[Sample]
+    test: list[Sample]
+
+
+def split_samples(
+    dialogues: Sequence[RatedDialogue],
+    valid: Sequence[tuple[Turn, ...]],
+    test: Sequence[tuple[Turn, ...]],
+    benchmark: str,
+    *,
+    rule: Callable[[Sequence[int]], float] = most_frequent,
+    same_label: bool = True,
+    window: Literal["SYSTEM", "USER"] = SYSTEM,
+) -> Split:
+    """The split behind Table 3.2, with binary labels from the ratings.
+
+    A sample of `valid` and `test` is found in USS by all that its user said. Those that the split
+    cut to its last 16 exchanges are not found, and drop out. The training part was not released:
+    it is made of the dialogues that no sample of the other parts comes from, with as many
+    exchanges as theirs (`EXCHANGES`).
+
+    Parameters
+    ----------
+    dialogues
+        From `read_dialogues`.
+    valid, test
+        From `read_split`.
+    benchmark
+        Start of the ids, before the part and a number from 1.
+    rule
+        From the ratings of the user's next utterance to one rating; below `SATISFIED_FROM` is
+        dissatisfaction.
+    same_label
+        Where users of several dialogues said the same, all samples have the label of the first
+        dialogue, as in the released test set. If not, those of the training part have their own.
+    window
+        Whose utterances count as exchanges in the training part. They differ in one dialogue of
+        MultiWOZ, in which the system speaks three times in a row.
+
+    Returns
+    -------
+    Split
+        In the order of the files.
+
+    Raises
+    ------
+    CollectionError
+        A part of which no sample is found in USS.
+
+    Examples
+    --------
+    >>> def dialogue(name, rating):
+    ...     turns = [(("USER", "SYSTEM")[i % 2], f"{name}{i}") for i in range(9)]
+    ...     return RatedDialogue(tuple(turns), ((3,), ()) * 4 + ((rating,),), (3,))
+    >>> dialogues = [dialogue("a", 1), dialogue("b", 2), dialogue("c", 3)]
+    >>> split = split_samples(dialogues, [dialogues[1].turns], [dialogues[2].turns], "toy")
+    >>> [(sample.id, len(sample.turns), sample.satisfied) for sample in split.train]
+    [('toy-train-0001', 6, True), ('toy-train-0002', 8, False)]
+    >>> split.valid[0].satisfied, split.test[0].satisfied
+    (False, True)
+    """
+    prefixes = [
+        (place, dialogue.turns[: end + 1], rule(ratings) >= SATISFIED_FROM)
+        for place, dialogue in enumerate(dialogues)
+        for end, ratings in enumerate(dialogue.ratings)
+        if ratings
+    ]
+    first: dict[tuple[str, ...], tuple[int, bool]] = {}
+    for place, turns, satisfied in prefixes:
+        first.setdefault(_asked(turns), (place, satisfied))
+    held, parts = set(), []
+    for part in (valid, test):
+        matched = [(turns, first[_asked(turns)]) for turns in part if _asked(turns) in first]
+        if not matched:
+            raise CollectionError(
+                f"{benchmark}: no sample of a part is among the {len(dialogues)} rated dialogues; "
+                "fetch the files of one benchmark."
+            )
+        held |= {place for _, (place, _) in matched}
+        parts.append([(turns, satisfied) for turns, (_, satisfied) in matched])
+    training = [
+        (turns, first[_asked(turns)][1] if same_label else satisfied)
+        for place, turns, satisfied in prefixes
+        if place not in held and _length(turns, window) in EXCHANGES
+    ]
+    return Split(
+        *(
+            [
+                Sample(f"{benchmark}-{part}-{number:04d}", benchmark, turns[:-1], satisfied)
+                for number, (turns, satisfied) in enumerate(labelled, start=1)
+            ]
+            for part, labelled in zip(Split._fields, [training, *parts], strict=True)
+        )
+    )
 
 
 def counterfactuals(
@@ -257,6 +530,37 @@ def _turns(text: Any, where: str) -> tuple[Turn, ...]:
             "file again (delete it first)."
         )
     return tuple(turns)
+
+
+def _asked(turns: Iterable[Turn]) -> tuple[str, ...]:
+    """What the user said."""
+    return tuple(text for speaker, text in turns if speaker == USER)
+
+
+def _length(turns: Iterable[Turn], counted: str) -> int:
+    """Exchanges of a dialogue that ends with the user."""
+    said = sum(speaker == counted for speaker, _ in turns)
+    return said + (counted == SYSTEM)
+
+
+def _ratings(rated: str, speaker: str, where: str) -> tuple[int, ...]:
+    if speaker == SYSTEM:
+        if rated.strip():
+            raise _refused(where, rated, "no rating of an utterance of the system")
+        return ()
+    allowed = {str(rating): rating for rating in RATINGS}
+    found = rated.split(",")
+    for rating in found:
+        if rating not in allowed:
+            raise _refused(where, rating, "a rating from 1 to 5, with commas between")
+    return tuple(allowed[rating] for rating in found)
+
+
+def _unended(path: Path, number: int) -> CollectionError:
+    return CollectionError(
+        f"{path}, line {number}: a dialogue ends here without its line '{USER} {OVERALL}'; fetch "
+        "the file again (delete it first)."
+    )
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
