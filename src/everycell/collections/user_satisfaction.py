@@ -51,6 +51,9 @@ SATISFIED_FROM = 3
 #: the last 16, and are not found in USS then.
 EXCHANGES = range(4, 17)
 
+#: What the id of a counterfactual adds to its original's.
+COUNTERFACTUAL = "-cf"
+
 #: Speaker and text.
 Turn = tuple[str, str]
 
@@ -475,7 +478,7 @@ def counterfactuals(
                 "again (delete them first)."
             )
         if not confirmed or original.satisfied != other.satisfied:
-            found.append(replace(other, id=f"{original.id}-cf"))
+            found.append(replace(other, id=original.id + COUNTERFACTUAL))
     return found
 
 
