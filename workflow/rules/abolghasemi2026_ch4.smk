@@ -193,30 +193,6 @@ rule collection_cast:
         "../scripts/collection_cast.py"
 
 
-localrules:
-    fetch_grepbias,
-    fetch_dl19_runs,
-
-
-ruleorder: fetch_grepbias > fetch
-ruleorder: fetch_dl19_runs > fetch
-
-
-# Its nine files in one job.
-use rule fetch as fetch_grepbias with:
-    output:
-        [
-            ensure(resource(key), non_empty=True)
-            for key in (GREPBIAS_QUERIES, *GREPBIAS_DOCUMENTS)
-        ],
-    log:
-        "logs/fetch/gender-bias-ir/grepbiasir.log",
-    benchmark:
-        "benchmarks/fetch/gender-bias-ir/grepbiasir.tsv"
-    message:
-        "Fetching GrepBiasIR"
-
-
 rule collection_grepbias:
     input:
         queries=resource(GREPBIAS_QUERIES),
@@ -429,18 +405,6 @@ DL19_RUNS = {
         "AdvBert L4": "advbert_L4",
     }.items()
 }
-
-
-# The ten runs in one job.
-use rule fetch as fetch_dl19_runs with:
-    output:
-        [ensure(resource(key), non_empty=True) for key in DL19_RUNS.values()],
-    log:
-        "logs/fetch/gender-bias-ir/runs-dl19.log",
-    benchmark:
-        "benchmarks/fetch/gender-bias-ir/runs-dl19.tsv"
-    message:
-        "Fetching ten runs of TREC DL 2019"
 
 
 # Query set -> folder, what its files have before their ending, and the level that is relevant.
