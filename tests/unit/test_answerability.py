@@ -17,7 +17,7 @@ from everycell.collections.answerability import (
     read_sentence_labels,
     read_sentence_scores,
 )
-from everycell.collections.smart import CollectionError
+from everycell.collections.snippets import AnnotationError
 from everycell.dialogue.answerability import aggregate, decide, mcnemar_test, rankings
 from everycell.sources import fetch
 
@@ -117,14 +117,44 @@ HEADS = {
             "8_1,p1,test,0,1\n8_1,p1,test,0,1",
             "row 2: passage_id is 'p1'; allowed is a pas",
         ),
+        ("labels", "8_1,p9,test,0,1", "passage_id is 'p9'; allowed is a passage without an answer"),
+        (
+            "labels",
+            "8_1,p1,test,0,1\n8_1,p2,train,0,1",
+            "row 2: partition is 'train'; allowed is the partition that the same turn_id",
+        ),
+        ("labels", "8_1,p1,train,0,1", "other.csv, row 1: partition is 'test'; allowed is the par"),
+        ("labels", "", "has a header and no rows"),
         ("sentences", "8_1,p1,Yes.,{'No.'},set(),1", "has 'No.', which its passage does not have"),
         ("sentences", "8_1,p1,Yes.,['Yes.'],set(),1", "allowed is a set as Python writes it"),
+        ("sentences", "8_1,p1,Yes.,{['Yes.']},set(),1", "allowed is a set as Python writes it"),
         ("pairs", "test,why?,1", "sentences is 'why\\?'; allowed is a question"),
         ("pairs", "test,why? [SEP] So.,2", "labels is '2'; allowed is 0 or 1"),
         ("predictions", "8_1,p1,1,maybe", "predicted_value is 'maybe'; allowed is 0 or 1"),
+        (
+            "pairs",
+            "test,why? [SEP] So.,1\ntrain,why? [SEP] No.,0",
+            "row 2: partition is 'train'; allowed is the partition that the same question",
+        ),
+        ("predictions", "8_1,p1,1,0\n8_1,p1,0,0", "row 2: answerability is '0'; allowed is what a"),
+        ("predictions", "8_1,p1,1,0\n8_1,p1,1,1", "row 2: predicted_value is '1'; allowed is wha"),
         ("scores", "8_1,p1,test,[]", "sentence_probabilities is .*a pair of probabilities"),
         ("scores", '8_1,p1,test,"[[0.1, 1.9]]"', "a pair of probabilities"),
         ("scores", "8_1,p1,test,[0.1]", "a pair of probabilities"),
+        ("scores", '8_1,p1,test,"[[0.9, 0.9]]"', "which sum to 1"),
+        ("scores", '8_1,p1,test,"[[-0.5, 1.5]]"', "a pair of probabilities"),
+        ("scores", "8_1,p1,test,[[1.0]]", "a pair of probabilities"),
+        ("scores", "8_1,p1,test,none", "'none'; allowed is a list as Python writes it"),
+        (
+            "scores",
+            '8_1,p1,test,"[[0.5, 0.5]]"\n8_1,p1,test,"[[0.4, 0.6]]"',
+            "row 2: passage_id is 'p1'; allowed is a passage once a turn",
+        ),
+        (
+            "scores",
+            '8_1,p1,test,"[[0.5, 0.5]]"\n8_1,p2,train,"[[0.4, 0.6]]"',
+            "row 2: partition is 'train'",
+        ),
     ],
 )
 def test_a_fault_in_a_file_is_named(tmp_path, kind, line, message):
@@ -138,8 +168,15 @@ def test_a_fault_in_a_file_is_named(tmp_path, kind, line, message):
         "predictions": lambda: read_passage_predictions(path),
         "scores": lambda: read_sentence_scores(path),
     }
-    with pytest.raises(CollectionError, match=message):
+    with pytest.raises(AnnotationError, match=message):
         read[kind]()
+
+
+def test_a_passage_without_an_answer_may_stand_in_both_halves(tmp_path):
+    path, other = tmp_path / "file.csv", tmp_path / "other.csv"
+    path.write_text(f"{HEADS['labels']}\n8_1,p9,test,3,0\n")
+    other.write_text("turn_id,passage_id,partition\n8_1,p9,test\n")
+    assert read_passage_labels(path, other)["answerable"].tolist() == [False, False]
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +203,9 @@ def test_counts_of_the_released_files(files):
         read_sentence_labels(files[f"{half}_sentences"]) for half in ("snippets", "unanswerable")
     ]
     assert [(len(half), half["answers"].sum()) for half in pairs] == [(12687, 6395), (12751, 0)]
+    # The same sentence in two passages, with a snippet in one of them.
+    both = [half.groupby(["question", "sentence"])["answers"].nunique() for half in pairs]
+    assert [int((half > 1).sum()) for half in both] == [21, 0]
 
 
 def test_the_test_passages_have_predictions_that_agree_with_the_labels(files):
