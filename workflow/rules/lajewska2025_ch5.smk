@@ -18,6 +18,7 @@ rule lajewska2025_ch5_tasks:
         ),
     output:
         **table_files("released", "lajewska2025/table_5_1"),
+        **beside("released", "lajewska2025/table_5_1", "readings"),
     log:
         "logs/lajewska2025/table_5_1.log",
     benchmark:
@@ -127,7 +128,13 @@ rule lajewska2025_ch5_lengths:
 # Section 5.4: numbers of the text.
 rule lajewska2025_ch5_text:
     input:
-        **annotations("dataset", "paragraph_expert"),
+        **annotations(
+            "dataset",
+            "paragraph_regular",
+            "paragraph_master",
+            "paragraph_prolific",
+            "paragraph_expert",
+        ),
     output:
         **table_files("released", "lajewska2025/text_5_4"),
         **beside("released", "lajewska2025/text_5_4", "whole"),
@@ -216,6 +223,8 @@ rule lajewska2025_chB_data_sets:
         unanswerable_sentences=resource(ANSWERABILITY_FILES["unanswerable_sentences"]),
     output:
         **table_files("released", "lajewska2025/table_B_1"),
+        **beside("released", "lajewska2025/table_B_1", "questions"),
+        **beside("released", "lajewska2025/table_B_1", "sentences"),
     log:
         "logs/lajewska2025/table_B_1.log",
     benchmark:
@@ -238,8 +247,10 @@ rule lajewska2025_chB_data_sets:
 rule lajewska2025_chB_sample:
     input:
         snippets=resource(ANSWERABILITY_FILES["snippets"]),
+        unanswerable=resource(ANSWERABILITY_FILES["unanswerable"]),
     output:
         **table_files("released", "lajewska2025/table_B_2"),
+        **beside("released", "lajewska2025/table_B_2", "passages"),
     log:
         "logs/lajewska2025/table_B_2.log",
     benchmark:

@@ -5,9 +5,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from job import Job
-from lajewska2025_ch5_rankings import READINGS, test_rankings
+from lajewska2025_ch5_rankings import READINGS, rankings_of
 
-from everycell.collections.answerability import read_passage_predictions, read_sentence_scores
+from everycell.collections.answerability import (
+    paired_scores,
+    read_passage_predictions,
+    read_sentence_scores,
+)
 from everycell.dialogue.answerability import THRESHOLDS, aggregate, decide, mcnemar_test
 
 CHATGPT = "ChatGPT passage-level (zero-shot)"
@@ -32,7 +36,7 @@ with Job(snakemake) as job:
     ]  # fmt: skip
     readings = []
     for reading, meaning in READINGS.items():
-        found = test_rankings(passages, ["answerable", "predicted"], reading)
+        found = rankings_of(passages, ["answerable", "predicted"], reading)
         truth = found["answerable"].any(axis=1)
         scores = aggregate(list(found["predicted"]), "mean")
         for threshold in thresholds:
@@ -49,16 +53,20 @@ with Job(snakemake) as job:
         dict.fromkeys([*(f"T={threshold}" for threshold in thresholds), "always answerable"], 3),
     )
 
+    scores = paired_scores(
+        {name: read_sentence_scores(Path(files[part])) for part, name in CLASSIFIERS.items()}
+    )
+    test = scores[scores["partition"] == "test"]
+    nothing = np.zeros(len(test), dtype=bool)
     negatives = []
     for how, threshold in THRESHOLDS.items():
-        said = {}
-        for part, name in CLASSIFIERS.items():
-            scores = read_sentence_scores(Path(files[part]))
-            test = scores[scores["partition"] == "test"]
-            said[name] = decide(aggregate(test["scores"].tolist(), how), threshold)
-            nothing = np.zeros(len(test), dtype=bool)
+        said = {
+            name: decide(aggregate(test[name].tolist(), how), threshold)
+            for name in CLASSIFIERS.values()
+        }
+        for name, decisions in said.items():
             negatives.append((name, how, "passages", len(test)))
-            negatives.append((name, how, "accuracy", accuracy(nothing, said[name])))
+            negatives.append((name, how, "accuracy", accuracy(nothing, decisions)))
         both = mcnemar_test(nothing, *said.values())
         negatives.append(("McNemar's test of the two", how, "p", both.p))
     job.write_beside(

@@ -2,16 +2,20 @@
 
 import pandas as pd
 from job import Job
-from lajewska2025_ch5 import GROUPS, marked_by
+from lajewska2025_ch5 import GROUPS, annotations_of, marked_texts
 
+from everycell.collections.snippets import check_same_texts
 from everycell.dialogue.spans import AGGREGATIONS, reference_similarity
 
 with Job(snakemake) as job:
-    experts = marked_by(snakemake.input.paragraph_expert, GROUPS["paragraph_expert"][2])
+    of_experts = annotations_of(snakemake.input.paragraph_expert, "paragraph_expert")
+    experts = marked_texts(of_experts)
     rows = []
     for group in ("paragraph_regular", "paragraph_master", "paragraph_prolific"):
-        _, name, people = GROUPS[group]
-        workers = marked_by(snakemake.input[group], people)
+        _, name, _ = GROUPS[group]
+        of_workers = annotations_of(snakemake.input[group], group)
+        check_same_texts(of_experts, of_workers)
+        workers = marked_texts(of_workers, group)
         for how in AGGREGATIONS:
             found = pd.DataFrame(
                 [reference_similarity(workers[text], experts[text], how) for text in experts]

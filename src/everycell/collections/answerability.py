@@ -321,6 +321,45 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
     return raw[[*keys, "partition"]].assign(scores=scores)
 
 
+def paired_scores(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Scores of several classifiers for the same passages, each passage one row.
+
+    Parameters
+    ----------
+    scores
+        Name of a classifier, one or more -> what `read_sentence_scores` gives, in any order.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `passage_id`, `partition`, and a column of scores for each name, in the
+        order of the first.
+
+    Raises
+    ------
+    AnnotationError
+        A passage that one of them does not have, or has in another partition.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"turn_id": "8_1", "passage_id": ["p1", "p2"], "partition": "test"})
+    >>> one = rows.assign(scores=[(0.1,), (0.9,)])
+    >>> paired_scores({"a": one, "b": one[::-1]})[["passage_id", "a", "b"]].values.tolist()
+    [['p1', (0.1,), (0.1,)], ['p2', (0.9,), (0.9,)]]
+    """
+    keys = ["turn_id", "passage_id", "partition"]
+    named = [part.set_index(keys)["scores"].rename(name) for name, part in scores.items()]
+    both = pd.concat(named, axis=1)
+    lost = both.isna()
+    if lost.to_numpy().any():
+        turn, passage, partition, of = lost.stack().idxmax()
+        raise AnnotationError(
+            f"The scores of {of!r} lack passage {passage} of turn {turn} in the partition "
+            f"{partition}; give scores of the same passages, or fetch the files again."
+        )
+    return both.reset_index()
+
+
 def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     return read_table(path, columns, error=AnnotationError)
 

@@ -21,7 +21,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 How = Literal["max", "mean"]
 Repeated = Literal["tuples", "distinct", "rows"]
-#: Score from which passages and rankings count as answerable, by aggregation (section 5.6.2).
+#: Score from which passages and rankings count as answerable, by aggregation (section 5.6.2; see
+#: `decide` for a score that equals it).
 THRESHOLDS: Mapping[How, float] = {"max": 0.5, "mean": 0.25}
 
 
@@ -86,6 +87,9 @@ def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
 
 def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
     """Whether each score says that there is an answer: the threshold itself does.
+
+    By the text (section 5.6.2) a score must exceed the threshold. The authors' code takes a score
+    that equals it as an answer, and so does this function. No released score equals its threshold.
 
     Parameters
     ----------

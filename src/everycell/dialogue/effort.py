@@ -80,7 +80,9 @@ def passage_effort(
             "each text one task of each."
         )
     if selection is None:
-        return Effort(len(_passages(tasks)), tasks["seconds"].median(), tasks["reward"].mean())
+        return Effort(
+            len(_passages(tasks)), float(tasks["seconds"].median()), float(tasks["reward"].mean())
+        )
     whole = _passages(selection)
     unknown = _passages(tasks).difference(whole)
     if len(unknown):
@@ -92,8 +94,8 @@ def passage_effort(
     sentences = len(tasks) / people / len(whole)
     return Effort(
         len(whole),
-        first.seconds + sentences * tasks["seconds"].median(),
-        first.reward + sentences * tasks["reward"].mean(),
+        first.seconds + sentences * float(tasks["seconds"].median()),
+        first.reward + sentences * float(tasks["reward"].mean()),
     )
 
 
