@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 
 from everycell.collections.answerability import (
     FILES,
+    paired_scores,
     read_passage_labels,
     read_passage_predictions,
     read_passage_sentences,
@@ -179,6 +180,35 @@ def test_a_passage_without_an_answer_may_stand_in_both_halves(tmp_path):
     assert read_passage_labels(path, other)["answerable"].tolist() == [False, False]
 
 
+SCORED = pd.DataFrame(
+    {
+        "turn_id": ["8_1", "8_1", "8_2"],
+        "passage_id": ["p1", "p2", "p1"],
+        "partition": "test",
+        "scores": [(0.1,), (0.5, 0.9), (0.3,)],
+    }
+)
+
+
+def test_scores_are_paired_by_passage_and_not_by_row():
+    other = SCORED.assign(scores=[(0.2,), (0.4, 0.8), (0.6,)])
+    found = paired_scores({"a": SCORED, "b": other[::-1]})
+    assert found["a"].tolist() == SCORED["scores"].tolist()
+    assert found["b"].tolist() == other["scores"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (SCORED[:2], "scores of 'b' lack passage p1 of turn 8_2 in the partition test"),
+        (SCORED.assign(partition="train"), "'b' lack passage p1 of turn 8_1 in the partition test"),
+    ],
+)
+def test_scores_of_other_passages_are_not_paired(other, message):
+    with pytest.raises(AnnotationError, match=message):
+        paired_scores({"a": SCORED, "b": other})
+
+
 @pytest.fixture(scope="module")
 def files(mirror, tmp_path_factory):
     """Fetch the released files."""
@@ -197,6 +227,7 @@ def test_counts_of_the_released_files(files):
         [1855, 1778],
         [1855, 0],
     ]
+    assert (labels.groupby("passage_id")["partition"].nunique() > 1).sum() == 67
     sentences = read_passage_sentences(files["snippets"])
     assert len(sentences) == 12689 and sentences["answers"].sum() == 6397
     pairs = [
