@@ -48,14 +48,14 @@ with Job(snakemake) as job:
         (str(least), metric, int(number))
         for least in range(1, passages + 1)
         for metric, number in (
-            ("questions with as many", (answerable >= least).sum()),
+            ("questions with as many or more", (answerable >= least).sum()),
             ("questions with fewer", (answerable < least).sum()),
         )
     ]
     job.write_beside(
         pd.DataFrame(readings, columns=["answerable passages", "metric", "value"]),
         "questions",
-        {"questions with as many": 0, "questions with fewer": 0},
+        {"questions with as many or more": 0, "questions with fewer": 0},
     )
     answers = {
         "sentence pairs of the classifiers": pairs["CAsT-snippets"]["answers"],
