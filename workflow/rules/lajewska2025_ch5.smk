@@ -77,10 +77,13 @@ rule lajewska2025_ch5_similarity:
             "paragraph_master",
             "paragraph_prolific",
             "paragraph_expert",
+            "sentence_regular",
+            "sentence_master",
         ),
     output:
         **table_files("released", "lajewska2025/table_5_3"),
         **beside("released", "lajewska2025/table_5_3", "parts"),
+        **beside("released", "lajewska2025/table_5_3", "sentences"),
     log:
         "logs/lajewska2025/table_5_3.log",
     benchmark:
