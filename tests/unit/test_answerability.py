@@ -94,7 +94,10 @@ def test_mcnemar_with_chi_square_by_hand():
 
 
 HEADS = {
-    "labels": "Input.turn_id,Input.passage_id,partition,no_answer_annotations,answerability",
+    "labels": (
+        "Input.turn_id,Input.passage_id,partition,no_answer_annotations,answerability,"
+        "Input.query,Input.passage"
+    ),
     "sentences": (
         "Input.turn_id,Input.passage_id,Input.passage,answerable_sentences,"
         "unanswerable_sentences,answerability"
@@ -108,15 +111,20 @@ HEADS = {
 @pytest.mark.parametrize(
     ("kind", "line", "message"),
     [
-        ("labels", "8_1,p1,dev,0,1", "partition is 'dev'; allowed is train or validation or test"),
-        ("labels", "8_1,p1,test,4,1", "no_answer_annotations is '4'"),
-        ("labels", "8_1,p1,test,3,1", "answerability is '1'; allowed is 0 where all 3"),
-        ("labels", "8_1,p1,test,2,0", "answerability is '0'; allowed is 0 where all 3"),
         (
             "labels",
-            "8_1,p1,test,0,1\n8_1,p1,test,0,1",
+            "8_1,p1,dev,0,1,why?,So.",
+            "partition is 'dev'; allowed is train or validation or test",
+        ),
+        ("labels", "8_1,p1,test,4,1,why?,So.", "no_answer_annotations is '4'"),
+        ("labels", "8_1,p1,test,3,1,why?,So.", "answerability is '1'; allowed is 0 where all 3"),
+        ("labels", "8_1,p1,test,2,0,why?,So.", "answerability is '0'; allowed is 0 where all 3"),
+        (
+            "labels",
+            "8_1,p1,test,0,1,why?,So.\n8_1,p1,test,0,1,why?,So.",
             "row 2: passage_id is 'p1'; allowed is a pas",
         ),
+        ("labels", "8_1,p1,train,0,1,why?,So.", "turn 8_1 is in 2 partitions"),
         ("sentences", "8_1,p1,Yes.,{'No.'},set(),1", "has 'No.', which its passage does not have"),
         ("sentences", "8_1,p1,Yes.,['Yes.'],set(),1", "allowed is a set as Python writes it"),
         ("pairs", "test,why?,1", "sentences is 'why\\?'; allowed is a question"),
@@ -130,7 +138,7 @@ HEADS = {
 def test_a_fault_in_a_file_is_named(tmp_path, kind, line, message):
     path, other = tmp_path / "file.csv", tmp_path / "other.csv"
     path.write_text(f"{HEADS[kind]}\n{line}\n")
-    other.write_text("turn_id,passage_id,partition\n8_1,p9,test\n")
+    other.write_text("turn_id,passage_id,partition,query,passage\n8_1,p9,test,why?,Now.\n")
     read = {
         "labels": lambda: read_passage_labels(path, other),
         "sentences": lambda: read_passage_sentences(path),
