@@ -95,7 +95,10 @@ def test_mcnemar_with_chi_square_by_hand():
 
 
 HEADS = {
-    "labels": "Input.turn_id,Input.passage_id,partition,no_answer_annotations,answerability",
+    "labels": (
+        "Input.turn_id,Input.passage_id,partition,no_answer_annotations,answerability,"
+        "Input.query,Input.passage"
+    ),
     "sentences": (
         "Input.turn_id,Input.passage_id,Input.passage,answerable_sentences,"
         "unanswerable_sentences,answerability"
@@ -109,22 +112,34 @@ HEADS = {
 @pytest.mark.parametrize(
     ("kind", "line", "message"),
     [
-        ("labels", "8_1,p1,dev,0,1", "partition is 'dev'; allowed is train or validation or test"),
-        ("labels", "8_1,p1,test,4,1", "no_answer_annotations is '4'"),
-        ("labels", "8_1,p1,test,3,1", "answerability is '1'; allowed is 0 where all 3"),
-        ("labels", "8_1,p1,test,2,0", "answerability is '0'; allowed is 0 where all 3"),
         (
             "labels",
-            "8_1,p1,test,0,1\n8_1,p1,test,0,1",
+            "8_1,p1,dev,0,1,why?,So.",
+            "partition is 'dev'; allowed is train or validation or test",
+        ),
+        ("labels", "8_1,p1,test,4,1,why?,So.", "no_answer_annotations is '4'"),
+        ("labels", "8_1,p1,test,3,1,why?,So.", "answerability is '1'; allowed is 0 where all 3"),
+        ("labels", "8_1,p1,test,2,0,why?,So.", "answerability is '0'; allowed is 0 where all 3"),
+        (
+            "labels",
+            "8_1,p1,test,0,1,why?,So.\n8_1,p1,test,0,1,why?,So.",
             "row 2: passage_id is 'p1'; allowed is a pas",
         ),
-        ("labels", "8_1,p9,test,0,1", "passage_id is 'p9'; allowed is a passage without an answer"),
         (
             "labels",
-            "8_1,p1,test,0,1\n8_1,p2,train,0,1",
+            "8_1,p9,test,0,1,why?,So.",
+            "passage_id is 'p9'; allowed is a passage without an answer",
+        ),
+        (
+            "labels",
+            "8_1,p1,test,0,1,why?,So.\n8_1,p2,train,0,1,why?,So.",
             "row 2: partition is 'train'; allowed is the partition that the same turn_id",
         ),
-        ("labels", "8_1,p1,train,0,1", "other.csv, row 1: partition is 'test'; allowed is the par"),
+        (
+            "labels",
+            "8_1,p1,train,0,1,why?,So.",
+            "other.csv, row 1: partition is 'test'; allowed is the par",
+        ),
         ("labels", "", "has a header and no rows"),
         ("sentences", "8_1,p1,Yes.,{'No.'},set(),1", "has 'No.', which its passage does not have"),
         ("sentences", "8_1,p1,Yes.,['Yes.'],set(),1", "allowed is a set as Python writes it"),
@@ -161,7 +176,7 @@ HEADS = {
 def test_a_fault_in_a_file_is_named(tmp_path, kind, line, message):
     path, other = tmp_path / "file.csv", tmp_path / "other.csv"
     path.write_text(f"{HEADS[kind]}\n{line}\n")
-    other.write_text("turn_id,passage_id,partition\n8_1,p9,test\n")
+    other.write_text("turn_id,passage_id,partition,query,passage\n8_1,p9,test,why?,Now.\n")
     read = {
         "labels": lambda: read_passage_labels(path, other),
         "sentences": lambda: read_passage_sentences(path),
@@ -175,8 +190,8 @@ def test_a_fault_in_a_file_is_named(tmp_path, kind, line, message):
 
 def test_a_passage_without_an_answer_may_stand_in_both_halves(tmp_path):
     path, other = tmp_path / "file.csv", tmp_path / "other.csv"
-    path.write_text(f"{HEADS['labels']}\n8_1,p9,test,3,0\n")
-    other.write_text("turn_id,passage_id,partition\n8_1,p9,test\n")
+    path.write_text(f"{HEADS['labels']}\n8_1,p9,test,3,0,why?,Now.\n")
+    other.write_text("turn_id,passage_id,partition,query,passage\n8_1,p9,test,why?,Now.\n")
     assert read_passage_labels(path, other)["answerable"].tolist() == [False, False]
 
 

@@ -1,6 +1,6 @@
 # lajewska2025, chapter 5: which parts of a passage answer a question, and is there an answer at all?
 # Annotations of CAsT-snippets -> agreement of annotators; labels of CAsT-answerability -> counts
-# and accuracy. The classifiers of the chapter are not trained here.
+# and accuracy; labelled sentences -> classifiers -> passages and rankings.
 
 
 # Table 5.1: what a passage took, as far as the logs are released.
@@ -78,10 +78,13 @@ rule lajewska2025_ch5_similarity:
             "paragraph_master",
             "paragraph_prolific",
             "paragraph_expert",
+            "sentence_regular",
+            "sentence_master",
         ),
     output:
         **table_files("released", "lajewska2025/table_5_3"),
         **beside("released", "lajewska2025/table_5_3", "parts"),
+        **beside("released", "lajewska2025/table_5_3", "sentences"),
     log:
         "logs/lajewska2025/table_5_3.log",
     benchmark:
@@ -182,6 +185,89 @@ rule lajewska2025_ch5_labels:
         "Answerable pairs (Table 5.5)"
     script:
         "../scripts/lajewska2025_ch5_labels.py"
+
+
+# Classifiers of sentences: all of a BERT is trained, or a regression over an encoder's vectors.
+rule answerability_train:
+    input:
+        **answerability_labels(),
+        encoder=classifier_files,
+        squad=classifier_squad,
+    output:
+        model=directory("work/answerability/{classifier}.model"),
+    log:
+        "logs/answerability/train_{classifier}.log",
+    wildcard_constraints:
+        classifier="tiny|full|squad",
+    cache: True
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=720,
+    params:
+        settings=classifier_settings,
+        model=classifier_model,
+        seed=SETTINGS.seed,
+        code=code_of("answerability_train.py"),
+    message:
+        "Training an answer-in-the-sentence classifier ({wildcards.classifier})"
+    script:
+        "../scripts/answerability_train.py"
+
+
+rule answerability_score:
+    input:
+        **answerability_labels(),
+        model="work/answerability/{classifier}.model",
+    output:
+        scores="work/answerability/{classifier}.scores.parquet",
+    log:
+        "logs/answerability/score_{classifier}.log",
+    wildcard_constraints:
+        classifier="tiny|full|squad",
+    cache: True
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        length=lambda wildcards: classifier_settings(wildcards)["length"],
+        code=code_of("answerability_score.py"),
+    message:
+        "Answers in the sentences of test passages ({wildcards.classifier})"
+    script:
+        "../scripts/answerability_score.py"
+
+
+rule answerability_frozen:
+    input:
+        **answerability_labels(),
+        encoder=files_of_encoder("minilm"),
+    output:
+        scores="work/answerability/frozen.scores.parquet",
+    log:
+        "logs/answerability/frozen.log",
+    cache: True
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=20,
+    params:
+        **SETTINGS.answerability.frozen.model_dump(),
+        # Weights of the penalty, of which the validation partition chooses.
+        strengths=[1.0, 10.0, 100.0, 1000.0],
+        seed=SETTINGS.seed,
+        code=code_of("answerability_frozen.py"),
+    message:
+        "Answers in the sentences of test passages (MiniLM as it comes)"
+    script:
+        "../scripts/answerability_frozen.py"
 
 
 # Table 5.6: accuracy of the released predictions.

@@ -11,6 +11,7 @@ lajewska2025, section 5.5 and Appendix B. `FILES` has the registry keys.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -52,9 +53,9 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns `dataset` ("CAsT-snippets", "CAsT-unanswerable"), `turn_id`, `passage_id`,
-        `partition`, `answerable` (bool), in the order of the files. A turn may have a passage in
-        both halves if it has no answer: one has. Turns of different partitions may share a
-        passage: the partition is by question.
+        `partition`, `question`, `passage` (its text), `answerable` (bool), in the order of the
+        files. A turn may have a passage in both halves if it has no answer: one has. Turns of
+        different partitions may share a passage: the partition is by question.
 
     Raises
     ------
@@ -68,18 +69,21 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "s.csv").write_text(
-    ...     "Input.turn_id,Input.passage_id,partition,no_answer_annotations,answerability\n"
-    ...     "8_1,p2,test,1,1\n")
-    >>> _ = (folder / "u.csv").write_text("turn_id,passage_id,partition\n8_1,p3,test\n")
+    ...     "Input.turn_id,Input.passage_id,partition,Input.query,Input.passage,"
+    ...     "no_answer_annotations,answerability\n8_1,p2,test,why?,So.,1,1\n")
+    >>> _ = (folder / "u.csv").write_text(
+    ...     "turn_id,passage_id,partition,query,passage\n8_1,p3,test,why?,Now.\n")
     >>> read_passage_labels(folder / "s.csv", folder / "u.csv")[["passage_id", "answerable"]]
       passage_id  answerable
     0         p2        True
     1         p3       False
     """
-    columns = ["turn_id", "passage_id", "partition"]
+    columns = ["turn_id", "passage_id", "partition", "query", "passage"]
     counted, label = "no_answer_annotations", "answerability"
     first = _table(
-        snippets, ["Input.turn_id", "Input.passage_id", "partition", counted, label]
+        snippets,
+        [column if column == "partition" else f"Input.{column}" for column in columns]
+        + [counted, label],
     ).rename(columns=lambda name: name.removeprefix("Input."))
     _levels(snippets, first, counted, [str(number) for number in range(ANNOTATORS + 1)])
     _levels(snippets, first, label, ["0", "1"])
@@ -110,7 +114,8 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
         first[columns].assign(dataset="CAsT-snippets", answerable=~nobody),
         second[columns].assign(dataset="CAsT-unanswerable", answerable=False),
     ]
-    return pd.concat(parts, ignore_index=True)[["dataset", *columns, "answerable"]]
+    found = pd.concat(parts, ignore_index=True)[["dataset", *columns, "answerable"]]
+    return found.rename(columns={"query": "question"})
 
 
 def read_passage_sentences(path: Path) -> pd.DataFrame:
@@ -222,6 +227,97 @@ def read_sentence_labels(path: Path) -> pd.DataFrame:
             "answers": raw["labels"] == "1",
         }
     )
+
+
+def check_partitions(passages: pd.DataFrame, sentences: pd.DataFrame) -> None:
+    """Refuse sentences whose question is in another partition than its passages.
+
+    A classifier trained on such sentences would be tested on questions that it has seen.
+
+    Parameters
+    ----------
+    passages, sentences
+        What `read_passage_labels` and `read_sentence_labels` give.
+
+    Raises
+    ------
+    AnnotationError
+        Such a question, or one without passages.
+
+    Examples
+    --------
+    >>> passages = pd.DataFrame({"question": ["why?"], "partition": ["test"]})
+    >>> check_partitions(passages, pd.DataFrame({"question": ["why?"], "partition": ["train"]}))
+    Traceback (most recent call last):
+    everycell.collections.snippets.AnnotationError: Row 1 of the sentences: the question 'why?' is \
+in the partition 'train', and its passages are in 'test'; take both from one release.
+    """
+    places = passages.drop_duplicates(["question", "partition"]).groupby("question")["partition"]
+    allowed = places.agg(set).to_dict()
+    for number, (question, partition) in enumerate(
+        zip(sentences["question"], sentences["partition"], strict=True), start=1
+    ):
+        found = allowed.get(question, set())
+        if partition not in found:
+            theirs = " and ".join(map(repr, sorted(found))) or "no partition"
+            raise AnnotationError(
+                f"Row {number} of the sentences: the question {question!r} is in the partition "
+                f"{partition!r}, and its passages are in {theirs}; take both from one release."
+            )
+
+
+def read_squad(path: Path) -> pd.DataFrame:
+    """Questions of SQuAD 2.0 with the paragraph that may answer them.
+
+    Parameters
+    ----------
+    path
+        `train-v2.0.json` as published (Rajpurkar et al. 2018).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `question`, `passage` and `found` (tuple of the answers as they stand in the
+        passage; none for a question without an answer), one row a question.
+
+    Raises
+    ------
+    AnnotationError
+        A file that is not of this form, or an answer that its passage does not have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "train.json"
+    >>> _ = path.write_text('{"version": "v2.0", "data": [{"paragraphs": [{"context": "So.", '
+    ...     '"qas": [{"question": "how?", "answers": [{"text": "So"}]}]}]}]}')
+    >>> read_squad(path).values.tolist()
+    [['how?', 'So.', ('So',)]]
+    """
+    try:
+        rows = [
+            (
+                entry["question"],
+                paragraph["context"],
+                tuple(answer["text"] for answer in entry["answers"]),
+            )
+            for article in json.loads(path.read_text(encoding="utf-8"))["data"]
+            for paragraph in article["paragraphs"]
+            for entry in paragraph["qas"]
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise AnnotationError(
+            f"{path}: is no SQuAD 2.0 ({type(error).__name__}: {error}); allowed is "
+            "train-v2.0.json as published, so download it again."
+        ) from None
+    for question, passage, found in rows:
+        for answer in found:
+            if answer not in passage:
+                raise AnnotationError(
+                    f"{path}: the answer {answer[:40]!r} to {question[:40]!r} is not in its "
+                    "paragraph; download the file again."
+                )
+    return pd.DataFrame(rows, columns=["question", "passage", "found"])
 
 
 def read_passage_predictions(path: Path) -> pd.DataFrame:
