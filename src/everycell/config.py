@@ -438,9 +438,9 @@ class FrozenClassifier(_Model):
     """A logistic regression over the vectors of an encoder that stays as it is."""
 
     sentences: int = Field(
-        4000, ge=100, description="Training sentences, at most, of whole questions drawn at random."
+        2500, ge=100, description="Training sentences, at most, of whole questions drawn at random."
     )
-    length: int = Field(32, ge=8, le=512, description="Word pieces of a question or sentence.")
+    length: int = Field(24, ge=8, le=512, description="Word pieces of a question or sentence.")
 
 
 class FullClassifier(SentenceClassifier):
