@@ -438,9 +438,9 @@ class FrozenClassifier(_Model):
     """A logistic regression over the vectors of an encoder that stays as it is."""
 
     sentences: int = Field(
-        6000, ge=100, description="Training sentences, at most, of whole questions drawn at random."
+        2500, ge=100, description="Training sentences, at most, of whole questions drawn at random."
     )
-    length: int = Field(32, ge=8, le=512, description="Word pieces of a question or sentence.")
+    length: int = Field(24, ge=8, le=512, description="Word pieces of a question or sentence.")
 
 
 class FullClassifier(SentenceClassifier):
@@ -461,7 +461,7 @@ class Answerability(_Model):
     """Chapter 5 of lajewska2025, classifiers of sentences with an answer."""
 
     tiny: SentenceClassifier = SentenceClassifier(
-        epochs=2, batch=32, learning_rate=5e-4, warmup_steps=100, length=64
+        epochs=1, batch=32, learning_rate=5e-4, warmup_steps=100, length=48
     )
     frozen: FrozenClassifier = FrozenClassifier()
     full: FullClassifier = FullClassifier(epochs=3, batch=32, learning_rate=5e-5)

@@ -11,15 +11,26 @@ from scipy.stats import binomtest
 
 from everycell.collections.answerability import (
     FILES,
+    check_partitions,
     paired_scores,
     read_passage_labels,
     read_passage_predictions,
     read_passage_sentences,
     read_sentence_labels,
     read_sentence_scores,
+    read_squad,
 )
 from everycell.collections.snippets import AnnotationError
-from everycell.dialogue.answerability import aggregate, decide, mcnemar_test, rankings
+from everycell.dialogue.answerability import (
+    THRESHOLDS,
+    aggregate,
+    best_threshold,
+    decide,
+    decide_levels,
+    lexical_probabilities,
+    mcnemar_test,
+    rankings,
+)
 from everycell.sources import fetch
 
 SCORES = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1, max_size=6)
@@ -51,6 +62,9 @@ def test_two_steps_by_hand():
         (lambda: decide([0.5], 2), "The threshold is 2"),
         (lambda: decide([math.nan], 0.5), "give numbers from 0 to 1"),
         (lambda: rankings(["a"], 0), "size is 0"),
+        (lambda: decide_levels(PASSAGES, [[0.5]]), "scores of 1 passages and 5 passages"),
+        (lambda: best_threshold([], []), "one score or more"),
+        (lambda: best_threshold([0.5], [1]), "one True or False for each score"),
         (lambda: rankings(["a"], repeated="once"), "repeated is 'once'"),
         (lambda: mcnemar_test([], [], []), "with one case or more"),
         (lambda: mcnemar_test([True], [True], [True, False]), r"the shapes \[\(1,\), \(1,\), \(2"),
@@ -224,6 +238,97 @@ def test_scores_of_other_passages_are_not_paired(other, message):
         paired_scores({"a": SCORED, "b": other})
 
 
+PASSAGES = pd.DataFrame(
+    {
+        "turn_id": ["1", "1", "1", "2", "2"],
+        "passage_id": ["a", "b", "a", "c", "d"],
+        "answerable": [True, False, True, False, False],
+    }
+)
+SENTENCES = [[0.9, 0.1], [0.3], [0.9, 0.1], [0.2, 0.2], [0.6, 0.0]]
+
+
+def test_all_six_ways_by_hand():
+    found = decide_levels(PASSAGES, SENTENCES, size=2)
+    assert [(one.level, one.passages, one.rankings) for one in found] == [
+        ("passage", "max", ""),
+        ("ranking", "max", "max"),
+        ("ranking", "max", "mean"),
+        ("passage", "mean", ""),
+        ("ranking", "mean", "max"),
+        ("ranking", "mean", "mean"),
+    ]
+    # Passages by maximum 0.9, 0.3, 0.9, 0.2, 0.6; by mean 0.5, 0.3, 0.5, 0.2, 0.3.
+    assert [one.said.astype(int).tolist() for one in found] == [
+        [1, 0, 1, 0, 1],
+        [1, 1],
+        [1, 1],
+        [1, 1, 1, 0, 1],
+        [1, 0],
+        [1, 1],
+    ]
+    assert all(one.truth.tolist() == [True, False] for one in found if one.rankings)
+    assert found[1].turns.tolist() == ["1", "2"]
+    # Each place of a repeated passage counts: two rankings of the first turn more.
+    assert len(decide_levels(PASSAGES, SENTENCES, size=2, repeated="rows")[1].said) == 4
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=20))
+def test_the_best_threshold_is_no_worse_than_the_printed_ones(cases):
+    scores, truth = np.array([one for one, _ in cases]), np.array([one for _, one in cases])
+
+    def right(threshold):
+        return np.count_nonzero(decide(scores, threshold) == truth)
+
+    best = best_threshold(scores, truth)
+    assert all(right(best) >= right(threshold) for threshold in THRESHOLDS.values())
+
+
+def test_words_tell_what_they_can_tell():
+    training = [(f"q{n}", f"{'blue' if n % 2 else 'red'} thing{n}") for n in range(20)]
+    answers = [bool(n % 2) for n in range(20)]
+    found = lexical_probabilities(
+        training, answers, [("q", "blue hat"), ("q", "red hat"), ("", "")]
+    )
+    assert found[0] > 0.5 > found[1] and ((found > 0) & (found < 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("question", "partition", "message"),
+    [
+        ("why?", "train", "Row 1 of the sentences: .*'train', and its passages are in 'test'"),
+        ("how?", "test", "'how\\?' is in the partition 'test', and its passages are in no part"),
+    ],
+)
+def test_sentences_of_another_partition_are_refused(question, partition, message):
+    passages = pd.DataFrame({"question": ["why?"], "partition": ["test"]})
+    sentences = pd.DataFrame({"question": [question], "partition": [partition]})
+    with pytest.raises(AnnotationError, match=message):
+        check_partitions(passages, sentences)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("<html>", "is no SQuAD 2.0 .JSONDecodeError"),
+        (
+            '{"data": [{"paragraphs": [{"qas": [{"question": "who?"}]}]}]}',
+            "is no SQuAD 2.0 .KeyError: 'context'",
+        ),
+        (
+            '{"data": [{"paragraphs": [{"context": "So.", "qas": '
+            '[{"question": "who?", "answers": [{"text": "Ann"}]}]}]}]}',
+            "the answer 'Ann' to 'who.' is not in its paragraph",
+        ),
+    ],
+)
+def test_a_file_that_is_no_squad_is_refused(tmp_path, content, message):
+    path = tmp_path / "train-v2.0.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(AnnotationError, match=message):
+        read_squad(path)
+
+
 @pytest.fixture(scope="module")
 def files(mirror, tmp_path_factory):
     """Fetch the released files."""
@@ -269,3 +374,20 @@ def test_the_authors_aggregates_follow_from_the_scores_of_sentences(files):
     theirs = pd.read_csv(files["classifier"])
     assert aggregate(scores, "max") == pytest.approx(theirs["max probability"])
     assert aggregate(scores, "mean") == pytest.approx(theirs["avg probability"])
+
+
+def test_labelled_sentences_are_of_the_partition_of_their_passages(files):
+    labels = read_passage_labels(files["snippets"], files["unanswerable"])
+    for half in ("snippets", "unanswerable"):
+        check_partitions(labels, read_sentence_labels(files[f"{half}_sentences"]))
+
+
+def test_levels_of_chatgpt_are_those_of_the_print(files):
+    predicted = read_passage_predictions(files["chatgpt_passages"])
+    scores = predicted["predicted"].astype(float).to_numpy()[:, None]
+    passage, _, ranking, *_ = decide_levels(
+        predicted, list(scores), {"max": 0.5, "mean": 0.33}, repeated="tuples"
+    )
+    assert round((passage.truth == passage.said).mean(), 3) == 0.787
+    assert len(ranking.truth) == 4539
+    assert round((ranking.truth == ranking.said).mean(), 3) == 0.839

@@ -191,6 +191,11 @@ def classifier_files(wildcards):
     """Files of the encoder that a classifier starts from; none for a name on the hub."""
     if wildcards.classifier == "tiny":
         return files_of_encoder("splade-tiny")
+    return full_classifier_files()
+
+
+def full_classifier_files():
+    """Files of the thesis' encoder where a folder is named; none for a name on the hub."""
     folder = Path(SETTINGS.answerability.full.model)
     if not folder.is_dir():
         return []
@@ -214,14 +219,20 @@ def squad_file():
     return named
 
 
-def classifier_scores(tier):
-    """Scores of the classifiers that Table 5.6 compares in a tier, by name."""
-    if tier == "released":
-        names = ("tiny", "frozen")
-    else:
-        squad_file()
-        names = ("full", "squad")
-    return {name: f"work/answerability/{name}.scores.parquet" for name in names}
+def classifier_scores(*classifiers):
+    """Probabilities that each classifier gives sentences, by its name."""
+    return {name: f"work/answerability/{name}.scores.parquet" for name in classifiers}
+
+
+def full_classifier_scores(wildcards):
+    """Those of the thesis' classifiers.
+
+    What only the user can name is looked at here, since Snakemake takes an error in a rule further
+    up for a reason to try another one.
+    """
+    squad_file()
+    full_classifier_files()
+    return classifier_scores("full", "squad")
 
 
 def files_of_named_encoder(key):
