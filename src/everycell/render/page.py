@@ -42,7 +42,7 @@ STATES = {
 PLACES = {
     "print": "error in the print",
     "copy": "error of our copy, not of the paper",
-    "undecided": "undecided: print or copy",
+    "undecided": "undecided: print, copy or a rule of counting",
 }
 #: A table beside an artefact that is longer than this is linked, not shown.
 _BESIDE_CELLS = 200
