@@ -160,9 +160,13 @@ with Job(snakemake) as job:
         dict.fromkeys(levels, 3),
     )
 
-    chatgpt = test[["turn_id", "passage_id", "answerable"]].merge(
-        predicted, how="left", on=["turn_id", "passage_id", "answerable"], validate="one_to_one"
-    )
+    # Decisions in the order of the test passages; one turn has a passage twice.
+    names = ["turn_id", "passage_id", "time"]
+    twice = [
+        frame.assign(time=frame.groupby(names[:2]).cumcount()).set_index(names)
+        for frame in (test, predicted)
+    ]
+    chatgpt = twice[1].loc[twice[0].index].reset_index()
     of_chatgpt = {
         tuple(one[:3]): tuple(one[3:])
         for one in decide_levels(
@@ -172,15 +176,14 @@ with Job(snakemake) as job:
             repeated="tuples",
         )
     }
-    names = list(decisions)
     tests = [
         (name, other, described(*key), metric, value)
-        for name, other in itertools.combinations(names, 2)
+        for name, other in itertools.combinations(decisions, 2)
         for key in decisions[name]
         for metric, value in compared(name, other, decisions[name][key], decisions[other][key])
     ] + [
         (name, CHATGPT, described(*key), metric, value)
-        for name in names
+        for name in decisions
         for key in (("passage", "max", ""), ("ranking", "max", "mean"))
         for metric, value in compared(name, CHATGPT, decisions[name][key], of_chatgpt[key])
     ]
