@@ -261,7 +261,7 @@ rule answerability_frozen:
     params:
         **SETTINGS.answerability.frozen.model_dump(),
         # Weights of the penalty, of which the validation partition chooses.
-        strengths=[1.0, 10.0, 100.0, 1000.0],
+        strengths=[100.0, 1000.0, 10000.0, 100000.0],
         seed=SETTINGS.seed,
         code=code_of("answerability_frozen.py"),
     message:

@@ -180,15 +180,14 @@ with Job(snakemake) as job:
             repeated="tuples",
         )
     }
-    names = list(decisions)
     tests = [
         (name, other, described(*key), metric, value)
-        for name, other in itertools.combinations(names, 2)
+        for name, other in itertools.combinations(decisions, 2)
         for key in decisions[name]
         for metric, value in compared(name, other, decisions[name][key], decisions[other][key])
     ] + [
         (name, CHATGPT, described(*key), metric, value)
-        for name in names
+        for name in decisions
         for key in (("passage", "max", ""), ("ranking", "max", "mean"))
         for metric, value in compared(name, CHATGPT, decisions[name][key], of_chatgpt[key])
     ]
