@@ -68,8 +68,8 @@ def read_turns(path: Path | str) -> pd.DataFrame:
             for conversation in conversations
             for turn in conversation["turn"]
         ]
-    # What is no JSON, is other JSON, or lacks a key.
-    except (ValueError, TypeError, KeyError) as error:
+    # What is no JSON, is other JSON, or lacks a key or a text.
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise CollectionError(
             f"{path}: is no topic file of CAsT ({type(error).__name__}: {error}); it holds a list "
             "of conversations with number, turn and raw_utterance: fetch it again (delete it "
