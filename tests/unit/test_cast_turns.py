@@ -129,7 +129,9 @@ def test_a_binary_file_is_refused(tmp_path, topics):
 
 @pytest.mark.released
 def test_the_released_files(mirror, tmp_path):
-    paths = {part: fetch(key, tmp_path, mirror=mirror, network=False) for part, key in FILES.items()}
+    paths = {
+        part: fetch(key, tmp_path, mirror=mirror, network=False) for part, key in FILES.items()
+    }
     turns = read_turns(paths.pop("topics"))
     assert len(turns) == 216 and turns["topic"].nunique() == 25
     assert (turns[["manual", "answer_id"]] != "").all(axis=None)

@@ -106,7 +106,11 @@ def rewriter(seen):
 def test_later_turns_see_what_became_of_earlier_ones():
     seen = []
     found = rewrite(TURNS, rewriter(seen), answers={"7_1": "frozen rain"})
-    assert seen == [["what is hail", "who won"], ["HAIL frozen rain is it ice"], ["HAIL ICE and snow"]]
+    assert seen == [
+        ["what is hail", "who won"],
+        ["HAIL frozen rain is it ice"],
+        ["HAIL ICE and snow"],
+    ]
     assert found.to_dict() == {"7_1": "HAIL", "8_1": "WON", "7_2": "ICE", "7_3": "SNOW"}
 
 

@@ -44,14 +44,17 @@ CAST_COMPARISONS = {
     },
     "4": {"one rewriter a stage": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]},
 }
-# Printed metric -> measure. `trec_eval -c -l2 -M500`; no topic has 500 relevant documents, so that
-# a cut-off of the measure and one of the run are the same.
+# Year -> printed metric -> measure. `trec_eval -c -l2 -M500`, and 1000 for 2020; no topic has as many
+# relevant documents, so that a cut-off of the measure and one of the run are the same.
 CAST_MEASURES = {
-    "R@500": "R@500",
-    "MAP": "MAP@500",
-    "MRR": "RR@500",
-    "NDCG": "nDCG@500",
-    "NDCG@3": "nDCG@3",
+    year: {
+        f"R@{cutoff}": f"R@{cutoff}",
+        "MAP": f"MAP@{cutoff}",
+        "MRR": f"RR@{cutoff}",
+        "NDCG": f"nDCG@{cutoff}",
+        "NDCG@3": "nDCG@3",
+    }
+    for year, cutoff in (("2020", 1000), ("2021", 500))
 }
 # Changes in percent that section 3.4 gives: comparison, measure, end of the range.
 CAST_RANGES = [
@@ -93,7 +96,7 @@ rule lajewska2025_ch3_table:
     params:
         systems=lambda wildcards: list(CAST_SYSTEMS[wildcards.number]),
         comparisons=lambda wildcards: CAST_COMPARISONS[wildcards.number],
-        measures=CAST_MEASURES,
+        measures={"2021": CAST_MEASURES["2021"]},
         relevance_level=2,
         face=face_of("released", "lajewska2025/table_3_{number}"),
         code=code_of("lajewska2025_ch3_table.py"),
@@ -101,6 +104,35 @@ rule lajewska2025_ch3_table:
         "Measures and tests of Table 3.{wildcards.number}"
     script:
         "../scripts/lajewska2025_ch3_table.py"
+
+
+# With the runs of 2020, which only the authors' repository has.
+use rule lajewska2025_ch3_table as lajewska2025_ch3_table_full with:
+    input:
+        qrels=[resource(f"{CAST}/qrels/{year}.txt") for year in CAST_MEASURES],
+        runs=lambda wildcards: runs_of_2020(wildcards)
+        + [
+            resource(f"{CAST}/runs-2021/{run}_2021.trec")
+            for run in CAST_SYSTEMS[wildcards.number].values()
+        ],
+    output:
+        **table_files("full", "lajewska2025/table_3_{number}"),
+        **beside("full", "lajewska2025/table_3_{number}", "tests"),
+    log:
+        "logs/lajewska2025/full_table_3_{number}.log",
+    benchmark:
+        "benchmarks/lajewska2025/full_table_3_{number}.tsv"
+    wildcard_constraints:
+        number="3|4",
+    params:
+        systems=lambda wildcards: list(CAST_SYSTEMS[wildcards.number]),
+        comparisons=lambda wildcards: CAST_COMPARISONS[wildcards.number],
+        measures=CAST_MEASURES,
+        relevance_level=2,
+        face=face_of("full", "lajewska2025/table_3_{number}"),
+        code=code_of("lajewska2025_ch3_table.py"),
+    message:
+        "Measures and tests of Table 3.{wildcards.number}, both years"
 
 
 # Section 3.3.3: how far the systems are from what was reported, and from each other.
@@ -141,14 +173,16 @@ rule lajewska2025_ch3_distances:
 rule lajewska2025_ch3_significance:
     input:
         tests=expand(
-            "results/released/lajewska2025/table_3_{number}.tests.csv", number=[3, 4]
+            "results/{{tier}}/lajewska2025/table_3_{number}.tests.csv", number=[3, 4]
         ),
     output:
-        **table_files("released", "lajewska2025/text_3_4"),
+        **table_files("{tier}", "lajewska2025/text_3_4"),
     log:
-        "logs/lajewska2025/text_3_4.log",
+        "logs/lajewska2025/{tier}_text_3_4.log",
     benchmark:
-        "benchmarks/lajewska2025/text_3_4.tsv"
+        "benchmarks/lajewska2025/{tier}_text_3_4.tsv"
+    wildcard_constraints:
+        tier="released|full",
     conda:
         "../../envs/base.yaml"
     resources:
@@ -156,12 +190,41 @@ rule lajewska2025_ch3_significance:
         runtime=5,
     params:
         alpha=0.05,  # L798
-        face=face_of("released", "lajewska2025/text_3_4"),
+        face=face_of("{tier}", "lajewska2025/text_3_4"),
         code=code_of("lajewska2025_ch3_significance.py"),
     message:
         "Significance of the differences of section 3.4"
     script:
         "../scripts/lajewska2025_ch3_significance.py"
+
+
+# Section 3.4: how large they are, from the tables of both years.
+rule lajewska2025_ch3_changes:
+    input:
+        tables=expand("results/full/lajewska2025/table_3_{number}.csv", number=[3, 4]),
+    output:
+        **table_files("full", "lajewska2025/text_3_4_1"),
+    log:
+        "logs/lajewska2025/full_text_3_4_1.log",
+    benchmark:
+        "benchmarks/lajewska2025/full_text_3_4_1.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=400,
+        runtime=5,
+    params:
+        systems=list(CAST_SYSTEMS["3"]),
+        comparisons=CAST_COMPARISONS["3"],
+        stages=list(CAST_SYSTEMS["4"]),
+        years=list(CAST_MEASURES),
+        ranges=CAST_RANGES,
+        face=face_of("full", "lajewska2025/text_3_4_1"),
+        code=code_of("lajewska2025_ch3_changes.py"),
+    message:
+        "Changes of the text of section 3.4"
+    script:
+        "../scripts/lajewska2025_ch3_changes.py"
 
 
 # The pipeline on the stages of retrieval.smk, one job a stage, with TREC runs between them: turns ->
@@ -281,6 +344,47 @@ rule cast_queries:
         "Queries of the turns of CAsT 2020"
     script:
         "../scripts/cast_queries.py"
+
+
+# Full tier: the same rewrites by the models themselves, beside those that were released. Nothing
+# else rests on it; for turns of one's own it is the first stage.
+rule cast_rewrite:
+    input:
+        topics=resource(f"{CAST}/topics/{{year}}_manual_evaluation_topics_v1.0.json"),
+        released=lambda wildcards: resource(
+            CAST_TURNS[wildcards.rewriter].replace("2020", wildcards.year)
+        ),
+        documents="work/cast/documents.parquet",
+    output:
+        rewrites="work/castturns/rewrites/{year}.{rewriter}.csv",
+    log:
+        "logs/retrieval/castturns/rewrite_{year}.{rewriter}.log",
+    benchmark:
+        "benchmarks/retrieval/castturns/rewrite_{year}.{rewriter}.tsv"
+    wildcard_constraints:
+        year="2020|2021",
+        rewriter="canard-org|canard|qrecc",
+    conda:
+        "../../envs/torch.yaml"
+    resources:
+        mem_mb=6000,
+        runtime=240,
+    params:
+        source=rewriter_source,
+        network=SETTINGS.network,
+        form=lambda wildcards: (
+            "full" if wildcards.rewriter == "canard-org" else "trimmed"
+        ),
+        # As in the authors' code.
+        separator=lambda wildcards: (
+            " <sep> " if wildcards.rewriter == "qrecc" else " ||| "
+        ),
+        length=512,
+        code=code_of("cast_rewrite.py"),
+    message:
+        "Rewriting the turns of CAsT {wildcards.year} ({wildcards.rewriter})"
+    script:
+        "../scripts/cast_rewrite.py"
 
 
 rule cast_search_lexically:
@@ -494,7 +598,7 @@ rule lajewska2025_ch3_pipeline:
         },
         relevance_level=2,
         shown=CAST_SHOWN,
-        keys={
+        names={
             "systems": ("table", "row"),
             "rewriting": ("rewriting", "ranker"),
             "steps": ("rewriter", "step"),

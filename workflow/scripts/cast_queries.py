@@ -1,4 +1,4 @@
-"""Queries of the turns of CAsT 2020, by way of rewriting; those of 2022 as they are, to train on."""
+"""Queries of the turns of CAsT 2020 by way of rewriting; those of 2022, to train on, unchanged."""
 
 from pathlib import Path
 

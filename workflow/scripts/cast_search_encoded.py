@@ -37,9 +37,7 @@ with Job(snakemake) as job:
     columns = np.unique(weights.indices)
     found["splade"] = Encoded(
         "term_weights",
-        splade_weights(
-            model, tokenizer, list(documents["text"]), settings.length, columns=columns
-        ),
+        splade_weights(model, tokenizer, list(documents["text"]), settings.length, columns=columns),
         weights[:, columns],
         document_ids,
         query_ids,

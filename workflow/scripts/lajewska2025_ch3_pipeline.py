@@ -38,7 +38,7 @@ with Job(snakemake) as job:
     means = pd.DataFrame({run: found.mean() for run, found in values.items()}).T
 
     for name, groups in settings.shown.items():
-        first, second = settings.keys[name]
+        first, second = settings.names[name]
         parts = [
             means.loc[list(rows.values())]
             .set_axis(list(rows), axis="index")

@@ -7,9 +7,6 @@ from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.runs import read_qrels, read_run
 from everycell.retrieval.significance import paired_beside_unpaired
 
-YEAR = "2021"
-#: What the text compares. Table 3.4 has no other measures.
-COMPARED = ["R@500", "NDCG@3"]
 TESTS = {
     "change_percent": 2,
     "p_paired": 4,
@@ -19,57 +16,61 @@ TESTS = {
 }
 
 
-def keys_of(number: str, system: str) -> dict[str, str]:
+def keys_of(number: str, system: str, year: str) -> dict[str, str]:
     """Key columns of a row but the metric."""
     if number == "2":
         return {"row": system, "source": "this thesis"}
     if number == "3":
-        return {"row": system, "cast_year": YEAR}
+        return {"row": system, "cast_year": year}
     first, second = system.split(", ")
-    return {"r1_rewriter": first, "r2_rewriter": second, "cast_year": YEAR}
+    return {"r1_rewriter": first, "r2_rewriter": second, "cast_year": year}
 
 
 with Job(snakemake) as job:
     number, settings = snakemake.wildcards.number, snakemake.params
-    qrels = read_qrels(snakemake.input.qrels)
-    values = {
-        # As with -c, a topic without an answer counts 0.
-        system: evaluate(
-            read_run(run),
-            qrels,
-            list(settings.measures.values()),
-            relevance_level=settings.relevance_level,
-        )
-        for system, run in zip(settings.systems, snakemake.input.runs, strict=True)
-    }
-    names = {metric: metric for metric in settings.measures}
-    if number == "4":
-        names = {"R@500": "Recall", "NDCG@3": "NDCG@3"}
-    job.write_table(
-        pd.DataFrame(
-            [
-                keys_of(number, system)
-                | {"metric": shown, "value": found[settings.measures[metric]].mean()}
-                for system, found in values.items()
-                for metric, shown in names.items()
-            ]
-        )
-    )
+    systems = settings.systems
     places = [
-        (name, settings.systems[a], settings.systems[b])
+        (name, systems[a], systems[b])
         for name, pairs in settings.comparisons.items()
         for a, b in pairs
     ]
-    parts = []
-    for metric in COMPARED:
-        one = pd.DataFrame(
-            {system: found[settings.measures[metric]] for system, found in values.items()}
-        )
-        tests = paired_beside_unpaired(
-            one, [(a, b) for _, a, b in places], comparisons=len(places) * len(COMPARED)
-        )
-        tests.insert(0, "comparison", [name for name, *_ in places])
-        parts.append(tests.assign(measure=metric))
-    keys = ["comparison", "measure", "a", "b"]
+    rows, parts = [], []
+    # The runs of one year stand behind those of the other.
+    for place, (year, measures) in enumerate(settings.measures.items()):
+        qrels = read_qrels(snakemake.input.qrels[place])
+        runs = snakemake.input.runs[place * len(systems) : (place + 1) * len(systems)]
+        values = {
+            # As with -c, a topic without an answer counts 0.
+            system: evaluate(
+                read_run(run),
+                qrels,
+                list(measures.values()),
+                relevance_level=settings.relevance_level,
+            )
+            for system, run in zip(systems, runs, strict=True)
+        }
+        # What the text compares. Table 3.4 has no other measures.
+        recall = next(iter(measures))
+        names = {metric: metric for metric in measures}
+        if number == "4":
+            names = {recall: "Recall", "NDCG@3": "NDCG@3"}
+        rows += [
+            keys_of(number, system, year)
+            | {"metric": shown, "value": found[measures[metric]].mean()}
+            for system, found in values.items()
+            for metric, shown in names.items()
+        ]
+        compared = [recall, "NDCG@3"]
+        for metric in compared:
+            one = pd.DataFrame(
+                {system: found[measures[metric]] for system, found in values.items()}
+            )
+            tests = paired_beside_unpaired(
+                one, [(a, b) for _, a, b in places], comparisons=len(places) * len(compared)
+            )
+            tests.insert(0, "comparison", [name for name, *_ in places])
+            parts.append(tests.assign(cast_year=year, measure=metric))
+    job.write_table(pd.DataFrame(rows))
+    keys = ["comparison", "cast_year", "measure", "a", "b"]
     beside = pd.concat(parts).melt(keys, list(TESTS), var_name="metric")
     job.write_beside(beside, "tests", TESTS)
