@@ -9,8 +9,8 @@ from scipy import stats
 
 from everycell.artefacts import read_cells
 from everycell.retrieval.significance import (
-    change_ranges,
     beaten_letters,
+    change_ranges,
     paired_beside_unpaired,
     paired_tests,
     system_letters,

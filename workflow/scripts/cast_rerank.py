@@ -11,7 +11,7 @@ import pandas as pd
 from job import Job
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from everycell.retrieval.encoded import read_encoded
 from everycell.retrieval.fusion import fuse
@@ -60,7 +60,8 @@ with Job(snakemake) as job:
         level_of.loc[pd.MultiIndex.from_frame(pairs[["query", side]])].to_numpy()
         for side in ("first", "second")
     )
-    duo = make_pipeline(StandardScaler(), LogisticRegression())
+    # With products of the scores: a linear model orders all documents, whatever is made of pairs.
+    duo = make_pipeline(StandardScaler(), PolynomialFeatures(2), LogisticRegression(max_iter=1000))
     duo.fit(values[first != second], (first > second)[first != second])
 
     for name, (stage, rewriter, options) in settings.reranked.items():
