@@ -78,7 +78,7 @@ def test_runs_of_a_folder_give_the_cells_of_2020(named, mirror):
     [
         (None, "`cast_systems.runs_2020` is null"),
         ("runs", "'runs', which is no folder"),
-        ("docs", "'docs', which has no t5-canard_bm25_mono-t5_2020.trec(.gz)"),
+        ("src", "'src', which has no t5-canard_bm25_mono-t5_2020.trec(.gz)"),
     ],
 )
 def test_runs_that_are_not_there_are_named(clean, folder, message):
