@@ -56,6 +56,16 @@ CAST_MEASURES = {
     }
     for year, cutoff in (("2020", 1000), ("2021", 500))
 }
+# All small files of the chapter, which one job fetches: starting a job costs more.
+CAST_RELEASED = [
+    *CAST_TURNS.values(),
+    f"{CAST}/qrels/2021.txt",
+    *dict.fromkeys(
+        f"{CAST}/runs-2021/{run}_2021.trec"
+        for systems in CAST_SYSTEMS.values()
+        for run in systems.values()
+    ),
+]
 # Changes in percent that section 3.4 gives: comparison, measure, end of the range.
 CAST_RANGES = [
     ("rewriter", "recall change", "lowest"),
@@ -69,6 +79,24 @@ CAST_RANGES = [
     ("one rewriter a stage", "recall change", "highest"),
     ("one rewriter a stage", "NDCG@3 change", "highest"),
 ]
+
+
+localrules:
+    fetch_cast_systems,
+
+
+ruleorder: fetch_cast_systems > fetch
+
+
+use rule fetch as fetch_cast_systems with:
+    output:
+        [ensure(resource(key), non_empty=True) for key in CAST_RELEASED],
+    log:
+        "logs/fetch/cast-reproducibility/systems.log",
+    benchmark:
+        "benchmarks/fetch/cast-reproducibility/systems.tsv"
+    message:
+        "Fetching runs, judgements, turns and rewrites of chapter 3"
 
 
 # Tables 3.2, 3.3 and 3.4 with the runs of 2021, and tests of the compared rows.
@@ -298,25 +326,6 @@ CAST_RERANKED = (
         }.items()
     }
 )
-
-
-localrules:
-    fetch_cast_turns,
-
-
-ruleorder: fetch_cast_turns > fetch
-
-
-# Four small files in one job, since starting a job costs more.
-use rule fetch as fetch_cast_turns with:
-    output:
-        [ensure(resource(key), non_empty=True) for key in CAST_TURNS.values()],
-    log:
-        "logs/fetch/cast-reproducibility/turns.log",
-    benchmark:
-        "benchmarks/fetch/cast-reproducibility/turns.tsv"
-    message:
-        "Fetching the turns of CAsT 2020 and their rewrites"
 
 
 # What was said, and what each way of rewriting makes of it.
