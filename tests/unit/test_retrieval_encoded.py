@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
+from everycell.retrieval.runs import trec_order
 
 PAIRS = pd.DataFrame({"query": ["r", "q", "q"], "document": ["a", "c", "a"]})
 RANDOM = np.random.default_rng(3)
@@ -68,3 +69,32 @@ def test_a_cut_or_foreign_file_is_refused(tmp_path):
     np.savez(path, kind="vectors")
     with pytest.raises(ValueError, match="holds no encoded collection"):
         read_encoded(path)
+
+
+@pytest.mark.parametrize("kind", ["likelihoods", "term_weights", "vectors"])
+def test_a_search_finds_what_has_the_highest_scores_of_all_pairs(kind):
+    collection = encoded(kind)
+    pairs = pd.DataFrame({"query": ["r"] * 3 + ["q"] * 3, "document": list("abc") * 2})
+    expected = trec_order(collection.score(pairs))
+    found = collection.search(["r", "q"], 9)
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    first = expected.groupby("query", sort=False).head(1)["document"].tolist()
+    assert collection.search(["r", "q"], 1)["document"].tolist() == first
+
+
+def test_equal_scores_are_cut_as_trec_eval_orders_them():
+    ones = np.ones((4, 1))
+    found = Encoded("vectors", ones, ones[:1], ["d9", "d10", "e", "D"], ["q"]).search(["q"], 3)
+    assert found["document"].tolist() == ["e", "d9", "d10"]
+
+
+def test_a_search_without_queries_finds_nothing():
+    found = encoded("vectors").search([], 3)
+    assert found.empty and list(found) == ["query", "document", "score"]
+
+
+def test_a_search_of_an_unknown_query_or_for_nothing_is_refused():
+    with pytest.raises(ValueError, match="The query 'x' was not encoded"):
+        encoded("vectors").search(["x"], 1)
+    with pytest.raises(ValueError, match="k is 0: give 1 or more"):
+        encoded("vectors").search(["q"], 0)

@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from everycell.artefacts import read_cells
 from everycell.retrieval.significance import (
     beaten_letters,
+    change_ranges,
     paired_beside_unpaired,
     paired_tests,
     system_letters,
@@ -179,3 +181,35 @@ def test_the_unpaired_test_misses_what_topics_hide():
 def test_a_change_from_nothing_is_no_number():
     tests = paired_beside_unpaired(pd.DataFrame({"a": [0.0, 0.0], "b": [0.1, 0.2]}))
     assert np.isnan(tests["change_percent"].item())
+
+
+def test_changes_of_printed_rows_are_the_printed_ranges(repository):
+    """Section 3.4.1 of lajewska2025: recall changes from Table 3.3, both years."""
+    cells = read_cells(repository / "published/lajewska2025/table_3_3.csv").astype({"value": float})
+    cells = cells[cells["metric"].str.startswith("R@")]
+    means = pd.DataFrame(
+        {"recall": cells["value"].to_numpy()}, index=cells["cast_year"] + " " + cells["row"]
+    )
+    rows = [name for name in means.index if name.startswith("2020")]
+    pairs = {"rewriter": [(0, 1), (2, 3), (4, 5)], "rankers": [(0, 2), (1, 3)]}
+    found = change_ranges(
+        means,
+        {
+            name: [
+                (year + rows[a][4:], year + rows[b][4:])
+                for year in ("2020", "2021")
+                for a, b in listed
+            ]
+            for name, listed in pairs.items()
+        },
+    )
+    assert found["value"].round().tolist() == [-7, -3, 12, 29]
+
+
+def test_faults_of_changes():
+    means = pd.DataFrame({"MAP": [0.0, 0.2]}, index=["a", "b"])
+    assert change_ranges(means, {"x": [("a", "b")]})["value"].isna().all()
+    with pytest.raises(ValueError, match="comparison 'x' has no pair of systems"):
+        change_ranges(means, {"x": []})
+    with pytest.raises(ValueError, match="names 'c', which is none of the systems"):
+        change_ranges(means, {"x": [("a", "c")]})

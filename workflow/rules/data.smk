@@ -7,7 +7,7 @@ FETCHED_TOGETHER = {
     "gender-bias-ir/grepbiasir": [
         resource(key) for key in (GREPBIAS_QUERIES, *GREPBIAS_DOCUMENTS)
     ],
-    "cast-reproducibility/runs": [resource(key) for key in CAST_RUN_FILES],
+    "cast-reproducibility": [resource(key) for key in CAST_RELEASED],
     "cast-snippets/batches": annotations("dataset")["dataset"],
     "cast-snippets/preliminary-study": sorted(
         {

@@ -1,6 +1,10 @@
 # lajewska2025, chapter 3: two systems of TREC CAsT reproduced, and variants of them.
-# Released runs and judgements of 2021 -> measures, and tests of the differences.
+# Released runs and judgements of 2021 -> measures, and tests of the differences. Then the systems
+# themselves, with small models on the passages of CAsT-answerability.
 
+from everycell.collections.cast_turns import FILES as CAST_TURNS
+
+CAST_SYSTEM = SETTINGS.cast_systems
 CAST = "cast-reproducibility"
 # Table -> its rows of the thesis's own -> the released run behind each.
 CAST_SYSTEMS = {
@@ -26,10 +30,6 @@ CAST_SYSTEMS = {
         "T5_QReCC, T5_QReCC": "prf-17-26_t5-qrecc_ance_bm25-b-45-k-95_mono-duo-t5",
     },
 }
-CAST_RUN_FILES = sorted(
-    f"{CAST}/runs-2021/{run}_2021.trec"
-    for run in {run for systems in CAST_SYSTEMS.values() for run in systems.values()}
-)
 # What the text compares: name of the comparison -> pairs of systems, by their place above.
 CAST_COMPARISONS = {
     "2": {
@@ -44,21 +44,47 @@ CAST_COMPARISONS = {
     },
     "4": {"one rewriter a stage": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]},
 }
-# Printed metric -> measure. `trec_eval -c -l2 -M500`; no topic has 500 relevant documents, so that
-# a cut-off of the measure and one of the run are the same.
+# Year -> printed metric -> measure. `trec_eval -c -l2 -M500`, and 1000 for 2020; no topic has as many
+# relevant documents, so that a cut-off of the measure and one of the run are the same.
 CAST_MEASURES = {
-    "R@500": "R@500",
-    "MAP": "MAP@500",
-    "MRR": "RR@500",
-    "NDCG": "nDCG@500",
-    "NDCG@3": "nDCG@3",
+    year: {
+        f"R@{cutoff}": f"R@{cutoff}",
+        "MAP": f"MAP@{cutoff}",
+        "MRR": f"RR@{cutoff}",
+        "NDCG": f"nDCG@{cutoff}",
+        "NDCG@3": "nDCG@3",
+    }
+    for year, cutoff in (("2020", 1000), ("2021", 500))
 }
+# All small files of the chapter.
+CAST_RELEASED = [
+    *CAST_TURNS.values(),
+    f"{CAST}/qrels/2021.txt",
+    *dict.fromkeys(
+        f"{CAST}/runs-2021/{run}_2021.trec"
+        for systems in CAST_SYSTEMS.values()
+        for run in systems.values()
+    ),
+]
+# Changes in percent that section 3.4 gives: comparison, measure, end of the range.
+CAST_RANGES = [
+    ("rewriter", "recall change", "lowest"),
+    ("rewriter", "recall change", "highest"),
+    ("rankers", "recall change", "lowest"),
+    ("rankers", "recall change", "highest"),
+    ("rankers", "NDCG@3 change", "lowest"),
+    ("rankers", "NDCG@3 change", "highest"),
+    ("feedback", "recall change", "lowest"),
+    ("feedback", "recall change", "highest"),
+    ("one rewriter a stage", "recall change", "highest"),
+    ("one rewriter a stage", "NDCG@3 change", "highest"),
+]
 
 
 # Tables 3.2, 3.3 and 3.4 with the runs of 2021, and tests of the compared rows.
 rule lajewska2025_ch3_table:
     input:
-        qrels=resource(f"{CAST}/qrels/2021.txt"),
+        qrels=[resource(f"{CAST}/qrels/2021.txt")],
         runs=lambda wildcards: [
             resource(f"{CAST}/runs-2021/{run}_2021.trec")
             for run in CAST_SYSTEMS[wildcards.number].values()
@@ -80,10 +106,7 @@ rule lajewska2025_ch3_table:
     params:
         systems=lambda wildcards: list(CAST_SYSTEMS[wildcards.number]),
         comparisons=lambda wildcards: CAST_COMPARISONS[wildcards.number],
-        year="2021",
-        measures=CAST_MEASURES,
-        # What the text compares; Table 3.4 has no other measures.
-        compared=["R@500", "NDCG@3"],
+        measures={"2021": CAST_MEASURES["2021"]},
         scale=(0, 4),  # labels of CAsT
         relevance_level=2,
         face=face_of("released", "lajewska2025/table_3_{number}"),
@@ -92,6 +115,36 @@ rule lajewska2025_ch3_table:
         "Measures and tests of Table 3.{wildcards.number}"
     script:
         "../scripts/lajewska2025_ch3_table.py"
+
+
+# With the runs of 2020, which only the authors' repository has.
+use rule lajewska2025_ch3_table as lajewska2025_ch3_table_full with:
+    input:
+        qrels=[resource(f"{CAST}/qrels/{year}.txt") for year in CAST_MEASURES],
+        runs=lambda wildcards: runs_of_2020(wildcards)
+        + [
+            resource(f"{CAST}/runs-2021/{run}_2021.trec")
+            for run in CAST_SYSTEMS[wildcards.number].values()
+        ],
+    output:
+        **table_files("full", "lajewska2025/table_3_{number}"),
+        **beside("full", "lajewska2025/table_3_{number}", "tests"),
+    log:
+        "logs/lajewska2025/full_table_3_{number}.log",
+    benchmark:
+        "benchmarks/lajewska2025/full_table_3_{number}.tsv"
+    wildcard_constraints:
+        number="3|4",
+    params:
+        systems=lambda wildcards: list(CAST_SYSTEMS[wildcards.number]),
+        comparisons=lambda wildcards: CAST_COMPARISONS[wildcards.number],
+        measures=CAST_MEASURES,
+        scale=(0, 4),
+        relevance_level=2,
+        face=face_of("full", "lajewska2025/table_3_{number}"),
+        code=code_of("lajewska2025_ch3_table.py"),
+    message:
+        "Measures and tests of Table 3.{wildcards.number}, both years"
 
 
 # Section 3.3.3: how far the systems are from what was reported, and from each other.
@@ -132,14 +185,16 @@ rule lajewska2025_ch3_distances:
 rule lajewska2025_ch3_significance:
     input:
         tests=expand(
-            "results/released/lajewska2025/table_3_{number}.tests.csv", number=[3, 4]
+            "results/{{tier}}/lajewska2025/table_3_{number}.tests.csv", number=[3, 4]
         ),
     output:
-        **table_files("released", "lajewska2025/text_3_4"),
+        **table_files("{tier}", "lajewska2025/text_3_4"),
     log:
-        "logs/lajewska2025/text_3_4.log",
+        "logs/lajewska2025/{tier}_text_3_4.log",
     benchmark:
-        "benchmarks/lajewska2025/text_3_4.tsv"
+        "benchmarks/lajewska2025/{tier}_text_3_4.tsv"
+    wildcard_constraints:
+        tier="released|full",
     conda:
         "../../envs/base.yaml"
     resources:
@@ -147,9 +202,420 @@ rule lajewska2025_ch3_significance:
         runtime=5,
     params:
         alpha=0.05,  # L798
-        face=face_of("released", "lajewska2025/text_3_4"),
+        face=face_of("{tier}", "lajewska2025/text_3_4"),
         code=code_of("lajewska2025_ch3_significance.py"),
     message:
         "Significance of the differences of section 3.4"
     script:
         "../scripts/lajewska2025_ch3_significance.py"
+
+
+# Section 3.4: how large they are, from the tables of both years.
+rule lajewska2025_ch3_changes:
+    input:
+        tables=expand("results/full/lajewska2025/table_3_{number}.csv", number=[3, 4]),
+    output:
+        **table_files("full", "lajewska2025/text_3_4_1"),
+    log:
+        "logs/lajewska2025/full_text_3_4_1.log",
+    benchmark:
+        "benchmarks/lajewska2025/full_text_3_4_1.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=400,
+        runtime=5,
+    params:
+        systems=list(CAST_SYSTEMS["3"]),
+        comparisons=CAST_COMPARISONS["3"],
+        stages=list(CAST_SYSTEMS["4"]),
+        years=list(CAST_MEASURES),
+        ranges=CAST_RANGES,
+        face=face_of("full", "lajewska2025/text_3_4_1"),
+        code=code_of("lajewska2025_ch3_changes.py"),
+    message:
+        "Changes of the text of section 3.4"
+    script:
+        "../scripts/lajewska2025_ch3_changes.py"
+
+
+# The pipeline on the stages of retrieval.smk, one job a stage, with TREC runs between them: turns ->
+# queries -> first passes -> fusion and re-ranking -> measures. Runs are called after the rewriter and
+# the ranker. "training" are the turns of CAsT 2022, rewritten by hand, for the re-rankers.
+CAST_REWRITERS = [
+    "raw",
+    "queries",
+    "context",
+    "canard-org",
+    "canard",
+    "qrecc",
+    "manual",
+]
+CAST_LEXICAL = [(rewriter, "bm25") for rewriter in CAST_REWRITERS] + [
+    ("canard-org", "bm25-organisers"),
+    ("canard", "bm25-organisers"),
+    ("canard", "bm25-tuned"),
+    ("qrecc", "bm25-tuned"),
+    ("canard", "bm25-rm3"),
+    ("qrecc", "bm25-rm3"),
+    ("training", "bm25-tuned"),
+]
+CAST_ENCODED = [
+    (rewriter, encoder)
+    for rewriter in [*CAST_REWRITERS, "training"]
+    for encoder in ("dense", "splade")
+]
+# Fused run -> its parts.
+CAST_FUSED = {
+    f"{rewriter}.{fused}": [f"{rewriter}.{sparse}", f"{rewriter}.dense"]
+    for rewriter in ("canard", "qrecc")
+    for fused, sparse in (("fused", "bm25-tuned"), ("fused-rm3", "bm25-rm3"))
+} | {"training.fused": ["training.bm25-tuned", "training.dense"]}
+# Re-ranked run -> the first pass, the rewriter of the second one, and what is made of preferences
+# (none: point-wise re-ranking alone).
+CAST_SUM = {"how": "sum", "symmetric": True}
+CAST_RERANKED = (
+    {
+        f"{rewriter}.bm25.mono": (f"{rewriter}.bm25", rewriter, None)
+        for rewriter in CAST_REWRITERS
+    }
+    | {
+        f"{rewriter}.bm25-organisers.mono": (
+            f"{rewriter}.bm25-organisers",
+            rewriter,
+            None,
+        )
+        for rewriter in ("canard-org", "canard")
+    }
+    | {
+        f"{first}.{fused}.mono": (f"{first}.{fused}", first, None)
+        for first in ("canard", "qrecc")
+        for fused in ("fused", "fused-rm3")
+    }
+    | {
+        f"{first}.{fused}.duo": (f"{first}.{fused}", first, CAST_SUM)
+        for first in ("canard", "qrecc")
+        for fused in ("fused", "fused-rm3")
+    }
+    | {
+        f"{first}.fused-rm3.duo.{second}": (f"{first}.fused-rm3", second, CAST_SUM)
+        for first, second in (("canard", "qrecc"), ("qrecc", "canard"))
+    }
+    | {
+        f"qrecc.fused-rm3.duo-{name}": ("qrecc.fused-rm3", "qrecc", options)
+        for name, options in {
+            "one-sided": {"how": "sum", "symmetric": False},
+            "log": {"how": "log", "symmetric": True},
+            "log-one-sided": {"how": "log", "symmetric": False},
+        }.items()
+    }
+)
+
+
+# What was said, and what each way of rewriting makes of it.
+rule cast_queries:
+    input:
+        **{name: resource(key) for name, key in CAST_TURNS.items()},
+        documents="work/cast/documents.parquet",
+        collection="work/cast/queries.parquet",
+    output:
+        queries="work/castturns/queries.parquet",
+    log:
+        "logs/retrieval/castturns/queries.log",
+    benchmark:
+        "benchmarks/retrieval/castturns/queries.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        released=[name for name in CAST_TURNS if name != "topics"],
+        context=CAST_SYSTEM.context,
+        code=code_of("cast_queries.py"),
+    message:
+        "Queries of the turns of CAsT 2020"
+    script:
+        "../scripts/cast_queries.py"
+
+
+# Full tier: the same rewrites by the models themselves, beside those that were released. Nothing
+# else rests on it; for turns of one's own it is the first stage.
+rule cast_rewrite:
+    input:
+        topics=resource(f"{CAST}/topics/{{year}}_manual_evaluation_topics_v1.0.json"),
+        released=lambda wildcards: resource(
+            CAST_TURNS[wildcards.rewriter].replace("2020", wildcards.year)
+        ),
+        documents="work/cast/documents.parquet",
+    output:
+        rewrites="work/castturns/rewrites/{year}.{rewriter}.csv",
+    log:
+        "logs/retrieval/castturns/rewrite_{year}.{rewriter}.log",
+    benchmark:
+        "benchmarks/retrieval/castturns/rewrite_{year}.{rewriter}.tsv"
+    wildcard_constraints:
+        year="2020|2021",
+        rewriter="canard-org|canard|qrecc",
+    conda:
+        "../../envs/torch.yaml"
+    resources:
+        mem_mb=6000,
+        runtime=240,
+    params:
+        source=rewriter_source,
+        network=SETTINGS.network,
+        form=lambda wildcards: (
+            "full" if wildcards.rewriter == "canard-org" else "trimmed"
+        ),
+        # As in the authors' code.
+        separator=lambda wildcards: (
+            " <sep> " if wildcards.rewriter == "qrecc" else " ||| "
+        ),
+        length=512,
+        code=code_of("cast_rewrite.py"),
+    message:
+        "Rewriting the turns of CAsT {wildcards.year} ({wildcards.rewriter})"
+    script:
+        "../scripts/cast_rewrite.py"
+
+
+rule cast_search_lexically:
+    input:
+        queries="work/castturns/queries.parquet",
+        index="work/cast/index/STM2.vectors",
+    output:
+        runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_LEXICAL],
+    log:
+        "logs/retrieval/castturns/search_lexically.log",
+    benchmark:
+        "benchmarks/retrieval/castturns/search_lexically.tsv"
+    conda:
+        "../../envs/lucene.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        runs=CAST_LEXICAL,
+        tokens="STM2",
+        bm25={
+            "bm25": CAST_SYSTEM.bm25.default.model_dump(),
+            "bm25-organisers": CAST_SYSTEM.bm25.organisers.model_dump(),
+            "bm25-tuned": CAST_SYSTEM.bm25.tuned.model_dump(),
+            "bm25-rm3": CAST_SYSTEM.bm25.tuned.model_dump(),
+        },
+        rm3={"bm25-rm3": CAST_SYSTEM.rm3.model_dump()},
+        hits=CAST_SYSTEM.candidates,
+        code=code_of("cast_search_lexically.py"),
+    message:
+        "BM25 and RM3 on the CAsT passages"
+    script:
+        "../scripts/cast_search_lexically.py"
+
+
+# The dense vectors of the passages are there already; SPLADE's are made for the queries' terms.
+rule cast_search_encoded:
+    input:
+        queries="work/castturns/queries.parquet",
+        documents="work/cast/documents.parquet",
+        vectors="work/cast/encoded/dense.minilm.zero-shot.npz",
+        dense=files_of_encoder("minilm"),
+        splade=files_of_encoder("splade-tiny"),
+    output:
+        encoded=[f"work/castturns/encoded/{kind}.npz" for kind in ("dense", "splade")],
+        runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_ENCODED],
+    log:
+        "logs/retrieval/castturns/search_encoded.log",
+    benchmark:
+        "benchmarks/retrieval/castturns/search_encoded.tsv"
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        runs=CAST_ENCODED,
+        length=SETTINGS.query_by_example.lengths.zero_shot,
+        query=CAST_SYSTEM.query,
+        hits=CAST_SYSTEM.candidates,
+        code=code_of("cast_search_encoded.py"),
+    message:
+        "MiniLM and SPLADE-tiny on the CAsT passages"
+    script:
+        "../scripts/cast_search_encoded.py"
+
+
+rule cast_rerank:
+    input:
+        runs=[
+            f"work/castturns/runs/{'.'.join(run)}.run"
+            for run in CAST_LEXICAL + CAST_ENCODED
+        ],
+        encoded=[f"work/castturns/encoded/{kind}.npz" for kind in ("dense", "splade")],
+        qrels="work/cast/qrels.parquet",
+    output:
+        runs=[f"work/castturns/runs/{run}.run" for run in [*CAST_FUSED, *CAST_RERANKED]],
+    log:
+        "logs/retrieval/castturns/rerank.log",
+    benchmark:
+        "benchmarks/retrieval/castturns/rerank.tsv"
+    conda:
+        "../../envs/base.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        fused=CAST_FUSED,
+        reranked=CAST_RERANKED,
+        rrf=CAST_SYSTEM.rrf,
+        candidates=CAST_SYSTEM.candidates,
+        pairwise=CAST_SYSTEM.pairwise,
+        relevance_level=2,
+        code=code_of("cast_rerank.py"),
+    message:
+        "Fusing and re-ranking runs on the CAsT passages"
+    script:
+        "../scripts/cast_rerank.py"
+
+
+# Rows of a table that stands beside -> run. Rows are named after what they are.
+CAST_SHOWN = {
+    "systems": {
+        "as Table 3.2": {
+            "CANARD, full context + BM25 of the organisers + mono": "canard-org.bm25-organisers.mono",
+            "CANARD + BM25 of the organisers + mono": "canard.bm25-organisers.mono",
+        },
+        "as Table 3.3": {
+            "CANARD + BM25 + mono": "canard.bm25.mono",
+            "QReCC + BM25 + mono": "qrecc.bm25.mono",
+            "CANARD + MiniLM/BM25 + mono/duo": "canard.fused.duo",
+            "QReCC + MiniLM/BM25 + mono/duo": "qrecc.fused.duo",
+            "CANARD + MiniLM/BM25/RM3 + mono/duo": "canard.fused-rm3.duo",
+            "QReCC + MiniLM/BM25/RM3 + mono/duo": "qrecc.fused-rm3.duo",
+        },
+        "as Table 3.4": {
+            "CANARD, then QReCC": "canard.fused-rm3.duo.qrecc",
+            "QReCC, then CANARD": "qrecc.fused-rm3.duo.canard",
+        },
+    },
+    "rewriting": {
+        "as it was said": "raw",
+        "all utterances so far": "queries",
+        "the same and the last answer, trimmed": "context",
+        "T5-CANARD, full context": "canard-org",
+        "T5-CANARD": "canard",
+        "T5-QReCC": "qrecc",
+        "by hand": "manual",
+    },
+    "steps": {
+        "BM25": "bm25",
+        "BM25, tuned": "bm25-tuned",
+        "BM25, tuned + RM3": "bm25-rm3",
+        "SPLADE-tiny": "splade",
+        "MiniLM": "dense",
+        "BM25 + mono": "bm25.mono",
+        "MiniLM/BM25": "fused",
+        "MiniLM/BM25 + mono": "fused.mono",
+        "MiniLM/BM25 + mono/duo": "fused.duo",
+        "MiniLM/BM25/RM3": "fused-rm3",
+        "MiniLM/BM25/RM3 + mono": "fused-rm3.mono",
+        "MiniLM/BM25/RM3 + mono/duo": "fused-rm3.duo",
+    },
+    "aggregation": {
+        "both directions": {
+            "sum": "qrecc.fused-rm3.duo",
+            "sum of logarithms": "qrecc.fused-rm3.duo-log",
+        },
+        "one direction": {
+            "sum": "qrecc.fused-rm3.duo-one-sided",
+            "sum of logarithms": "qrecc.fused-rm3.duo-log-one-sided",
+        },
+    },
+}
+CAST_FIRST_PASSES = {
+    "BM25": "bm25",
+    "SPLADE-tiny": "splade",
+    "MiniLM": "dense",
+    "BM25 + mono": "bm25.mono",
+}
+CAST_SHOWN["rewriting"] = {
+    name: {ranker: f"{rewriter}.{run}" for ranker, run in CAST_FIRST_PASSES.items()}
+    for name, rewriter in CAST_SHOWN["rewriting"].items()
+}
+CAST_SHOWN["steps"] = {
+    name: {step: f"{rewriter}.{run}" for step, run in CAST_SHOWN["steps"].items()}
+    for name, rewriter in (("T5-CANARD", "canard"), ("T5-QReCC", "qrecc"))
+}
+CAST_ROWS = list(CAST_SHOWN["systems"]["as Table 3.3"].values())
+
+
+# Section 3.4 with the pipeline: a stand-in, since its passages and rankers are not the thesis's.
+rule lajewska2025_ch3_pipeline:
+    input:
+        queries="work/castturns/queries.parquet",
+        qrels="work/cast/qrels.parquet",
+        runs=[
+            f"work/castturns/runs/{run}.run"
+            for run in dict.fromkeys(
+                run
+                for shown in CAST_SHOWN.values()
+                for rows in shown.values()
+                for run in rows.values()
+            )
+        ],
+    output:
+        **table_files("released", "lajewska2025/text_3_4_1"),
+        **beside("released", "lajewska2025/text_3_4_1", "systems"),
+        **beside("released", "lajewska2025/text_3_4_1", "rewriting"),
+        **beside("released", "lajewska2025/text_3_4_1", "steps"),
+        **beside("released", "lajewska2025/text_3_4_1", "aggregation"),
+        **beside("released", "lajewska2025/text_3_4_1", "tests"),
+    log:
+        "logs/lajewska2025/text_3_4_1.log",
+    benchmark:
+        "benchmarks/lajewska2025/text_3_4_1.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=800,
+        runtime=5,
+    params:
+        measures={
+            "recall": f"R@{CAST_SYSTEM.candidates}",
+            "MAP": f"MAP@{CAST_SYSTEM.candidates}",
+            "MRR": f"RR@{CAST_SYSTEM.candidates}",
+            "NDCG": f"nDCG@{CAST_SYSTEM.candidates}",
+            "NDCG@3": "nDCG@3",
+        },
+        relevance_level=2,
+        shown=CAST_SHOWN,
+        names={
+            "systems": ("table", "row"),
+            "rewriting": ("rewriting", "ranker"),
+            "steps": ("rewriter", "step"),
+            "aggregation": ("of", "score"),
+        },
+        comparisons={
+            name: [(CAST_ROWS[a], CAST_ROWS[b]) for a, b in pairs]
+            for name, pairs in CAST_COMPARISONS["3"].items()
+        }
+        | {
+            # What the text compares with the system that has QReCC for both.
+            "one rewriter a stage": [
+                ("qrecc.fused-rm3.duo", other)
+                for other in (
+                    "canard.fused-rm3.duo",
+                    "canard.fused-rm3.duo.qrecc",
+                    "qrecc.fused-rm3.duo.canard",
+                )
+            ],
+        },
+        ranges=CAST_RANGES,
+        face=face_of("released", "lajewska2025/text_3_4_1"),
+        code=code_of("lajewska2025_ch3_pipeline.py"),
+    message:
+        "Variants of the pipeline on the CAsT passages (section 3.4)"
+    script:
+        "../scripts/lajewska2025_ch3_pipeline.py"

@@ -4,9 +4,14 @@ import pandas as pd
 from job import Job
 
 with Job(snakemake) as job:
-    tests = pd.concat(map(pd.read_csv, snakemake.input.tests)).query("metric == 'p_paired'")
-    least = tests.groupby(["comparison", "measure"], sort=False)["value"].min()
+    tests = pd.concat(
+        pd.read_csv(path, dtype={"cast_year": "str"}) for path in snakemake.input.tests
+    )
+    tests = tests.query("metric == 'p_paired'")
+    keys = ["comparison", "cast_year", "measure"]
+    least = tests.groupby(keys, sort=False)["value"].min()
     found = (least < snakemake.params.alpha).map({True: "yes", False: "no"}).reset_index()
-    measures = {"R@500": "recall significant", "NDCG@3": "NDCG@3 significant"}
-    found["metric"] = found.pop("measure").map(measures)
-    job.write_table(found.assign(cast_year="2021")[["comparison", "cast_year", "metric", "value"]])
+    # Recall is called after its cut-off, which each year has its own of.
+    measure = found.pop("measure").str.replace(r"^R@\d+$", "recall", regex=True)
+    found["metric"] = measure + " significant"
+    job.write_table(found[["comparison", "cast_year", "metric", "value"]])

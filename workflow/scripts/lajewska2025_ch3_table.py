@@ -28,47 +28,51 @@ def keys_of(number: str, system: str, year: str) -> dict[str, str]:
 
 with Job(snakemake) as job:
     number, settings = snakemake.wildcards.number, snakemake.params
-    qrels = read_qrels(snakemake.input.qrels, scale=settings.scale)
-    topics = qrels["query"].unique()
-    values = {
-        # With -c a topic that a run leaves out counts 0; these runs leave none out.
-        system: evaluate(
-            read_run(run, queries=topics),
-            qrels,
-            list(settings.measures.values()),
-            relevance_level=settings.relevance_level,
-            missing_topics="error",
-        )
-        for system, run in zip(settings.systems, snakemake.input.runs, strict=True)
-    }
-    names = {metric: metric for metric in settings.measures}
-    if number == "4":
-        names = {"R@500": "Recall", "NDCG@3": "NDCG@3"}
-    job.write_table(
-        pd.DataFrame(
-            [
-                keys_of(number, system, settings.year)
-                | {"metric": shown, "value": found[settings.measures[metric]].mean()}
-                for system, found in values.items()
-                for metric, shown in names.items()
-            ]
-        )
-    )
+    systems = settings.systems
     places = [
-        (name, settings.systems[a], settings.systems[b])
+        (name, systems[a], systems[b])
         for name, pairs in settings.comparisons.items()
         for a, b in pairs
     ]
-    parts = []
-    for metric in settings.compared:
-        one = pd.DataFrame(
-            {system: found[settings.measures[metric]] for system, found in values.items()}
-        )
-        tests = paired_beside_unpaired(
-            one, [(a, b) for _, a, b in places], comparisons=len(places) * len(settings.compared)
-        )
-        tests.insert(0, "comparison", [name for name, *_ in places])
-        parts.append(tests.assign(measure=metric))
-    keys = ["comparison", "measure", "a", "b"]
+    rows, parts = [], []
+    # The runs of one year stand behind those of the other.
+    for place, (year, measures) in enumerate(settings.measures.items()):
+        qrels = read_qrels(snakemake.input.qrels[place], scale=settings.scale)
+        topics = qrels["query"].unique()
+        runs = snakemake.input.runs[place * len(systems) : (place + 1) * len(systems)]
+        values = {
+            # With -c a topic that a run leaves out counts 0; these runs leave none out.
+            system: evaluate(
+                read_run(run, queries=topics),
+                qrels,
+                list(measures.values()),
+                relevance_level=settings.relevance_level,
+                missing_topics="error",
+            )
+            for system, run in zip(systems, runs, strict=True)
+        }
+        # What the text compares. Table 3.4 has no other measures.
+        recall = next(iter(measures))
+        names = {metric: metric for metric in measures}
+        if number == "4":
+            names = {recall: "Recall", "NDCG@3": "NDCG@3"}
+        rows += [
+            keys_of(number, system, year)
+            | {"metric": shown, "value": found[measures[metric]].mean()}
+            for system, found in values.items()
+            for metric, shown in names.items()
+        ]
+        compared = [recall, "NDCG@3"]
+        for metric in compared:
+            one = pd.DataFrame(
+                {system: found[measures[metric]] for system, found in values.items()}
+            )
+            tests = paired_beside_unpaired(
+                one, [(a, b) for _, a, b in places], comparisons=len(places) * len(compared)
+            )
+            tests.insert(0, "comparison", [name for name, *_ in places])
+            parts.append(tests.assign(cast_year=year, measure=metric))
+    job.write_table(pd.DataFrame(rows))
+    keys = ["comparison", "cast_year", "measure", "a", "b"]
     beside = pd.concat(parts).melt(keys, list(TESTS), var_name="metric")
     job.write_beside(beside, "tests", TESTS)

@@ -24,6 +24,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from everycell.retrieval.runs import id_order
 from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
 
 Kind = Literal["likelihoods", "term_weights", "vectors"]
@@ -87,6 +88,52 @@ class Encoded:
         ]
         scores = _SCORES[self.kind](self.documents, self.queries, *rows)
         return pairs[["query", "document"]].reset_index(drop=True).assign(score=scores)
+
+    def search(self, queries: Sequence[str], k: int) -> pd.DataFrame:
+        """Find the best documents of each query among all that were encoded.
+
+        Parameters
+        ----------
+        queries : sequence of str
+            Ids of n encoded queries.
+        k : int
+            Most documents a query, 1 or more.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A run: columns `query`, `document`, `score` (float64), queries in their order,
+            documents in trec_eval's (score, then id, both descending), also at the cut. Every
+            document has a score, so a query finds k or all.
+
+        Raises
+        ------
+        ValueError
+            A query that was not encoded, or a k below 1.
+
+        Examples
+        --------
+        >>> found = Encoded("vectors", np.eye(3), np.array([[1.0, 0.5, 0.5]]), list("abc"), ["q"])
+        >>> found.search(["q"], 2).values.tolist()
+        [['q', 'a', 1.0], ['q', 'c', 0.5]]
+        """
+        if k < 1:
+            raise ValueError(f"k is {k}: give 1 or more.")
+        rows = _rows(pd.Series(list(queries), dtype="str"), self.query_ids, "query")
+        ties, names = id_order(pd.Series(self.document_ids)), np.array(self.document_ids, object)
+        # In float64, as pairs are scored.
+        documents, vectors = (part.astype(np.float64) for part in (self.documents, self.queries))
+        parts = []
+        for query, row in zip(queries, rows, strict=True):
+            scores = documents @ vectors[[row]].T
+            scores = np.ravel(scores.toarray() if sparse.issparse(scores) else scores)
+            # Scores tie as trec_eval holds them.
+            order = np.lexsort((ties, -scores.astype(np.float32)))[:k]
+            parts.append(
+                pd.DataFrame({"query": query, "document": names[order], "score": scores[order]})
+            )
+        empty = pd.DataFrame({"query": [], "document": [], "score": np.empty(0)})
+        return pd.concat(parts or [empty], ignore_index=True)
 
 
 def _rows(wanted: pd.Series, ids: Sequence[str], what: str) -> npt.NDArray[np.intp]:

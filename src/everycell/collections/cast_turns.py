@@ -1,0 +1,190 @@
+"""Turns of TREC CAsT as they were said, and rewrites of them that the authors released.
+
+Topic files are the track's own (JSON), rewrites those of Lajewska and Balog, "From Baseline to Top
+Performer" (ECIR 2023; lajewska2025, chapter 3).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from everycell.collections.smart import CollectionError
+
+_FOLDER = "cast-reproducibility"
+#: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" is the rewriter with
+#: the organisers' context, the other two have the one that is trimmed to fit.
+FILES: Mapping[str, str] = {
+    "topics": f"{_FOLDER}/topics/2020_manual_evaluation_topics_v1.0.json",
+    "canard-org": f"{_FOLDER}/rewrites/2020/13_T5_CANARD_org.tsv",
+    "canard": f"{_FOLDER}/rewrites/2020/13_T5_CANARD.tsv",
+    "qrecc": f"{_FOLDER}/rewrites/2020/12_T5_QReCC.tsv",
+}
+
+_COLUMNS = ["conversation_id", "turn_id", "id", "query", "original"]
+# The answer that the track gives to a turn: its id, under the name of the year.
+_ANSWER_IDS = ("manual_canonical_result_id", "canonical_result_id")
+
+
+def read_turns(path: Path | str) -> pd.DataFrame:
+    r"""Read a topic file of CAsT 2020 or 2021 with hand-made rewrites.
+
+    Parameters
+    ----------
+    path : path
+        JSON: a list of conversations, each with ``number`` and ``turn``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a turn, in the order of the file: ``query_id`` ("81_4"), ``topic`` ("81"),
+        ``utterance`` as it was said, ``manual`` (rewritten by hand), ``answer_id`` (the passage or
+        document that answers it) and ``answer`` (its text; the file of 2020 has none). What a file
+        lacks is "". Blanks of texts are single ones.
+
+    Raises
+    ------
+    CollectionError
+        A file that is no such JSON, has no turn, has a turn twice, or one that says nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "topics.json"
+    >>> turn = {"number": 1, "raw_utterance": "Why?", "manual_rewritten_utterance": "Why rain?"}
+    >>> _ = path.write_text(json.dumps([{"number": 7, "turn": [turn]}]))
+    >>> read_turns(path).to_dict("records")
+    [{'query_id': '7_1', 'topic': '7', 'utterance': 'Why?', 'manual': 'Why rain?',
+      'answer_id': '', 'answer': ''}]
+    """
+    try:
+        conversations = json.loads(Path(path).read_text(encoding="utf-8"))
+        rows = [
+            _turn(conversation["number"], turn)
+            for conversation in conversations
+            for turn in conversation["turn"]
+        ]
+    # What is no JSON, is other JSON, or lacks a key or a text.
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise CollectionError(
+            f"{path}: is no topic file of CAsT ({type(error).__name__}: {error}); it holds a list "
+            "of conversations with number, turn and raw_utterance: fetch it again (delete it "
+            "first)."
+        ) from None
+    turns = pd.DataFrame(rows)
+    if turns.empty:
+        raise CollectionError(f"{path}: has no turn; fetch it again (delete it first).")
+    twice = turns.duplicated("query_id")
+    if twice.any():
+        raise CollectionError(
+            f"{path}: has the turn {turns['query_id'][twice.idxmax()]} twice; a turn stands once, "
+            "so fetch the file again (delete it first)."
+        )
+    silent = turns["utterance"] == ""
+    if silent.any():
+        raise CollectionError(
+            f"{path}: the turn {turns['query_id'][silent.idxmax()]} has an empty utterance; a turn "
+            "says something, so fetch the file again (delete it first)."
+        )
+    return turns
+
+
+def _turn(topic: int | str, turn: Mapping[str, Any]) -> dict[str, str]:
+    answer_ids = [turn[name] for name in _ANSWER_IDS if name in turn]
+    return {
+        "query_id": f"{topic}_{turn['number']}",
+        "topic": str(topic),
+        "utterance": _plain(turn["raw_utterance"]),
+        "manual": _plain(turn.get("manual_rewritten_utterance", "")),
+        "answer_id": str(answer_ids[0]) if answer_ids else "",
+        "answer": _plain(turn.get("passage", "")),
+    }
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
+    r"""Read rewrites of turns, as the authors released them.
+
+    Parameters
+    ----------
+    path : path
+        Tab-separated, with a head: conversation_id, turn_id, id, query (the rewrite), original.
+        Some files have a tab at the end of each line. Quotes are signs like others.
+    turns : pandas.DataFrame
+        From `read_turns`: what was rewritten.
+
+    Returns
+    -------
+    pandas.Series
+        Index ``query_id``, in the order of `turns`: the rewrite of each turn.
+
+    Raises
+    ------
+    CollectionError
+        A file without these columns; a turn that is unknown, stands twice, was said otherwise or
+        has no rewrite.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "rewrites.tsv"
+    >>> head, row = "\t".join(_COLUMNS), "7\t1\t7_1\tWhy rain?\tWhy?\t"
+    >>> _ = path.write_text(f"{head}\n{row}\n")
+    >>> read_rewrites(path, pd.DataFrame({"query_id": ["7_1"], "utterance": ["Why?"]})).to_dict()
+    {'7_1': 'Why rain?'}
+    """
+    lines = [line.split("\t") for line in _lines(path)]
+    if not lines or lines[0] != _COLUMNS:
+        raise CollectionError(
+            f"{path}: its first line is {lines[0] if lines else ''}; allowed is {_COLUMNS}, so "
+            "fetch it again (delete it first)."
+        )
+    said = dict(zip(turns["query_id"], turns["utterance"], strict=True))
+    found: dict[str, str] = {}
+    for number, fields in enumerate(lines[1:], 2):
+        if len(fields) not in (5, 6) or any(fields[5:]):
+            raise CollectionError(
+                f"{path}, line {number}: has {len(fields)} fields; allowed are the five of the "
+                "head, so fetch it again (delete it first)."
+            )
+        turn, rewrite, original = fields[2], _plain(fields[3]), _plain(fields[4])
+        fault = (
+            "is no turn of the topics"
+            if turn not in said
+            else "stands twice"
+            if turn in found
+            else f"was said otherwise ({original!r})"
+            if original != said[turn]
+            else "has an empty rewrite"
+            if not rewrite
+            else ""
+        )
+        if fault:
+            raise CollectionError(
+                f"{path}, line {number}: the turn {turn!r} {fault}; rewrites go with the topics of "
+                "their year, one a turn, so take both files from one source."
+            )
+        found[turn] = rewrite
+    lacking = [turn for turn in said if turn not in found]
+    if lacking:
+        raise CollectionError(
+            f"{path}: has no rewrite of the turn {lacking[0]!r} ({len(lacking)} of {len(said)} "
+            "turns have none); take rewrites and topics from one source."
+        )
+    return pd.Series({turn: found[turn] for turn in said}, name="text").rename_axis("query_id")
+
+
+def _lines(path: Path | str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise CollectionError(
+            f"{path}: is no UTF-8 text; fetch it again (delete it first)."
+        ) from None

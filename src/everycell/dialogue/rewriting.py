@@ -1,0 +1,321 @@
+"""Queries of a conversation: what was said, what was said before, and what a rewriter makes of it.
+
+===================  ==================================================  =========================
+function             query of turn i                                     lajewska2025
+===================  ==================================================  =========================
+`trimmed_context`    h_1 ... h_{i-1} trim(r_{i-1}) q_i                   L725, L743
+`full_context`       q_1 ... q_{i-3} r_{i-3} ... q_{i-1} r_{i-1} q_i     L721, the organisers'
+`with_history`       the first of both for all turns, h = q              (a query without a model)
+`rewrite`            what a rewriter makes of either, h = its own words  L725, L721
+===================  ==================================================  =========================
+
+q is an utterance, r its canonical answer, h what stands for an earlier turn. What is cut first
+where a limit is set: words of the answer, from its end; then whole earlier turns, the oldest first.
+The utterance itself is never cut: the organisers' context has no limit, and a model that cuts it at
+its own loses just what it should rewrite (L723).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import pandas as pd
+
+Count = Callable[[str], int]
+Form = Literal["trimmed", "full"]
+
+#: Earlier turns whose answers are in the organisers' context.
+ANSWERS = 3
+
+
+def count_words(text: str) -> int:
+    """Words between blanks.
+
+    Examples
+    --------
+    >>> count_words("what does it cost?")
+    4
+    """
+    return len(text.split())
+
+
+def trimmed_context(
+    history: Sequence[str],
+    answer: str,
+    utterance: str,
+    *,
+    length: int | None = None,
+    count: Count = count_words,
+    separator: str = " ",
+) -> str:
+    """Earlier turns, as much of the last answer as fits, and the utterance.
+
+    Parameters
+    ----------
+    history : sequence of str
+        What stands for the earlier turns, the oldest first; may be empty.
+    answer : str
+        Answer to the last of them; "" where there is none.
+    utterance : str
+        What was said now; not empty.
+    length : int, optional
+        Most units of the whole, 1 or more; not given: no limit.
+    count : callable
+        Units of a text, such as a model's tokens; more words must not be fewer units.
+    separator : str
+        Between the parts.
+
+    Returns
+    -------
+    str
+        The parts that are left, in their order. First the answer loses words from its end, then
+        the earlier turns go, the oldest first; the utterance stays.
+
+    Raises
+    ------
+    ValueError
+        An empty utterance, or one that is longer than the limit by itself.
+
+    Notes
+    -----
+    Source: lajewska2025, L725 and L743, which cut the answer. What is cut once no answer is left
+    is our choice: the thesis does not say.
+
+    Examples
+    --------
+    >>> turns = ["what is a heat pump", "is it loud"]
+    >>> trimmed_context(turns, "not very, about as a fridge", "and in winter?", length=12)
+    'what is a heat pump is it loud not and in winter?'
+    >>> trimmed_context(turns, "not very", "and in winter?", length=6)
+    'is it loud and in winter?'
+    """
+    if not utterance.strip():
+        raise ValueError("The utterance is empty: a turn says something, so leave the turn out.")
+    parts = [*history, utterance]
+    if length is None:
+        return separator.join([*history, answer, utterance] if answer else parts)
+    if count(utterance) > length:
+        raise ValueError(
+            f"The utterance {utterance[:40]!r} has {count(utterance)} units and the limit is "
+            f"{length}: raise the limit, since an utterance is not cut."
+        )
+    while count(separator.join(parts)) > length:
+        parts.pop(0)
+    words = answer.split() if len(parts) > len(history) else []
+
+    def joined(kept: int) -> str:
+        said = [" ".join(words[:kept])] if kept else []
+        return separator.join([*parts[:-1], *said, utterance])
+
+    fitting = bisect_right(range(1, len(words) + 1), length, key=lambda kept: count(joined(kept)))
+    return joined(fitting)
+
+
+def full_context(
+    utterances: Sequence[str], answers: Sequence[str], utterance: str, *, separator: str = " "
+) -> str:
+    """All earlier utterances, with the answers to the last three, and the utterance; no limit.
+
+    Parameters
+    ----------
+    utterances, answers : sequence of str
+        Of the earlier turns, the oldest first, as many of both; an answer may be "".
+    utterance : str
+        What was said now; not empty.
+    separator : str
+        Between the parts.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        An empty utterance, or other numbers of utterances and answers.
+
+    Notes
+    -----
+    Source: lajewska2025, L721, the context of the track's organisers as the thesis understood it.
+
+    Examples
+    --------
+    >>> full_context(["a", "b", "c", "d"], ["A", "B", "C", "D"], "e")
+    'a b B c C d D e'
+    """
+    if not utterance.strip():
+        raise ValueError("The utterance is empty: a turn says something, so leave the turn out.")
+    if len(utterances) != len(answers):
+        raise ValueError(
+            f"There are {len(utterances)} earlier utterances and {len(answers)} answers: give one "
+            "answer each, an empty one where there is none."
+        )
+    first = len(utterances) - ANSWERS
+    parts = [
+        part
+        for place, pair in enumerate(zip(utterances, answers, strict=True))
+        for part in (pair if place >= first else pair[:1])
+        if part
+    ]
+    return separator.join([*parts, utterance])
+
+
+def with_history(
+    turns: pd.DataFrame,
+    *,
+    answers: Mapping[str, str] | None = None,
+    length: int | None = None,
+    count: Count = count_words,
+) -> pd.Series:
+    """Each turn behind all earlier utterances of its conversation, as a query without a model.
+
+    Parameters
+    ----------
+    turns : pandas.DataFrame
+        Columns ``query_id``, ``topic``, ``utterance``; turns of a conversation in their order.
+    answers : mapping of str to str, optional
+        Turn -> its answer. The answer to the turn before is added, as far as it fits.
+    length, count
+        As in `trimmed_context`.
+
+    Returns
+    -------
+    pandas.Series
+        Index ``query_id``, as in `turns`: the query.
+
+    Raises
+    ------
+    ValueError
+        An answer to an unknown turn, and what `trimmed_context` refuses, with the turn.
+
+    Examples
+    --------
+    >>> turns = pd.DataFrame({"query_id": ["7_1", "7_2", "8_1"], "topic": ["7", "7", "8"]})
+    >>> turns["utterance"] = ["what is hail", "is it ice", "who won"]
+    >>> with_history(turns, answers={"7_1": "frozen rain"}, length=7).to_dict()
+    {'7_1': 'what is hail', '7_2': 'what is hail frozen is it ice', '8_1': 'who won'}
+    """
+    return rewrite(
+        turns,
+        lambda contexts: contexts,
+        answers=answers,
+        length=length,
+        count=count,
+        feed_back=False,
+    )
+
+
+def rewrite(
+    turns: pd.DataFrame,
+    rewriter: Callable[[list[str]], Sequence[str]],
+    *,
+    form: Form = "trimmed",
+    answers: Mapping[str, str] | None = None,
+    length: int | None = None,
+    count: Count = count_words,
+    separator: str = " ",
+    feed_back: bool = True,
+) -> pd.Series:
+    """Rewrite the turns of conversations one after the other.
+
+    The rewriter gets all first turns at once, then all second ones, and so on: what it made of
+    earlier turns stands in the context of later ones.
+
+    Parameters
+    ----------
+    turns : pandas.DataFrame
+        Columns ``query_id``, ``topic``, ``utterance``; turns of a conversation in their order.
+    rewriter : callable
+        Contexts -> as many rewrites, such as `everycell.learning.t5.generate` with its model.
+    form : {"trimmed", "full"}
+        Context: `trimmed_context` with earlier rewrites, or `full_context` with earlier utterances.
+    answers : mapping of str to str, optional
+        Turn -> its answer; a turn without one is allowed.
+    length, count, separator
+        As in `trimmed_context`; "full" has no limit.
+    feed_back : bool
+        Whether earlier turns stand in a trimmed context as they were rewritten; else as they were
+        said.
+
+    Returns
+    -------
+    pandas.Series
+        Index ``query_id``, as in `turns`: the rewrite of each turn.
+
+    Raises
+    ------
+    ValueError
+        An unknown form, a limit with "full", a turn twice, an answer to an unknown turn, other
+        numbers of contexts and rewrites, an empty rewrite, or what the contexts refuse.
+
+    Examples
+    --------
+    >>> turns = pd.DataFrame({"query_id": ["7_1", "7_2"], "topic": "7", "utterance": ["a", "b"]})
+    >>> rewrite(turns, lambda contexts: [text.upper() for text in contexts]).to_dict()
+    {'7_1': 'A', '7_2': 'A B'}
+    """
+    if form not in ("trimmed", "full"):
+        raise ValueError(f"form is {form!r}: give 'trimmed' or 'full'.")
+    if form == "full" and length is not None:
+        raise ValueError(f"length is {length} with the form 'full', which has no limit: drop it.")
+    twice = turns["query_id"].duplicated()
+    if twice.any():
+        raise ValueError(
+            f"The turn {turns['query_id'][twice].iloc[0]!r} is given twice: give a turn once."
+        )
+    answers = answers or {}
+    unknown = sorted(set(answers) - set(turns["query_id"]))
+    if unknown:
+        raise ValueError(
+            f"There is an answer to {unknown[0]!r}, which is none of the {len(turns)} turns: "
+            "leave it out, or add the turn."
+        )
+    made: dict[str, str] = {}
+    place = turns.groupby("topic", sort=False).cumcount()
+    conversations = {
+        topic: list(zip(part["query_id"], part["utterance"], strict=True))
+        for topic, part in turns.groupby("topic", sort=False)
+    }
+    for depth in range(int(place.max()) + 1 if len(turns) else 0):
+        now = turns[place == depth]
+        contexts = []
+        for topic, turn, utterance in zip(
+            now["topic"], now["query_id"], now["utterance"], strict=True
+        ):
+            earlier = conversations[topic][:depth]
+            said = [text for _, text in earlier]
+            replies = [answers.get(name, "") for name, _ in earlier]
+            try:
+                if form == "full":
+                    context = full_context(said, replies, utterance, separator=separator)
+                else:
+                    history = [made[name] for name, _ in earlier] if feed_back else said
+                    context = trimmed_context(
+                        history,
+                        replies[-1] if replies else "",
+                        utterance,
+                        length=length,
+                        count=count,
+                        separator=separator,
+                    )
+            except ValueError as error:
+                raise ValueError(f"Turn {turn!r}: {error}") from None
+            contexts.append(context)
+        rewrites = rewriter(contexts)
+        if len(rewrites) != len(contexts):
+            raise ValueError(
+                f"The rewriter made {len(rewrites)} rewrites of {len(contexts)} contexts: it must "
+                "give one each."
+            )
+        made.update(zip(now["query_id"], rewrites, strict=True))
+        empty = [name for name in now["query_id"] if not made[name].strip()]
+        if empty:
+            raise ValueError(
+                f"The rewriter made nothing of the turn {empty[0]!r}: a query has words, so take "
+                "another rewriter or leave the turn out."
+            )
+    return pd.Series(
+        {name: made[name] for name in turns["query_id"]}, name="text", dtype="str"
+    ).rename_axis("query_id")

@@ -1,0 +1,142 @@
+"""T5 as a rewriter of queries: a context of earlier turns in, a query out.
+
+Works for any fine-tuned T5 with its tokenizer, such as those of lajewska2025, chapter 3 (T5-base
+trained on CANARD or QReCC). Weights are read from safetensors only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from transformers import (
+    AutoTokenizer,
+    GenerationConfig,
+    PreTrainedTokenizerBase,
+    T5ForConditionalGeneration,
+)
+
+from everycell.learning.models import ModelError
+
+
+def load_t5(
+    source: str, *, network: bool = False
+) -> tuple[T5ForConditionalGeneration, PreTrainedTokenizerBase]:
+    """A T5 with its tokenizer, in eval mode, in float32, on the CPU.
+
+    Parameters
+    ----------
+    source : str
+        Folder of a model in safetensors with its tokenizer, or its name on the Hugging Face hub.
+    network : bool
+        Whether a name that is not in the hub's local cache may be downloaded.
+
+    Returns
+    -------
+    model : T5ForConditionalGeneration
+    tokenizer : transformers.PreTrainedTokenizerBase
+
+    Raises
+    ------
+    ModelError
+        No such model, another architecture, or weights that are a pickle, damaged or incomplete.
+
+    Examples
+    --------
+    >>> load_t5("castorini/no-such-model")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.learning.models.ModelError: The T5 castorini/no-such-model cannot be loaded (...):
+    name a folder with its weights in safetensors and its tokenizer, or allow the network.
+    """
+    options = {"local_files_only": not network or Path(source).is_dir()}
+    try:
+        model, report = T5ForConditionalGeneration.from_pretrained(
+            source, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **options
+        )
+        tokenizer = AutoTokenizer.from_pretrained(source, **options)
+    # A damaged or missing file ends in errors of safetensors, tokenizers, the hub and others.
+    except Exception as error:
+        reason = str(error).partition("\n")[0]
+        raise ModelError(
+            f"The T5 {source} cannot be loaded ({reason}): name a folder with its weights in "
+            "safetensors and its tokenizer, or allow the network."
+        ) from error
+    if missing := sorted(report["missing_keys"]):
+        raise ModelError(
+            f"The weights of {source} lack {missing[0]!r} and so are no T5: name a T5 that was "
+            "trained to rewrite."
+        )
+    return model.eval(), tokenizer
+
+
+def count_tokens(tokenizer: PreTrainedTokenizerBase, text: str) -> int:
+    """Tokens of a text as the model reads it, the end token included."""
+    return len(tokenizer(text, verbose=False)["input_ids"])
+
+
+def generate(
+    model: T5ForConditionalGeneration,
+    tokenizer: PreTrainedTokenizerBase,
+    texts: Sequence[str],
+    *,
+    length: int = 512,
+    new_tokens: int = 64,
+    beams: int = 10,
+    batch: int = 8,
+) -> list[str]:
+    """What a T5 writes for each text, by beam search.
+
+    Parameters
+    ----------
+    model, tokenizer
+        From `load_t5`.
+    texts : sequence of str
+        n texts; may be empty.
+    length : int
+        Tokens after which a text is cut, at its end.
+    new_tokens : int
+        Most tokens that are written.
+    beams : int
+        Width of the search, which stops as soon as so many candidates are complete; 10 in the
+        authors' code. 1 takes the likeliest token each time.
+    batch : int
+        Texts at a time; texts of one batch are padded to the longest.
+
+    Returns
+    -------
+    list of str
+        n texts without special tokens, blanks at their ends taken off.
+
+    Raises
+    ------
+    ValueError
+        A length, number of tokens, width or batch below 1.
+    """
+    sizes = {"length": length, "new_tokens": new_tokens, "beams": beams, "batch": batch}
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{name} is {size}: give 1 or more.")
+    settings = GenerationConfig(
+        max_new_tokens=new_tokens,
+        num_beams=beams,
+        early_stopping=beams > 1,
+        do_sample=False,
+        pad_token_id=model.config.pad_token_id,
+        eos_token_id=model.config.eos_token_id,
+        decoder_start_token_id=model.config.decoder_start_token_id,
+    )
+    written: list[str] = []
+    for start in range(0, len(texts), batch):
+        read = tokenizer(
+            list(texts[start : start + batch]),
+            truncation=True,
+            max_length=length,
+            padding=True,
+            return_token_type_ids=False,
+            return_tensors="pt",
+        ).to(model.device)
+        with torch.inference_mode():
+            found = model.generate(**read, generation_config=settings)
+        written += tokenizer.batch_decode(found, skip_special_tokens=True)
+    return [text.strip() for text in written]

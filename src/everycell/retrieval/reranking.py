@@ -1,0 +1,241 @@
+"""Second stages of a pipeline: another order for the best of a run, and orders from preferences.
+
+A point-wise re-ranker (monoT5) scores each document of a list by itself, a pair-wise one (duoT5)
+says of two documents which is the better one. This module knows neither: it takes their numbers.
+A pair-wise re-ranker reads every ordered pair of the documents that it is given, and how its
+probabilities p(i, j), that i is better than j, become one score of i is a choice:
+
+============  =========  ==============================================
+how           symmetric  score of i, summed over all other documents j
+============  =========  ==============================================
+sum           no         p(i, j)
+log           no         log p(i, j)
+sum           yes        p(i, j) + (1 - p(j, i))
+log           yes        log p(i, j) + log(1 - p(j, i))
+============  =========  ==============================================
+
+Source: Pradeep, Nogueira and Lin, "The Expando-Mono-Duo design pattern" (2021), section on duoT5.
+The code of lajewska2025, chapter 3, takes the symmetric sum; its text does not say.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from everycell.retrieval.runs import check_run, trec_order
+
+How = Literal["sum", "log"]
+
+# log p of a probability of 0 as a 32-bit softmax could just tell it from 0.
+_LEAST = float(np.finfo(np.float32).tiny)
+
+
+def best(run: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """The first documents of each query.
+
+    Parameters
+    ----------
+    run : pandas.DataFrame
+        Columns ``query``, ``document``, ``score``.
+    depth : int
+        Most documents a query, 1 or more.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A run in trec_eval's order (score, then id, both descending).
+
+    Raises
+    ------
+    ValueError
+        A depth below 1, and what :func:`~everycell.retrieval.runs.check_run` refuses.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [1.0, 3, 1]})
+    >>> best(run, 2)["document"].tolist()
+    ['b', 'c']
+    """
+    if depth < 1:
+        raise ValueError(f"depth is {depth}: give 1 or more.")
+    return trec_order(run).groupby("query", sort=False).head(depth).reset_index(drop=True)
+
+
+def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Put the re-scored documents of each query first, in their new order; the others follow.
+
+    Parameters
+    ----------
+    run : pandas.DataFrame
+        The first stage: columns ``query``, ``document``, ``score``.
+    scores : pandas.DataFrame
+        New scores of documents that the run has, such as its :func:`best` ones: the same columns.
+        A query without any keeps its order.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A run with the documents of `run`. Scores count down to 1 within a query, since those of
+        two stages have no common scale.
+
+    Raises
+    ------
+    ValueError
+        A re-scored document that its query's list does not have, and what
+        :func:`~everycell.retrieval.runs.check_run` refuses.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [3.0, 2, 1]})
+    >>> scores = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [0.1, 0.7]})
+    >>> rerank(run, scores).values.tolist()
+    [['q', 'b', 3.0], ['q', 'a', 2.0], ['q', 'c', 1.0]]
+    """
+    first, second = trec_order(run), trec_order(check_run(scores))
+    keys = ["query", "document"]
+    place = second[keys].assign(place=np.arange(len(second)))
+    merged = first.merge(place, on=keys, how="left")
+    if merged["place"].notna().sum() < len(second):
+        known = pd.MultiIndex.from_frame(first[keys])
+        row = second[~pd.MultiIndex.from_frame(second[keys]).isin(known)].iloc[0]
+        raise ValueError(
+            f"The document {row['document']!r} has a new score for query {row['query']!r}, whose "
+            "list does not have it: score documents of the list."
+        )
+    # Behind the last new place, in the old order.
+    order = merged["place"].fillna(len(second)).to_numpy()
+    query, _ = pd.factorize(merged["query"])
+    ordered = merged.iloc[np.lexsort((np.arange(len(merged)), order, query))]
+    counted = ordered.groupby("query", sort=False).cumcount(ascending=False) + 1.0
+    return ordered[keys].assign(score=counted).reset_index(drop=True)
+
+
+def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
+    """Every ordered pair of different documents of a query: what a pair-wise re-ranker reads.
+
+    Parameters
+    ----------
+    run : pandas.DataFrame
+        Columns ``query``, ``document``; n documents of a query give n (n - 1) pairs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``first``, ``second``: queries in their order, then first and second
+        documents in that of the run.
+
+    Raises
+    ------
+    ValueError
+        A document that its query has twice.
+
+    Examples
+    --------
+    >>> ordered_pairs(pd.DataFrame({"query": "q", "document": ["a", "b"]})).values.tolist()
+    [['q', 'a', 'b'], ['q', 'b', 'a']]
+    """
+    twice = run.duplicated(["query", "document"])
+    if twice.any():
+        row = run[twice].iloc[0]
+        raise ValueError(
+            f"The query {row['query']!r} has the document {row['document']!r} twice: a list has a "
+            "document once, so leave one out."
+        )
+    parts = [np.empty((0, 2), dtype=np.intp)]
+    query, _ = pd.factorize(run["query"])
+    for rows in pd.Series(range(len(run))).groupby(query).indices.values():
+        pairs = np.stack(np.meshgrid(rows, rows, indexing="ij"), axis=-1).reshape(-1, 2)
+        parts.append(pairs[pairs[:, 0] != pairs[:, 1]])
+    first, second = np.concatenate(parts).T
+    names = run["document"].to_numpy()
+    return pd.DataFrame(
+        {"query": run["query"].to_numpy()[first], "first": names[first], "second": names[second]}
+    )
+
+
+def aggregate_preferences(
+    preferences: pd.DataFrame, how: How = "sum", *, symmetric: bool = True
+) -> pd.DataFrame:
+    """One score of each document from the probabilities that it is better than each other one.
+
+    Parameters
+    ----------
+    preferences : pandas.DataFrame
+        Columns ``query``, ``first``, ``second``, ``probability`` (0 to 1) that the first document
+        is the better one: every ordered pair of a query once, as from :func:`ordered_pairs`.
+    how : {"sum", "log"}
+        Sum of probabilities, or of their logarithms (one of 0 counts as 1.2e-38).
+    symmetric : bool
+        Whether a pair also tells of its second document.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A run: columns ``query``, ``document``, ``score``, in trec_eval's order. Of n documents a
+        sum is from 0 to n - 1 (symmetric: 2 (n - 1)), a sum of logarithms 0 or below.
+
+    Raises
+    ------
+    ValueError
+        An unknown choice, a probability that is not from 0 to 1, a document against itself, a pair
+        twice, or a query that lacks a pair.
+
+    Notes
+    -----
+    With p(j, i) = 1 - p(i, j) the symmetric score is twice the other one. Where the probabilities
+    follow an order, in that p(i, k) >= p(j, k) for every third k and p(i, j) >= 1/2 >= p(j, i)
+    whenever i stands before j, all four choices give that order.
+
+    Examples
+    --------
+    >>> pairs = [("a", "b", 0.9), ("b", "a", 0.4), ("a", "c", 0.2)]
+    >>> pairs += [("c", "a", 0.7), ("b", "c", 0.5), ("c", "b", 0.5)]
+    >>> frame = pd.DataFrame(pairs, columns=["first", "second", "probability"]).assign(query="q")
+    >>> aggregate_preferences(frame).round(2).values.tolist()
+    [['q', 'c', 2.5], ['q', 'a', 2.0], ['q', 'b', 1.5]]
+    >>> aggregate_preferences(frame, symmetric=False).round(2).values.tolist()
+    [['q', 'c', 1.2], ['q', 'a', 1.1], ['q', 'b', 0.9]]
+    """
+    if how not in ("sum", "log"):
+        raise ValueError(f"how is {how!r}: give 'sum' or 'log'.")
+    p = preferences["probability"].to_numpy(dtype=float)
+    # Written so that NaN is refused too.
+    bad = ~((p >= 0) & (p <= 1))
+    if bad.any():
+        raise ValueError(
+            f"{_pair(preferences, bad)} has the probability {p[bad][0]}: give numbers from 0 to 1."
+        )
+    own = (preferences["first"] == preferences["second"]).to_numpy()
+    if own.any():
+        raise ValueError(f"{_pair(preferences, own)} is one document: compare different ones.")
+    twice = preferences.duplicated(["query", "first", "second"]).to_numpy()
+    if twice.any():
+        raise ValueError(f"{_pair(preferences, twice)} is given twice: give each pair once.")
+    won, lost = (p, 1 - p) if how == "sum" else (np.log(np.maximum(x, _LEAST)) for x in (p, 1 - p))
+    sides = [preferences[["query", "first"]].set_axis(["query", "document"], axis=1)] + [
+        preferences[["query", "second"]].set_axis(["query", "document"], axis=1)
+    ]
+    scored = pd.concat(
+        [sides[0].assign(score=won), sides[1].assign(score=lost if symmetric else 0.0)],
+        ignore_index=True,
+    )
+    found = scored.groupby(["query", "document"], sort=False).agg(
+        score=("score", "sum"), pairs=("score", "size")
+    )
+    wanted = 2 * (found.groupby(level="query", sort=False)["pairs"].transform("size") - 1)
+    if (found["pairs"] != wanted).any():
+        query, document = (found["pairs"] != wanted).idxmax()
+        raise ValueError(
+            f"The document {document!r} of query {query!r} is not compared with every other one in "
+            "both directions: give all ordered pairs."
+        )
+    return trec_order(found.reset_index()[["query", "document", "score"]])
+
+
+def _pair(preferences: pd.DataFrame, mask: np.ndarray) -> str:
+    """Name of the first pair of a mask, for messages."""
+    row = preferences[mask].iloc[0]
+    return f"The pair {row['first']!r}, {row['second']!r} of query {row['query']!r}"
