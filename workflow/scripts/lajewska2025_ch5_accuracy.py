@@ -79,8 +79,9 @@ def as_text(thresholds) -> str:
 
 
 def described(level: str, passages: str, rankings: str) -> str:
-    """Level and aggregation in words."""
-    return " ".join(part for part in (level, passages, rankings) if part)
+    """Level and aggregations in words: "ranking (max, then mean)" has maxima of sentences first."""
+    steps = ", then ".join(part for part in (passages, rankings) if part)
+    return f"{level} ({steps})" if steps else level
 
 
 def compared(name: str, other: str, one, another) -> list[tuple]:
