@@ -102,7 +102,7 @@ use rule fetch as fetch_cast_systems with:
 # Tables 3.2, 3.3 and 3.4 with the runs of 2021, and tests of the compared rows.
 rule lajewska2025_ch3_table:
     input:
-        qrels=resource(f"{CAST}/qrels/2021.txt"),
+        qrels=[resource(f"{CAST}/qrels/2021.txt")],
         runs=lambda wildcards: [
             resource(f"{CAST}/runs-2021/{run}_2021.trec")
             for run in CAST_SYSTEMS[wildcards.number].values()
