@@ -107,7 +107,7 @@ def test_one_file_is_a_target(tree):
 
 def test_nugget_labels_come_from_one_file_of_the_mirror_or_from_the_authors_tables(tree, tmp_path):
     target = "results/released/lajewska2025/table_6_8.csv"
-    assert tree.planned(target) == {"fetch_ginger_tables": 1, "lajewska2025_ch6_parts": 1}
+    assert tree.planned(target) == {"fetch_ginger-tables": 1, "lajewska2025_ch6_parts": 1}
     condensed = tmp_path / "ginger" / "nugget_assignments.jsonl.gz"
     condensed.parent.mkdir()
     condensed.touch()

@@ -3,13 +3,13 @@ WEIGHTS = ("splade-tiny", "minilm")
 # Files that a run needs together, in one job each: to start a job costs more than to fetch a file.
 FETCHED_TOGETHER = {
     **{encoder: files_of_encoder(encoder) for encoder in WEIGHTS},
-    "gender-bias-ir/runs": [resource(key) for key in DL19_RUNS.values()],
-    "gender-bias-ir/grepbiasir": [
+    "gender-bias-ir-runs": [resource(key) for key in DL19_RUNS.values()],
+    "gender-bias-ir-grepbiasir": [
         resource(key) for key in (GREPBIAS_QUERIES, *GREPBIAS_DOCUMENTS)
     ],
     "cast-reproducibility": [resource(key) for key in CAST_RELEASED],
-    "cast-snippets/batches": annotations("dataset")["dataset"],
-    "cast-snippets/preliminary-study": sorted(
+    "cast-snippets-batches": annotations("dataset")["dataset"],
+    "cast-snippets-preliminary-study": sorted(
         {
             file
             for group, files in annotations(*ANNOTATION_FILES, *SELECTION_FILES).items()
@@ -18,13 +18,13 @@ FETCHED_TOGETHER = {
         }
     ),
     "cast-answerability": [resource(key) for key in ANSWERABILITY_FILES.values()],
-    "ginger/tables": [resource(key) for key in TABLES],
+    "ginger-tables": [resource(key) for key in TABLES],
     **{
-        f"ir-collections/{collection}": [resource(key) for key in files.values()]
+        f"ir-collections-{collection}": [resource(key) for key in files.values()]
         for collection, files in FILES.items()
     },
-    "transparent-cis/pilot": [resource(key) for key in CH7_PILOT],
-    "user-satisfaction/dialogues": [
+    "transparent-cis-pilot": [resource(key) for key in CH7_PILOT],
+    "user-satisfaction-dialogues": [
         *rated_dialogues("ratings", "valid", "test").values(),
         *counterfactual_dialogues().values(),
     ],
@@ -72,7 +72,7 @@ for batch, files in FETCHED_TOGETHER.items():
 
     rule:
         name:
-            f"fetch_{batch.replace('/', '_')}"
+            f"fetch_{batch}"
         output:
             [ensure(file, non_empty=True) for file in files],
         log:
