@@ -74,7 +74,7 @@ def test_fast_and_plain_equal_statsmodels(typ, factors):
         pd.testing.assert_frame_equal(fast.table(column), plain, rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::everycell.statistics.RankDeficientDesignWarning")
+@pytest.mark.filterwarnings("ignore::everycell.statistics.anova.RankDeficientDesignWarning")
 @pytest.mark.parametrize("factors", [["a", "b"], ["a", "b", "c"]])
 def test_empty_cell_follows_statsmodels_where_it_tests_something(factors):
     frame = viewpoints_like()
@@ -93,7 +93,7 @@ def test_empty_cell_follows_statsmodels_where_it_tests_something(factors):
         pd.testing.assert_frame_equal(anova(frame, response, factors), ours)
 
 
-@pytest.mark.filterwarnings("ignore::everycell.statistics.RankDeficientDesignWarning")
+@pytest.mark.filterwarnings("ignore::everycell.statistics.anova.RankDeficientDesignWarning")
 def test_empty_cell_does_not_depend_on_the_order_of_rows():
     frame = viewpoints_like()
     expected = anova(frame, "z", ["a", "b"])
