@@ -73,7 +73,9 @@ def test_from_the_labels_to_the_verdicts(named, mirror):
     verdicts = [cell["verdict"] for cell in report["cells"]]
     assert len(verdicts) == 19 and verdicts.count("not_run") == 2
     assert verdicts.count("equal") >= 3
-    assert all(claim["on_rebuilt"] != "undecided" for claim in report["conclusions"])
+    undecided = [c["id"] for c in report["conclusions"] if c["on_rebuilt"] == "undecided"]
+    # ChatGPT's decisions on whole rankings were never released.
+    assert undecided == ["chatgpt_asked_for_rankings_is_worse_still"]
     assert named.everycell("verify").returncode == 0
 
 
