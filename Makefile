@@ -54,7 +54,7 @@ reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a s
 test: setup-test lint ## run the linters and the whole test suite
 	$(IN_VENV) python -m pytest -n $(WORKERS) -rs $(PYTEST_ARGS)
 
-setup: setup-lucene setup-torch ## make .venv with all that a run needs (2.6 GB)
+setup: setup-lucene setup-torch ## make .venv with all that a run needs (3 GB)
 
 setup-lucene: $(STAMPS)/project $(STAMPS)/lucene ## of these, only the library and Lucene with a JDK
 
