@@ -32,6 +32,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.artefacts import read_cells
+from everycell.dialogue.satisfaction import Confusion, fitting_confusions, scores
 from everycell.metrics.rank_overlap import rbo
 
 #: From the name of a table (``table_4_2``, or ``KEY/table_4_2`` for another paper's) to its cells.
@@ -239,18 +240,22 @@ def check_abolghasemi2026_oracle_bound(cells: Cells) -> Finding:
 _SATISFIED, _DISSATISFIED = "Satisfaction", "Dissatisfaction"
 
 
-class _Confusion(NamedTuple):
-    """Right answers among the satisfied and among the dissatisfied samples."""
+#: Columns of Table 3.6 by their name in the library.
+_MEASURES = {"Acc": "accuracy", "P": "precision", "R": "recall", "F1": "f1"}
+
+
+class _Size(NamedTuple):
+    """Samples of each class."""
 
     satisfied: int
     dissatisfied: int
 
 
-def _sizes(cells: Cells, dataset: str, test_data: str) -> _Confusion:
+def _sizes(cells: Cells, dataset: str, test_data: str) -> _Size:
     """Satisfied and dissatisfied samples of a test set (Table 3.5; Mixed is Main and CF)."""
     table = cells("table_3_5")
     parts = ["Main", "CF"] if test_data == "Mixed" else [test_data]
-    return _Confusion(
+    return _Size(
         *(
             int(sum(_number(table, row=row, dataset=dataset, collection=part) for part in parts))
             for row in (_SATISFIED, _DISSATISFIED)
@@ -258,45 +263,12 @@ def _sizes(cells: Cells, dataset: str, test_data: str) -> _Confusion:
     )
 
 
-def _macro(right: _Confusion, size: _Confusion) -> dict[str, float]:
-    """Accuracy and macro precision, recall and F1, in percent (L725-727)."""
-    false_satisfied = size.dissatisfied - right.dissatisfied
-    false_dissatisfied = size.satisfied - right.satisfied
-
-    def share(part: int, whole: int) -> float:
-        return part / whole if whole else 0.0
-
-    precision = (
-        share(right.satisfied, right.satisfied + false_satisfied),
-        share(right.dissatisfied, right.dissatisfied + false_dissatisfied),
-    )
-    recall = (
-        share(right.satisfied, size.satisfied),
-        share(right.dissatisfied, size.dissatisfied),
-    )
-    f1 = [2 * p * r / (p + r) if p + r else 0.0 for p, r in zip(precision, recall, strict=True)]
-    return {
-        "Acc": 100 * sum(right) / sum(size),
-        "P": 50 * sum(precision),
-        "R": 50 * sum(recall),
-        "F1": 50 * sum(f1),
-    }
+def _fitting(printed: dict[str, float], size: _Size) -> list[Confusion]:
+    """Confusion matrices that fit the four measures of a row."""
+    return fitting_confusions({_MEASURES[name]: value for name, value in printed.items()}, *size)
 
 
-def _fitting(printed: dict[str, float], size: _Confusion) -> list[_Confusion]:
-    """Confusion matrices whose four measures lie within one printed digit (0.01)."""
-    total = sum(size)
-    near = [n for n in range(total + 1) if abs(100 * n / total - printed["Acc"]) < 0.01]
-    return [
-        right
-        for n in near
-        for dissatisfied in range(max(0, n - size.satisfied), min(n, size.dissatisfied) + 1)
-        for right in [_Confusion(n - dissatisfied, dissatisfied)]
-        if all(abs(exact - printed[m]) < 0.01 for m, exact in _macro(right, size).items())
-    ]
-
-
-def _runs(cells: Cells) -> Iterator[tuple[tuple[str, str, str, str], dict[str, float], _Confusion]]:
+def _runs(cells: Cells) -> Iterator[tuple[tuple[str, str, str, str], dict[str, float], _Size]]:
     """Rows of Table 3.6: key (test data, model, setup, data set), measures, size."""
     key = ["test_data", "model", "setup", "dataset"]
     for name, row in cells("table_3_6").groupby(key, sort=False):
@@ -321,12 +293,15 @@ def audit_abolghasemi2026_mixed_is_not_the_sum(cells: Cells) -> Finding:
     found, mixed = [], [name for name in right if name[0] == "Mixed"]
     for name in mixed:
         unions = [
-            _Confusion(main.satisfied + cf.satisfied, main.dissatisfied + cf.dissatisfied)
+            Confusion(*map(sum, zip(main, cf, strict=True)))
             for main in right[("Main", *name[1:])]
             for cf in right[("CF", *name[1:])]
         ]
         if not set(unions) & set(right[name]):
-            sums, printed = ([tuple(fit) for fit in fits] for fits in (unions, right[name]))
+            sums, printed = (
+                [(fit.satisfied_right, fit.dissatisfied_right) for fit in fits]
+                for fits in (unions, right[name])
+            )
             found.append(f"{' '.join(name[1:])}: sum {sums}, printed {printed}")
     return _listed(found, f"all {len(mixed)} mixed rows are sums")
 
@@ -337,7 +312,7 @@ def audit_abolghasemi2026_cut_not_rounded(cells: Cells) -> Finding:
     found = []
     for name, printed, size in _runs(cells):
         for right in _fitting(printed, size):
-            for metric, exact in _macro(right, size).items():
+            for metric, exact in zip(_MEASURES, scores(right), strict=True):
                 if abs(exact - printed[metric]) > 0.005 + 1e-9:
                     place = f"{' '.join(name)} {metric}"
                     found.append(f"{place}: {exact:.3f} printed {printed[metric]:.2f}")

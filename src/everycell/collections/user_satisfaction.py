@@ -1,0 +1,595 @@
+"""Dialogues with the satisfaction of their users: USS, its split, and CAUSE's counterfactuals.
+
+A *sample* is what a user and a system said up to some utterance of the system, and whether the
+user was satisfied then. USS rates every utterance of a user, which tells how satisfied they were
+with what the system said before; the CAUSE files have samples with a label of 0 or 1.
+
+Sources: Sun et al., "Simulating User Satisfaction for the Evaluation of Task-oriented Dialogue
+Systems" (SIGIR 2021); the 8:1:1 split is from Deng et al. (WWW 2022), as Ye, Hu and Yilmaz (ASAP)
+released it; Abolghasemi et al., "CAUSE" (Findings of ACL 2024); abolghasemi2026, chapter 3. `FILES`
+has the registry keys, the data card (docs/data-cards/user-satisfaction.md) what they lack.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+
+from everycell.collections.smart import CollectionError
+
+#: Registry keys by benchmark: ratings, and the two parts of the split that are at hand.
+FILES: Mapping[str, Mapping[str, str]] = {
+    "MultiWOZ": {
+        "ratings": "user-satisfaction/uss/MWOZ.txt",
+        "valid": "user-satisfaction/asap/valid_mwoz.txt",
+        "test": "user-satisfaction/asap/test_mwoz.txt",
+    },
+    "SGD": {
+        "ratings": "user-satisfaction/uss/SGD.txt",
+        "valid": "user-satisfaction/asap/valid_sgd.txt",
+        "test": "user-satisfaction/asap/test_sgd.txt",
+    },
+}
+#: Registry keys of the counterfactual study, which has MultiWOZ alone.
+CAUSE_FILES: Mapping[str, str] = {
+    "main": "cause-counterfactuals/test_mwoz_main.txt",
+    "generated": "cause-counterfactuals/test_mwoz_cf.txt",
+}
+USER, SYSTEM = "USER", "SYSTEM"
+#: What a user says in the row of USS that rates the whole dialogue.
+OVERALL = "OVERALL"
+#: Ratings of USS; 1 and 2 are dissatisfaction (abolghasemi2026, L608).
+RATINGS = range(1, 6)
+SATISFIED_FROM = 3
+#: Exchanges that a sample of the split has, its last one without an answer. Longer ones are cut to
+#: the last 16, and are not found in USS then.
+EXCHANGES = range(4, 17)
+
+#: What the id of a counterfactual adds to its original's.
+COUNTERFACTUAL = "-cf"
+
+#: Speaker and text.
+Turn = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A dialogue up to an utterance of the system, and the satisfaction of its user then.
+
+    Attributes
+    ----------
+    id
+        Unique among the samples of a benchmark. A counterfactual has the id of its original and
+        "-cf".
+    benchmark
+        Such as "MultiWOZ".
+    turns
+        Speaker (`USER` or `SYSTEM`) and text of each utterance; the last one is the system's.
+    satisfied
+        Whether the user is satisfied with the last utterance.
+
+    Raises
+    ------
+    CollectionError
+        Another speaker, a last utterance that is not the system's, or another label.
+
+    Examples
+    --------
+    >>> sample = Sample("toy-1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> sample.turns[-1]
+    ('SYSTEM', 'At 8.')
+    """
+
+    id: str
+    benchmark: str
+    turns: tuple[Turn, ...]
+    satisfied: bool
+
+    def __post_init__(self) -> None:
+        """Check speakers, end and label."""
+        unknown = {speaker for speaker, _ in self.turns} - {USER, SYSTEM}
+        if unknown:
+            raise CollectionError(
+                f"Sample {self.id} has the speaker {min(unknown)!r}; allowed is {USER} or {SYSTEM}."
+            )
+        if not self.turns or self.turns[-1][0] != SYSTEM:
+            raise CollectionError(
+                f"Sample {self.id} does not end with an utterance of the system, which its label "
+                "is about; cut it there or leave it out."
+            )
+        if not isinstance(self.satisfied, bool):
+            raise CollectionError(
+                f"Sample {self.id} has the label {self.satisfied!r}; allowed is True or False."
+            )
+
+
+def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
+    r"""Samples of a file of CAUSE: one Python dictionary a line.
+
+    Parameters
+    ----------
+    path
+        A file of `CAUSE_FILES`.
+    benchmark, part
+        Start of the ids, which end with the number of the line.
+
+    Returns
+    -------
+    list of Sample
+        In the order of the file.
+
+    Raises
+    ------
+    CollectionError
+        An empty file, a line that is no literal dictionary of a dialogue and a label of 0 or 1, a
+        dialogue without an utterance of the system at its end, or one that the file has twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "main.txt"
+    >>> line = {"dialogue": "USER: A taxi?\nSYSTEM: At 8.", "binary_score": 1}
+    >>> _ = path.write_text(f"{line}\n")
+    >>> [sample] = read_samples(path, "toy", "test")
+    >>> sample.id, sample.turns, sample.satisfied
+    ('toy-test-0001', (('USER', 'A taxi?'), ('SYSTEM', 'At 8.')), True)
+    """
+    samples, seen = [], {}
+    for number, line in _lines(path):
+        where = f"{path}, line {number}"
+        found = _literal(line, where, "a dictionary with 'dialogue' and 'binary_score'")
+        if not isinstance(found, dict) or set(found) != {"dialogue", "binary_score"}:
+            raise _refused(where, line, "a dictionary with 'dialogue' and 'binary_score'")
+        label = found["binary_score"]
+        if type(label) is not int or label not in (0, 1):
+            raise _refused(where, label, "a 'binary_score' of 0 or 1")
+        turns = _turns(found["dialogue"], where)
+        if turns in seen:
+            raise CollectionError(
+                f"{where}: has the dialogue of line {seen[turns]} again; allowed is each dialogue "
+                "once, so fetch the file again (delete it first)."
+            )
+        seen[turns] = number
+        samples.append(Sample(f"{benchmark}-{part}-{number:04d}", benchmark, turns, label == 1))
+    if not samples:
+        raise CollectionError(f"{path}: is empty; fetch it again (delete the file first).")
+    return samples
+
+
+@dataclass(frozen=True)
+class RatedDialogue:
+    """A dialogue of USS with what several people said of each utterance of its user.
+
+    Attributes
+    ----------
+    turns
+        Speaker and text of each utterance.
+    ratings
+        For each utterance of the user the ratings (1 to 5), for one of the system nothing. The
+        place of a rating names no person: who rated is not released.
+    overall
+        Ratings of the whole dialogue, as many as of each utterance.
+    """
+
+    turns: tuple[Turn, ...]
+    ratings: tuple[tuple[int, ...], ...]
+    overall: tuple[int, ...]
+
+
+def most_frequent(ratings: Sequence[int]) -> int:
+    """Most frequent rating; of several the lowest, the rule behind Table 3.2.
+
+    Raises
+    ------
+    ValueError
+        No ratings.
+
+    Examples
+    --------
+    >>> most_frequent([3, 2, 3]), most_frequent([2, 3, 3, 2])
+    (3, 2)
+    """
+    counts = Counter(ratings)
+    if not counts:
+        raise ValueError("There are no ratings; give one or more.")
+    return min(counts, key=lambda rating: (-counts[rating], rating))
+
+
+def read_dialogues(path: Path) -> list[RatedDialogue]:
+    r"""Dialogues of USS.
+
+    Parameters
+    ----------
+    path
+        A file `ratings` of `FILES`: a blank line, then a line for each utterance (speaker, text,
+        act, ratings; tabs between), then one of the user `OVERALL`.
+
+    Returns
+    -------
+    list of RatedDialogue
+        In the order of the file.
+
+    Raises
+    ------
+    CollectionError
+        An empty file; a line without four fields, an unknown speaker, a rating that is none of
+        `RATINGS`, one of an utterance of the system, or another number of them than the first
+        line of the dialogue has; a dialogue without its last line or without an utterance of the
+        system.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "uss.txt"
+    >>> _ = path.write_text(
+    ...     "\nUSER\tA taxi?\tAsk\t3,3,4\nSYSTEM\tAt 8.\tTell\t\nUSER\tOVERALL\t\t3,2,4\n")
+    >>> [dialogue] = read_dialogues(path)
+    >>> dialogue.ratings, dialogue.overall
+    (((3, 3, 4), ()), (3, 2, 4))
+    """
+    dialogues, rows, start = [], [], 1
+    for number, line in _lines(path):
+        if not line.strip():
+            if rows:
+                raise _unended(path, number)
+            continue
+        where = f"{path}, line {number}"
+        start = start if rows else number
+        fields = line.split("\t")
+        if len(fields) != 4 or fields[0] not in (USER, SYSTEM):
+            raise _refused(where, line, f"{USER} or {SYSTEM}, text, act and ratings, by tabs")
+        speaker, text, _, rated = fields
+        ratings = _ratings(rated, speaker, where)
+        if rows and speaker == USER and len(ratings) != len(rows[0][2]):
+            raise _refused(where, rated, f"{len(rows[0][2])} ratings, as many as in line {start}")
+        rows.append((speaker, text.strip(), ratings))
+        if (speaker, text.strip()) == (USER, OVERALL):
+            if rows[0][0] != USER or not any(row[0] == SYSTEM for row in rows):
+                raise CollectionError(
+                    f"{path}, line {start}: the dialogue that starts here does not start with the "
+                    "user or has no utterance of the system; fetch the file again (delete it "
+                    "first)."
+                )
+            said = rows[:-1]
+            dialogues.append(
+                RatedDialogue(
+                    tuple((who, text) for who, text, _ in said),
+                    tuple(found for *_, found in said),
+                    ratings,
+                )
+            )
+            rows = []
+    if rows:
+        raise _unended(path, number)
+    if not dialogues:
+        raise CollectionError(f"{path}: is empty; fetch it again (delete the file first).")
+    return dialogues
+
+
+def read_split(path: Path) -> list[tuple[Turn, ...]]:
+    r"""Samples of a part of the split, up to the utterance of the user that was rated.
+
+    Parameters
+    ----------
+    path
+        A file `valid` or `test` of `FILES`: a list of exchanges ("user|||system"), a list of acts
+        and a label, with tabs between. That label is another one than the thesis uses.
+
+    Returns
+    -------
+    list of tuples of (speaker, text)
+        In the order of the file, each ending with the user; without the lines that rate a whole
+        dialogue (`OVERALL`).
+
+    Raises
+    ------
+    CollectionError
+        An empty file, a line that is none of the above, a sample without an utterance of the
+        system, or one that the file has twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "valid.txt"
+    >>> _ = path.write_text("['A taxi?|||At 8.', 'Thanks!|||']\t[1, 2]\t2\n")
+    >>> read_split(path)
+    [(('USER', 'A taxi?'), ('SYSTEM', 'At 8.'), ('USER', 'Thanks!'))]
+    """
+    allowed = "a list of 'user|||system', a list of acts and a label, by tabs"
+    seen: dict[tuple[Turn, ...], int] = {}
+    for number, line in _lines(path):
+        where = f"{path}, line {number}"
+        fields = line.split("\t")
+        if len(fields) != 3:
+            raise _refused(where, line, allowed)
+        exchanges = _literal(fields[0], where, allowed)
+        texts = isinstance(exchanges, list) and all(isinstance(each, str) for each in exchanges)
+        if not texts or not exchanges or any(each.count("|||") != 1 for each in exchanges):
+            raise _refused(where, fields[0], allowed)
+        said = [tuple(map(str.strip, each.split("|||"))) for each in exchanges]
+        asked, answered = said[-1]
+        if asked == OVERALL:
+            continue
+        if answered or len(said) == 1:
+            raise _refused(where, exchanges[-1], "an exchange, and then one without an answer")
+        turns = tuple(turn for user, system in said for turn in ((USER, user), (SYSTEM, system)))[
+            :-1
+        ]
+        if turns in seen:
+            raise CollectionError(
+                f"{where}: has the sample of line {seen[turns]} again; allowed is each sample "
+                "once, so fetch the file again (delete it first)."
+            )
+        seen[turns] = number
+    if not seen:
+        raise CollectionError(f"{path}: has no samples; fetch it again (delete the file first).")
+    return list(seen)
+
+
+class Split(NamedTuple):
+    """Samples of the three parts, labelled by the ratings of USS."""
+
+    train: list[Sample]
+    valid: list[Sample]
+    test: list[Sample]
+
+
+def split_samples(
+    dialogues: Sequence[RatedDialogue],
+    valid: Sequence[tuple[Turn, ...]],
+    test: Sequence[tuple[Turn, ...]],
+    benchmark: str,
+    *,
+    rule: Callable[[Sequence[int]], float] = most_frequent,
+    same_label: bool = True,
+    window: Literal["SYSTEM", "USER"] = SYSTEM,
+) -> Split:
+    """The split behind Table 3.2, with binary labels from the ratings.
+
+    A sample of `valid` and `test` is found in USS by all that its user said. Those that the split
+    cut to its last 16 exchanges are not found, and drop out. The training part was not released:
+    it is made of the dialogues that no sample of the other parts comes from, with as many
+    exchanges as theirs (`EXCHANGES`).
+
+    Parameters
+    ----------
+    dialogues
+        From `read_dialogues`.
+    valid, test
+        From `read_split`.
+    benchmark
+        Start of the ids, before the part and a number from 1.
+    rule
+        From the ratings of the user's next utterance to one rating; below `SATISFIED_FROM` is
+        dissatisfaction.
+    same_label
+        Where users of several dialogues said the same, all samples have the label of the first
+        dialogue, as in the released test set. If not, those of the training part have their own.
+    window
+        Whose utterances count as exchanges in the training part. They differ in one dialogue of
+        MultiWOZ, in which the system speaks three times in a row.
+
+    Returns
+    -------
+    Split
+        In the order of the files.
+
+    Raises
+    ------
+    CollectionError
+        A part of which no sample is found in USS.
+
+    Examples
+    --------
+    >>> def dialogue(name, rating):
+    ...     turns = [(("USER", "SYSTEM")[i % 2], f"{name}{i}") for i in range(9)]
+    ...     return RatedDialogue(tuple(turns), ((3,), ()) * 4 + ((rating,),), (3,))
+    >>> dialogues = [dialogue("a", 1), dialogue("b", 2), dialogue("c", 3)]
+    >>> split = split_samples(dialogues, [dialogues[1].turns], [dialogues[2].turns], "toy")
+    >>> [(sample.id, len(sample.turns), sample.satisfied) for sample in split.train]
+    [('toy-train-0001', 6, True), ('toy-train-0002', 8, False)]
+    >>> split.valid[0].satisfied, split.test[0].satisfied
+    (False, True)
+    """
+    prefixes = [
+        (place, dialogue.turns[: end + 1], rule(ratings) >= SATISFIED_FROM)
+        for place, dialogue in enumerate(dialogues)
+        for end, ratings in enumerate(dialogue.ratings)
+        if ratings
+    ]
+    first: dict[tuple[str, ...], tuple[int, bool]] = {}
+    for place, turns, satisfied in prefixes:
+        first.setdefault(_asked(turns), (place, satisfied))
+    held, parts = set(), []
+    for part in (valid, test):
+        matched = [(turns, first[_asked(turns)]) for turns in part if _asked(turns) in first]
+        if not matched:
+            raise CollectionError(
+                f"{benchmark}: no sample of a part is among the {len(dialogues)} rated dialogues; "
+                "fetch the files of one benchmark."
+            )
+        held |= {place for _, (place, _) in matched}
+        parts.append([(turns, satisfied) for turns, (_, satisfied) in matched])
+    training = [
+        (turns, first[_asked(turns)][1] if same_label else satisfied)
+        for place, turns, satisfied in prefixes
+        if place not in held and _length(turns, window) in EXCHANGES
+    ]
+    return Split(
+        *(
+            [
+                Sample(f"{benchmark}-{part}-{number:04d}", benchmark, turns[:-1], satisfied)
+                for number, (turns, satisfied) in enumerate(labelled, start=1)
+            ]
+            for part, labelled in zip(Split._fields, [training, *parts], strict=True)
+        )
+    )
+
+
+def counterfactuals(
+    main: Sequence[Sample], generated: Sequence[Sample], *, confirmed: bool = True
+) -> list[Sample]:
+    """Generated counterparts of samples, with ids that name their originals.
+
+    Parameters
+    ----------
+    main, generated
+        Sample i of one belongs to sample i of the other.
+    confirmed
+        Only those whose label is the other one: what people saw flipped (abolghasemi2026, L759).
+
+    Returns
+    -------
+    list of Sample
+        With the id of the original and "-cf", in the order of `main`.
+
+    Raises
+    ------
+    CollectionError
+        Lists of different length, or a pair of different length.
+
+    Examples
+    --------
+    >>> asked = ("USER", "A taxi?")
+    >>> main = [Sample("toy-1", "toy", (asked, ("SYSTEM", "At 8.")), True)]
+    >>> generated = [Sample("x", "toy", (asked, ("SYSTEM", "A train?")), False)]
+    >>> [sample.id for sample in counterfactuals(main, generated)]
+    ['toy-1-cf']
+    >>> counterfactuals(main, main)
+    []
+    """
+    if len(main) != len(generated):
+        raise CollectionError(
+            f"There are {len(main)} samples and {len(generated)} counterfactuals; allowed is one "
+            "for each sample, so fetch both files again (delete them first)."
+        )
+    found = []
+    for original, other in zip(main, generated, strict=True):
+        if len(original.turns) != len(other.turns):
+            raise CollectionError(
+                f"Sample {original.id} has {len(original.turns)} utterances and its counterfactual "
+                f"{len(other.turns)}; allowed is another last utterance only, so fetch both files "
+                "again (delete them first)."
+            )
+        if not confirmed or original.satisfied != other.satisfied:
+            found.append(replace(other, id=original.id + COUNTERFACTUAL))
+    return found
+
+
+def samples_frame(samples: Iterable[Sample]) -> pd.DataFrame:
+    """Samples as a frame that Parquet keeps.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `id`, `benchmark`, `turns` (list of pairs of speaker and text), `satisfied`.
+
+    Examples
+    --------
+    >>> sample = Sample("toy-1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> samples_frame([sample])["turns"][0]
+    [['USER', 'A taxi?'], ['SYSTEM', 'At 8.']]
+    >>> frame_samples(samples_frame([sample])) == [sample]
+    True
+    """
+    rows = [
+        (sample.id, sample.benchmark, [list(turn) for turn in sample.turns], sample.satisfied)
+        for sample in samples
+    ]
+    return pd.DataFrame(rows, columns=["id", "benchmark", "turns", "satisfied"])
+
+
+def frame_samples(frame: pd.DataFrame) -> list[Sample]:
+    """Samples of a frame made by `samples_frame`, also after Parquet; see there."""
+    columns = (frame[name] for name in ("id", "benchmark", "turns", "satisfied"))
+    return [
+        Sample(name, benchmark, tuple((who, text) for who, text in turns), bool(label))
+        for name, benchmark, turns, label in zip(*columns, strict=True)
+    ]
+
+
+def _turns(text: Any, where: str) -> tuple[Turn, ...]:
+    """Utterances of a dialogue that is written one a line."""
+    if not isinstance(text, str):
+        raise _refused(where, text, "a 'dialogue' that is text")
+    turns = []
+    for line in text.split("\n"):
+        speaker, colon, said = line.partition(":")
+        if not colon or speaker not in (USER, SYSTEM):
+            raise _refused(where, line, f"utterances that start with '{USER}:' or '{SYSTEM}:'")
+        turns.append((speaker, said.strip()))
+    if turns[-1][0] != SYSTEM:
+        what = "has no utterance of the system"
+        if any(speaker == SYSTEM for speaker, _ in turns):
+            what = "does not end with an utterance of the system"
+        raise CollectionError(
+            f"{where}: its dialogue {what}, so there is nothing to be satisfied with; fetch the "
+            "file again (delete it first)."
+        )
+    return tuple(turns)
+
+
+def _asked(turns: Iterable[Turn]) -> tuple[str, ...]:
+    """What the user said."""
+    return tuple(text for speaker, text in turns if speaker == USER)
+
+
+def _length(turns: Iterable[Turn], counted: str) -> int:
+    """Exchanges of a dialogue that ends with the user."""
+    said = sum(speaker == counted for speaker, _ in turns)
+    return said + (counted == SYSTEM)
+
+
+def _ratings(rated: str, speaker: str, where: str) -> tuple[int, ...]:
+    if speaker == SYSTEM:
+        if rated.strip():
+            raise _refused(where, rated, "no rating of an utterance of the system")
+        return ()
+    allowed = {str(rating): rating for rating in RATINGS}
+    found = rated.split(",")
+    for rating in found:
+        if rating not in allowed:
+            raise _refused(where, rating, "a rating from 1 to 5, with commas between")
+    return tuple(allowed[rating] for rating in found)
+
+
+def _unended(path: Path, number: int) -> CollectionError:
+    return CollectionError(
+        f"{path}, line {number}: a dialogue ends here without its line '{USER} {OVERALL}'; fetch "
+        "the file again (delete it first)."
+    )
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbers and texts of a file's lines; only a line feed ends one."""
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, start=1):
+                yield number, line.removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise CollectionError(
+            f"{path}: is no UTF-8 text ({error.reason} at byte {error.start}); fetch it again "
+            "(delete the file first)."
+        ) from None
+
+
+def _literal(text: str, where: str, allowed: str) -> Any:
+    """What a Python literal says; nothing in it is run."""
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, TypeError, ValueError, MemoryError, RecursionError):
+        raise _refused(where, text, f"{allowed}, as Python writes it and without code") from None
+
+
+def _refused(where: str, found: object, allowed: str) -> CollectionError:
+    shown = found if isinstance(found, str) else repr(found)
+    shown = shown if len(shown) <= 60 else f"{shown[:30]} ... {shown[-25:]}"
+    return CollectionError(
+        f"{where}: has {shown!r}; allowed is {allowed}, so fetch the file again (delete it first)."
+    )

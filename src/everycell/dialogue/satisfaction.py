@@ -1,0 +1,309 @@
+"""How well estimators of user satisfaction do, and what printed measures tell of them.
+
+Two classes: satisfied (true) and dissatisfied (false). Precision, recall and F1 are means over the
+two classes (macro averages), in percent as the thesis prints them; a class that nothing is
+predicted to be has precision 0, and one without samples recall 0, as scikit-learn has it
+(`zero_division=0`).
+
+Source: abolghasemi2026, sections 3.5 and 3.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from everycell.collections.user_satisfaction import COUNTERFACTUAL, Sample
+
+#: Printed unit of the measures of Table 3.6: what a value may be off when it is cut or rounded.
+UNIT = 0.01
+
+
+class Confusion(NamedTuple):
+    """Right and wrong answers by the true class."""
+
+    satisfied_right: int
+    satisfied_wrong: int
+    dissatisfied_right: int
+    dissatisfied_wrong: int
+
+
+class Scores(NamedTuple):
+    """Accuracy, and precision, recall and F1 averaged over the two classes; percent."""
+
+    accuracy: float
+    precision: float
+    recall: float
+    f1: float
+
+
+class Step(NamedTuple):
+    """A test set of an experiment in which dissatisfied samples are added.
+
+    Attributes
+    ----------
+    percent
+        Share of dissatisfied samples that it is named by.
+    added
+        How many samples were added.
+    """
+
+    percent: float
+    added: int
+
+
+def confusion(satisfied: Sequence[bool], predicted: Sequence[bool]) -> Confusion:
+    """Count right and wrong answers.
+
+    Parameters
+    ----------
+    satisfied, predicted : sequences of n bool
+        True class and prediction of the same samples; n is 1 or more.
+
+    Raises
+    ------
+    ValueError
+        No samples, different numbers of them, or something else than true and false.
+
+    Examples
+    --------
+    >>> confusion([True, True, False], [True, False, False])
+    Confusion(satisfied_right=1, satisfied_wrong=1, dissatisfied_right=1, dissatisfied_wrong=0)
+    """
+    truth, answers = np.asarray(satisfied), np.asarray(predicted)
+    if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
+        raise ValueError(
+            f"There are labels of shape {truth.shape} and predictions of shape {answers.shape}; "
+            "give as many predictions as labels, one or more."
+        )
+    for name, values in (("label", truth), ("prediction", answers)):
+        if values.dtype != bool:
+            raise ValueError(
+                f"A {name} is {values.dtype} ({values[0]!r}); give true for satisfied and false "
+                "for dissatisfied."
+            )
+    right = truth == answers
+    return Confusion(
+        *(int(np.sum(part)) for part in (truth & right, truth & ~right, ~truth & right)),
+        int(np.sum(~truth & ~right)),
+    )
+
+
+def scores(counts: Confusion) -> Scores:
+    """Measures of Table 3.6.
+
+    Examples
+    --------
+    What says "satisfied" of every sample of Main, MultiWOZ:
+
+    >>> [round(value, 2) for value in scores(Confusion(811, 0, 0, 40))]
+    [95.3, 47.65, 50.0, 48.8]
+    """
+    if min(counts) < 0 or not sum(counts):
+        raise ValueError(
+            f"The counts of answers are {tuple(counts)}; give counts of 0 or more, and one that is "
+            "not 0."
+        )
+    classes = [
+        (counts.satisfied_right, counts.satisfied_wrong, counts.dissatisfied_wrong),
+        (counts.dissatisfied_right, counts.dissatisfied_wrong, counts.satisfied_wrong),
+    ]
+    precision = [_share(right, right + taken) for right, _, taken in classes]
+    recall = [_share(right, right + missed) for right, missed, _ in classes]
+    # Of the two means of a class; the same as from its precision and recall, without 0/0.
+    f1 = [_share(2 * right, 2 * right + missed + taken) for right, missed, taken in classes]
+    right = counts.satisfied_right + counts.dissatisfied_right
+    return Scores(100 * right / sum(counts), 50 * sum(precision), 50 * sum(recall), 50 * sum(f1))
+
+
+def fitting_confusions(
+    printed: Mapping[str, float], satisfied: int, dissatisfied: int, *, within: float = UNIT
+) -> list[Confusion]:
+    """Every count of right and wrong answers that could have given printed measures.
+
+    Parameters
+    ----------
+    printed
+        Measures (fields of `Scores`) in percent; `accuracy` must be among them.
+    satisfied, dissatisfied
+        Samples of each class.
+    within
+        A measure fits that is less than this away from its print. The default admits values that
+        were rounded and values that were cut.
+
+    Returns
+    -------
+    list of Confusion
+        From the fewest right dissatisfied samples to the most, for each fitting number of right
+        answers.
+
+    Raises
+    ------
+    ValueError
+        No accuracy, an unknown measure, or no samples.
+
+    Examples
+    --------
+    >>> printed = {"accuracy": 73.80, "precision": 51.56, "recall": 56.54, "f1": 48.23}
+    >>> fitting_confusions(printed, 811, 40)
+    [Confusion(satisfied_right=613, satisfied_wrong=198, dissatisfied_right=15, \
+dissatisfied_wrong=25)]
+    """
+    unknown = set(printed) - set(Scores._fields)
+    if unknown or "accuracy" not in printed:
+        raise ValueError(
+            f"The measures are {sorted(printed)}; give accuracy and any of "
+            f"{', '.join(Scores._fields[1:])}."
+        )
+    total = satisfied + dissatisfied
+    if min(satisfied, dissatisfied) < 0 or not total:
+        raise ValueError(
+            f"There are {satisfied} satisfied and {dissatisfied} dissatisfied samples; give "
+            "counts of 0 or more, and one that is not 0."
+        )
+    fitting = []
+    for right in range(total + 1):
+        if abs(100 * right / total - printed["accuracy"]) >= within:
+            continue
+        for found in range(max(0, right - satisfied), min(right, dissatisfied) + 1):
+            counts = Confusion(
+                right - found, satisfied - right + found, found, dissatisfied - found
+            )
+            measured = scores(counts)._asdict()
+            if all(abs(measured[name] - value) < within for name, value in printed.items()):
+                fitting.append(counts)
+    return fitting
+
+
+def jaccard(main: Collection[str], counterfactual: Collection[str]) -> float:
+    """Overlap of what is solved in the original and in the counterfactual form (L828), 0 to 1.
+
+    Parameters
+    ----------
+    main, counterfactual
+        Ids of the solved samples, each once; that of a counterfactual is its original's and "-cf".
+        Of Main all samples count, also those without a confirmed counterfactual: so five of the
+        eight values of Table 3.7 come out of the counts behind Table 3.6.
+
+    Returns
+    -------
+    float
+        Samples in both over samples in either; NaN where nothing is solved in either.
+
+    Raises
+    ------
+    ValueError
+        An id twice.
+
+    Examples
+    --------
+    >>> jaccard(["1", "2", "3"], ["2-cf", "3-cf", "4-cf"])
+    0.5
+    """
+    one = set(main)
+    other = {name.removesuffix(COUNTERFACTUAL) for name in counterfactual}
+    if len(one) != len(main) or len(other) != len(counterfactual):
+        raise ValueError("An id stands twice among the solved samples; give each once.")
+    either = one | other
+    return len(one & other) / len(either) if either else float("nan")
+
+
+def dissatisfaction_steps(
+    satisfied: int, dissatisfied: int, available: int, *, step: int = 5
+) -> list[Step]:
+    """How many dissatisfied samples to add for each share of them, from what is there on (L821).
+
+    Parameters
+    ----------
+    satisfied, dissatisfied
+        Samples of the test set; at least one in all.
+    available
+        Dissatisfied samples that can be added.
+    step
+        Percentage points from one share to the next, 1 to 50. Shares are its multiples.
+
+    Returns
+    -------
+    list of Step
+        The test set as it is, then each share that can be reached with as few samples as give at
+        least that share.
+
+    Raises
+    ------
+    ValueError
+        Negative counts, no samples, or a step that is not from 1 to 50.
+
+    Examples
+    --------
+    Main of MultiWOZ with the 524 dissatisfied counterfactuals:
+
+    >>> steps = dissatisfaction_steps(811, 40, 524)
+    >>> [(round(step.percent, 1), step.added) for step in steps][:3], steps[-1]
+    ([(4.7, 0), (5, 3), (10, 51)], Step(percent=40, added=501))
+    """
+    total = satisfied + dissatisfied
+    if min(satisfied, dissatisfied, available) < 0 or not total:
+        raise ValueError(
+            f"There are {satisfied} satisfied, {dissatisfied} dissatisfied and {available} further "
+            "samples; give counts of 0 or more, and a test set with one sample or more."
+        )
+    if not 1 <= step <= 50:
+        raise ValueError(f"The step is {step} points; give 1 to 50.")
+    steps = [Step(100 * dissatisfied / total, 0)]
+    for percent in range(step, 100, step):
+        # (dissatisfied + added) / (total + added) is percent or more.
+        added = -((100 * dissatisfied - percent * total) // (100 - percent))
+        if 0 < added <= available:
+            steps.append(Step(percent, added))
+    return steps
+
+
+def growing_test_sets(
+    main: Sequence[Sample], counterfactual: Sequence[Sample], *, step: int = 5, seed: int
+) -> Iterator[tuple[float, list[Sample]]]:
+    """Test sets of Figures 3.4 and 3.5: Main with more and more dissatisfied counterfactuals.
+
+    Parameters
+    ----------
+    main
+        The original test set.
+    counterfactual
+        Counterfactuals; the dissatisfied ones are added, each once.
+    step
+        As `dissatisfaction_steps`.
+    seed
+        Of the order in which they are added, which the thesis does not name.
+
+    Yields
+    ------
+    percent
+        Share of dissatisfied samples: that of Main, then multiples of `step`.
+    samples
+        Main, then the added ones. Each set is the start of the next.
+
+    Raises
+    ------
+    ValueError
+        As `dissatisfaction_steps`.
+
+    Examples
+    --------
+    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
+    >>> main = [Sample(f"m{n}", "toy", turns, True) for n in range(9)]
+    >>> others = [Sample(f"c{n}", "toy", turns, False) for n in range(4)]
+    >>> [(percent, len(test)) for percent, test in growing_test_sets(main, others, step=10, seed=1)]
+    [(0.0, 9), (10, 10), (20, 12), (30, 13)]
+    """
+    unhappy = [sample for sample in counterfactual if not sample.satisfied]
+    order = np.random.default_rng(seed).permutation(len(unhappy))
+    satisfied = sum(sample.satisfied for sample in main)
+    for percent, added in dissatisfaction_steps(
+        satisfied, len(main) - satisfied, len(unhappy), step=step
+    ):
+        yield percent, [*main, *(unhappy[place] for place in order[:added])]
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

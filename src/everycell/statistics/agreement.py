@@ -1,0 +1,124 @@
+"""Agreement of people who label the same cases.
+
+Cohen's kappa is scikit-learn's (`sklearn.metrics.cohen_kappa_score`), Fleiss' that of statsmodels
+(`statsmodels.stats.inter_rater.fleiss_kappa`); what is added are checks, and the shares that they
+rest on. A kappa is 1 for full agreement, 0 for what chance gives two people with the same
+habits, and negative below that.
+
+Used by abolghasemi2026, Table 3.3.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import aggregate_raters
+from statsmodels.stats.inter_rater import fleiss_kappa as _fleiss_kappa
+
+Labels = Sequence[Any] | npt.NDArray[Any]
+
+
+def percent_agreement(first: Labels, second: Labels) -> float:
+    """Share of cases that two people label alike, in percent, 0 to 100.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n,)
+        Labels of the same cases in the same order; n is 1 or more.
+
+    Raises
+    ------
+    ValueError
+        No cases, or different numbers of them.
+
+    Examples
+    --------
+    >>> percent_agreement([1, 1, 0, 1], [1, 0, 0, 1])
+    75.0
+    """
+    one, other = _paired(first, second)
+    return float(100 * np.mean(one == other))
+
+
+def cohens_kappa(first: Labels, second: Labels) -> float:
+    """Cohen's kappa of two people, -1 to 1.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n,)
+        Labels of the same cases in the same order; n is 1 or more.
+
+    Returns
+    -------
+    float
+        NaN where both give one and the same label throughout, since chance agrees fully too.
+
+    Raises
+    ------
+    ValueError
+        No cases, or different numbers of them.
+
+    Examples
+    --------
+    >>> cohens_kappa([1, 1, 0, 1], [1, 0, 0, 1])
+    0.5
+    >>> cohens_kappa([1, 1], [1, 1])
+    nan
+    """
+    one, other = _paired(first, second)
+    with warnings.catch_warnings():
+        # What scikit-learn warns of is the NaN that is promised above.
+        warnings.simplefilter("ignore")
+        return float(cohen_kappa_score(one, other))
+
+
+def fleiss_kappa(labels: npt.ArrayLike) -> float:
+    """Fleiss' kappa of several people whose places do not tell who they are, -1 to 1.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n, k)
+        Labels of n cases by k people each; n is 1 or more, k 2 or more.
+
+    Returns
+    -------
+    float
+        NaN where all labels are the same.
+
+    Raises
+    ------
+    ValueError
+        No cases, fewer than two people, or cases with different numbers of labels.
+
+    Examples
+    --------
+    >>> round(fleiss_kappa([[1, 1, 0], [0, 0, 0], [1, 1, 1]]), 3)
+    0.55
+    """
+    try:
+        table = np.asarray(labels)
+    except ValueError:
+        table = np.empty(0)
+    if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
+        raise ValueError(
+            "The labels are no table of cases by people; give every case as many labels as the "
+            "others, two or more."
+        )
+    counts, _ = aggregate_raters(table)
+    with np.errstate(invalid="ignore"):
+        return float(_fleiss_kappa(counts))
+
+
+def _paired(first: Labels, second: Labels) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    one, other = np.asarray(first), np.asarray(second)
+    if one.ndim != 1 or one.shape != other.shape or not len(one):
+        raise ValueError(
+            f"The labels have the shapes {one.shape} and {other.shape}; give two lists of the same "
+            "length, with one case or more."
+        )
+    return one, other
