@@ -426,6 +426,72 @@ class TermFairness(_Model):
     msmarco: MsMarco = MsMarco()
 
 
+class Estimator(_Model):
+    """How one kind of estimator of user satisfaction is trained."""
+
+    steps: int = Field(ge=1, description="Steps of a training.")
+    batch: int = Field(ge=1, description="Samples a step.")
+    learning_rate: float = Field(gt=0, lt=1, description="Highest learning rate.")
+    validations: int = Field(
+        2, ge=1, description="Times that it is validated; the best state of them is kept."
+    )
+    samples: int | None = Field(
+        None, ge=2, description="Training samples, the first ones of a benchmark; null: all."
+    )
+
+
+class TextEstimator(Estimator):
+    """A BERT that reads the last words of a dialogue."""
+
+    length: int = Field(128, ge=8, le=512, description="Word pieces that it reads.")
+
+
+class TurnEstimator(Estimator):
+    """ASAP, which reads a dialogue turn by turn."""
+
+    frozen: bool = Field(True, description="Whether the encoder of utterances stays as it is.")
+    turns: int = Field(16, ge=1, description="Turns that it reads, the last ones.")
+    utterance: int = Field(64, ge=3, le=512, description="Word pieces of an utterance.")
+    size: int = Field(128, ge=8, multiple_of=8, description="Width of both transformers.")
+    heads: int = Field(4, ge=1, description="Heads of their attention.")
+    layers: int = Field(2, ge=1, description="Layers of the transformer over turns.")
+    hawkes_layers: int = Field(2, ge=1, description="Layers of the Hawkes process.")
+
+
+class PlantedSatisfaction(_Model):
+    """Sizes of the generated dialogues whose satisfaction is known."""
+
+    dialogues: int = Field(120, ge=10, description="Dialogues of the training part.")
+    test_dialogues: int = Field(40, ge=5, description="Of the validation and of the test part.")
+    dissatisfied: float = Field(0.06, gt=0, lt=1, description="Share of faulty answers.")
+    noise: float = Field(0.03, ge=0, lt=0.5, description="Share of labels that are turned round.")
+
+
+class FewShot(_Model):
+    """Labels of a language model that is shown two examples."""
+
+    samples: int = Field(50, ge=2, description="Samples of Main and of CF that it labels.")
+    max_tokens: int = Field(8, ge=1, description="Tokens of an answer.")
+
+
+class UserSatisfaction(_Model):
+    """Estimators of chapter 3 of abolghasemi2026."""
+
+    seeds: int = Field(1, ge=1, le=100, description="Trainings of each estimator.")
+    upsampling: list[Annotated[int, Field(ge=1, le=50)]] = Field(
+        [1, 10, 20],
+        min_length=1,
+        description="How often a dissatisfied sample stands in the training set.",
+    )
+    bert: TextEstimator = TextEstimator(steps=100, batch=32, learning_rate=5e-4)
+    asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=3400)
+    orders: int = Field(
+        100, ge=2, description="Random orders in which dissatisfied samples are added."
+    )
+    planted: PlantedSatisfaction = PlantedSatisfaction()
+    few_shot: FewShot = FewShot()
+
+
 class Config(_Model):
     """All that ``config.yaml`` may hold.
 
@@ -447,6 +513,7 @@ class Config(_Model):
     user_studies: UserStudies = UserStudies()
     query_by_example: QueryByExample = QueryByExample()
     term_fairness: TermFairness = TermFairness()
+    user_satisfaction: UserSatisfaction = UserSatisfaction()
 
     def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
         """Mirror to use: the environment's, else the configured one, else none.
@@ -475,7 +542,7 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     Traceback (most recent call last):
         ...
     everycell.config.ConfigError: config.yaml: `sead` is no key (did you mean `seed`?); allowed \
-are: mirror, cache, network, seed, user_studies, query_by_example, term_fairness.
+are: mirror, cache, network, seed, user_studies, query_by_example, term_fairness, user_satisfaction.
     >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):
         ...

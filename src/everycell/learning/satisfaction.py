@@ -35,6 +35,8 @@ SYSTEM = "SYSTEM"
 #: Word pieces of an utterance, as in the code of both systems that the thesis trains.
 UTTERANCE = 64
 _WORD = re.compile(r"\w+")
+# Dialogues that a word or pair must stand in.
+_FEWEST = 2
 
 
 def up_sampled(dissatisfied: Sequence[bool], factor: int) -> npt.NDArray[np.int64]:
@@ -196,14 +198,13 @@ def logistic_regression(
             f"All {len(labels)} training samples have one label: a regression needs both; give "
             "samples of the other."
         )
+    words = TfidfVectorizer(analyzer=_terms, sublinear_tf=True, min_df=_FEWEST)
+    columns = words.fit_transform(dialogues)
     best, kept = -1.0, None
     for strength in strengths:
-        regression = LogisticRegression(
-            C=strength, class_weight={False: 1, True: factor}, max_iter=1000
-        )
-        words = TfidfVectorizer(analyzer=_terms, sublinear_tf=True)
-        model = Pipeline([("words", words), ("regression", regression)])
-        model.fit(dialogues, labels)
+        weights = {False: 1, True: factor}
+        regression = LogisticRegression(C=strength, class_weight=weights, max_iter=1000)
+        model = Pipeline([("words", words), ("regression", regression.fit(columns, labels))])
         value = macro_f1(valid_dissatisfied, regression_probabilities(model, valid))
         if value > best:
             best, kept = value, model

@@ -1,0 +1,120 @@
+"""Tables 3.6 and 3.7, Figures 3.4 and 3.5: what trained and few-shot estimators answer."""
+
+from pathlib import Path
+
+import pandas as pd
+from job import Job
+
+from everycell.dialogue.estimators import (
+    chosen_setups,
+    confusions,
+    growing_share,
+    measured,
+    overlap,
+)
+from everycell.dialogue.satisfaction import Confusion
+from everycell.render.figures import interval_lines
+
+ROWS = ["test_data", "model", "setup", "benchmark"]
+LABELS = {"benchmark": "dataset", "metric": "metric"}
+#: Measures of the two figures, with what their axes say.
+FIGURES = {
+    "figure_3_4": {"Acc": "Accuracy", "F1": "Macro F1"},
+    "figure_3_5": {"recall of dissatisfaction": "Recall of dissatisfaction"},
+}
+
+
+def draw(points: pd.DataFrame, titles: dict[str, str]):
+    """Lines of all estimators, a panel for each measure and benchmark."""
+    several = points["benchmark"].nunique() > 1
+    panels = points["metric"].map(titles)
+    if several:
+        panels = points["benchmark"] + ": " + panels
+    return interval_lines(
+        points.assign(panel=panels, series=points["model"] + ", " + points["setup"]),
+        x="percent",
+        low="low",
+        high="high",
+        series="series",
+        panel="panel",
+        x_label="Share of dissatisfied samples (percent)",
+        value_label="Percent",
+    )
+
+
+with Job(snakemake) as job:
+    settings = snakemake.params
+    said = pd.concat(
+        [pd.read_parquet(Path(path) / "predictions.parquet") for path in snakemake.input.trained]
+    )
+    said["predicted"] = said["probability"] <= 0.5
+    valid = said[said["part"] == "valid"]
+    answers = said[said["part"] != "valid"]
+    setups = chosen_setups(valid)
+    if "few_shot" in snakemake.input.keys():
+        few = pd.read_parquet(snakemake.input.few_shot)
+        answers = pd.concat([answers, few[few.columns.intersection(answers.columns)]])
+        setups |= {names: "Few-shot" for names in few.groupby(["benchmark", "model"]).groups}
+
+    # Table 3.6, and beside it how far trainings differ and what they answered.
+    counts = confusions(answers)
+    table = measured(counts)
+    values = table.groupby([*ROWS, "metric"], sort=False)["value"]
+    job.write_table(values.mean().reset_index().rename(columns=LABELS))
+    f1 = table[table["metric"] == "F1"].groupby(ROWS, sort=False)["value"]
+    spread = pd.DataFrame(
+        {
+            "mean F1": f1.mean(),
+            # Of one training it is not known.
+            "deviation": f1.std(),
+            "lowest F1": f1.min(),
+            "highest F1": f1.max(),
+            "trainings": f1.count(),
+        }
+    )
+    job.write_beside(
+        spread.reset_index().melt(id_vars=ROWS, var_name="metric").dropna(subset="value"),
+        "spread",
+        dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2) | {"trainings": 0},
+    )
+    names = {field: field.replace("_", ", ") for field in Confusion._fields}
+    first = counts[counts["seed"] == 0].rename(columns=names)
+    job.write_beside(
+        first.melt(id_vars=ROWS, value_vars=list(names.values()), var_name="metric"),
+        "counts",
+        dict.fromkeys(names.values(), 0),
+    )
+
+    # The rest takes the setup of each model that did best on the validation samples.
+    best = pd.DataFrame(
+        [(*names, setup) for names, setup in setups.items()],
+        columns=["benchmark", "model", "setup"],
+    )
+    chosen = answers.merge(best, on=["benchmark", "model", "setup"])
+    pairs = chosen.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))
+    shown = chosen[pairs].groupby(["benchmark", "model", "setup"], sort=False)
+
+    similarity = [
+        (model, benchmark, "JSI", overlap(rows)) for (benchmark, model, _), rows in shown
+    ]
+    columns = ["row", "dataset", "metric", "value"]
+    found = pd.DataFrame(similarity, columns=columns).dropna(subset="value")
+    job.write_table(found, artefact="table_3_7")
+
+    points = pd.concat(
+        [
+            growing_share(rows, orders=settings.orders, seed=job.seed).assign(
+                **dict(zip(["benchmark", "model", "setup"], names, strict=True))
+            )
+            for names, rows in shown
+        ]
+    )
+    for name, titles in FIGURES.items():
+        part = points[points["metric"].isin(titles)]
+        plotted = part.rename(columns={"value": "mean"}).melt(
+            id_vars=["benchmark", "model", "setup", "metric", "percent"],
+            value_vars=["mean", "low", "high"],
+            var_name="end",
+        )
+        plotted["percent"] = plotted["percent"].map(lambda share: f"{share:.4g}")
+        job.write_figure(plotted.rename(columns=LABELS), draw(part, titles), name)

@@ -1,0 +1,105 @@
+"""Train one kind of satisfaction estimator in each setup, and note what it says of every sample.
+
+The folder has a model for each benchmark, setup and seed, and all probabilities in one file. What is
+finished when a run is killed lies beside it, and is not trained again.
+"""
+
+import os
+from pathlib import Path
+
+import pandas as pd
+from job import Job
+
+from everycell.collections.user_satisfaction import frame_samples
+from everycell.learning.models import one_thread
+from everycell.learning.satisfaction import (
+    logistic_regression,
+    majority_probability,
+    regression_probabilities,
+)
+from everycell.learning.satisfaction_training import (
+    Labelled,
+    UtteranceVectors,
+    stepped_options,
+    train_asap,
+    train_classifier,
+)
+
+
+def labelled(samples) -> Labelled:
+    """Dialogues and labels of samples."""
+    return Labelled([each.turns for each in samples], [not each.satisfied for each in samples])
+
+
+def estimators(kind, settings, parts, folder, encoder, seed):
+    """Names of models with what they say, for one setup and seed; the baselines need no seed."""
+    training, valid = labelled(parts["train"][: settings.samples]), labelled(parts["valid"])
+    extra = labelled(parts.get("train_cf", ()))
+    mixed = Labelled(*(list(one) + list(other) for one, other in zip(training, extra, strict=True)))
+    setups = [(name, factor, training) for name, factor in settings.setups.items()]
+    if extra.dialogues:
+        setups.append((settings.augmented, 1, mixed))
+    options = stepped_options(**settings.training, seed=seed)
+    for setup, factor, seen in setups:
+        name, train = {"bert": ("BERT", train_classifier), "asap": ("ASAP", train_asap)}[kind]
+        place = folder / setup
+        yield (
+            name,
+            setup,
+            train(encoder, seen, valid, options, place, factor=factor, **settings.sizes),
+        )
+
+
+def baselines(settings, parts):
+    """The same for what knows only the labels, and for words in a regression."""
+    training, valid = labelled(parts["train"]), labelled(parts["valid"])
+    share = majority_probability(training.dissatisfied)
+    yield "Majority", "w/o up-sampling", lambda dialogues: [share] * len(dialogues)
+    for setup, factor in settings.setups.items():
+        model = logistic_regression(*training, *valid, factor=factor)
+        yield (
+            "TF-IDF",
+            setup,
+            lambda dialogues, model=model: regression_probabilities(model, dialogues),
+        )
+
+
+with Job(snakemake) as job:
+    one_thread()
+    settings, kind = snakemake.params, snakemake.wildcards.kind
+    source = job.folder_of("encoder")
+    out = Path(snakemake.output.folder)
+    work = out.with_name(f"{out.name}.training")
+    encoder = source
+    if settings.frozen:
+        encoder = UtteranceVectors(source, utterance=settings.sizes["utterance"])
+    samples = pd.read_parquet(snakemake.input.samples)
+    frames = []
+    for benchmark, rows in samples.groupby("benchmark", sort=False):
+        parts = {part: frame_samples(found) for part, found in rows.groupby("part", sort=False)}
+        found = [(0, *each) for each in baselines(settings, parts)] if kind == "bert" else []
+        for number in range(settings.seeds):
+            place = work / "models" / benchmark / str(number)
+            found += [
+                (number, *each)
+                for each in estimators(kind, settings, parts, place, encoder, job.seed + number)
+            ]
+        for number, model, setup, estimate in found:
+            for part in ("valid", "main", "cf"):
+                if part in parts:
+                    frames.append(
+                        pd.DataFrame(
+                            {
+                                "benchmark": benchmark,
+                                "part": part,
+                                "id": [each.id for each in parts[part]],
+                                "satisfied": [each.satisfied for each in parts[part]],
+                                "model": model,
+                                "setup": setup,
+                                "seed": number,
+                                "probability": estimate([each.turns for each in parts[part]]),
+                            }
+                        )
+                    )
+    pd.concat(frames, ignore_index=True).to_parquet(work / "predictions.parquet", index=False)
+    os.replace(work, out)
