@@ -426,6 +426,29 @@ class TermFairness(_Model):
     msmarco: MsMarco = MsMarco()
 
 
+class Decoding(_Model):
+    """How a language model chooses the tokens of its answer."""
+
+    max_tokens: int = Field(
+        128, ge=1, le=1_000_000, description="Tokens after which an answer is cut."
+    )
+    temperature: float = Field(
+        0.0, ge=0, le=2, description="0: always the likeliest token; larger: more variety."
+    )
+    top_p: float = Field(
+        1.0, gt=0, le=1, description="Share of the probability that tokens are drawn from."
+    )
+    seed: int | None = Field(
+        None, ge=0, lt=2**31, description="Of the draw; an endpoint may ignore it."
+    )
+    stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        (), max_length=4, strict=False, description="Texts that end the answer; left out of it."
+    )
+    logprobs: bool = Field(
+        False, description="Whether the log-probability of each token is asked for."
+    )
+
+
 class Config(_Model):
     """All that ``config.yaml`` may hold.
 
