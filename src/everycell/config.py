@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 #: Where ``python -m everycell.config`` writes the schema, below the project folder.
 SCHEMA = Path("workflow/schemas/config.schema.json")
@@ -449,6 +458,121 @@ class Decoding(_Model):
     )
 
 
+class LocalSettings(_Model):
+    """A language model that runs on this machine."""
+
+    source: str = Field(
+        min_length=1,
+        description="A folder with safetensors, a name on the Hugging Face hub, or a GGUF file.",
+    )
+    revision: str | None = Field(None, description="Commit, tag or branch of a hub name.")
+    dtype: Literal["float32", "bfloat16", "float16"] = Field(
+        "float32", description="Numbers that it computes with."
+    )
+
+
+class Prices(_Model):
+    """What an endpoint charges."""
+
+    prompt: float = Field(0.0, ge=0, description="For a million tokens of prompts.")
+    answer: float = Field(0.0, ge=0, description="For a million tokens of answers.")
+    currency: str = Field("USD", min_length=1, description="Only shown.")
+
+
+def _plain_url(url: str) -> str:
+    """Address without a place for a key: what stands in it may be shown.
+
+    Examples
+    --------
+    >>> _plain_url("https://me:secret@api.example.org/v1")
+    Traceback (most recent call last):
+    ValueError: an address holds no user, password, `?` or `#`: `key` names the environment \
+variable of a key
+    """
+    parts = urlsplit(url)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError(
+            "an address holds no user, password, `?` or `#`: `key` names the environment variable "
+            "of a key"
+        )
+    return url
+
+
+def _variable(name: str) -> str:
+    """Name of an environment variable; the error does not quote what may be the key itself.
+
+    Examples
+    --------
+    >>> _variable("sk-secret")
+    Traceback (most recent call last):
+    ValueError: it names the environment variable that holds the key, in capitals, digits and _
+    """
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
+        raise ValueError(
+            "it names the environment variable that holds the key, in capitals, digits and _"
+        )
+    return name
+
+
+class EndpointSettings(_Model):
+    """A language model behind a server that speaks OpenAI's protocol."""
+
+    url: Annotated[str, AfterValidator(_plain_url)] = Field(
+        pattern=r"^https?://[^/\s]+", description="Address up to, not with, /chat/completions."
+    )
+    model: str = Field(min_length=1, description="Name of the model, as the server knows it.")
+    version: str = Field(
+        "", description="Version or date of the model, where its name does not say it."
+    )
+    key: Annotated[str, AfterValidator(_variable)] | None = Field(
+        None, description="Name of the environment variable with the key; null: none is sent."
+    )
+    length_parameter: Literal["max_tokens", "max_completion_tokens"] = Field(
+        "max_tokens", description="What the server calls the limit of an answer."
+    )
+    timeout: float = Field(120.0, gt=0, description="Seconds for a whole answer.")
+    retries: int = Field(5, ge=0, description="Times that a request is repeated after a fault.")
+    wait: float = Field(1.0, gt=0, description="Seconds before the first repeat; then doubled.")
+    workers: int = Field(4, ge=1, le=256, description="Requests side by side.")
+    requests_per_minute: float | None = Field(None, gt=0, description="Most of them; null: any.")
+    prices: Prices = Prices()
+    budget: float | None = Field(
+        None, ge=0, description="Most that a job may cost by the estimate; null: any sum."
+    )
+
+
+class LanguageModels(_Model):
+    """Language models by the names that experiments call them."""
+
+    local: dict[str, LocalSettings] = Field(
+        {"smollm2": LocalSettings(source="smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")},
+        description="Models that run on this machine.",
+    )
+    endpoints: dict[str, EndpointSettings] = Field(
+        {}, description="Models behind servers that speak OpenAI's protocol."
+    )
+    records: Annotated[str, AfterValidator(_plain_path)] = Field(
+        "records", min_length=1, description="Folder of the answers that were given."
+    )
+    keep_prompts: bool = Field(
+        True, description="Whether prompts are kept beside them; they may quote data."
+    )
+    ask: bool = Field(
+        True, description="Whether models are asked what no record holds; false: replay only."
+    )
+
+    @model_validator(mode="after")
+    def _names(self) -> LanguageModels:
+        for name in (*self.local, *self.endpoints):
+            if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+                raise ValueError(
+                    f"the model {name!r} needs a name of small letters, digits and hyphens"
+                )
+        if twice := sorted(set(self.local) & set(self.endpoints)):
+            raise ValueError(f"the model {twice[0]!r} stands under `local` and `endpoints`")
+        return self
+
+
 class Config(_Model):
     """All that ``config.yaml`` may hold.
 
@@ -470,6 +594,7 @@ class Config(_Model):
     user_studies: UserStudies = UserStudies()
     query_by_example: QueryByExample = QueryByExample()
     term_fairness: TermFairness = TermFairness()
+    language_models: LanguageModels = LanguageModels()
 
     def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
         """Mirror to use: the environment's, else the configured one, else none.
@@ -498,7 +623,7 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     Traceback (most recent call last):
         ...
     everycell.config.ConfigError: config.yaml: `sead` is no key (did you mean `seed`?); allowed \
-are: mirror, cache, network, seed, user_studies, query_by_example, term_fairness.
+are: mirror, cache, network, seed, user_studies, query_by_example, term_fairness, language_models.
     >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):
         ...

@@ -48,6 +48,8 @@ class Job:
         self.receipt = (
             Path(snakemake.output.receipt) if "receipt" in snakemake.output.keys() else None
         )
+        #: What the receipt says beside the parameters, such as which language models answered.
+        self.facts: dict[str, Any] = {}
 
     def __enter__(self) -> Job:
         self.started = time.monotonic()
@@ -156,7 +158,7 @@ class Job:
             tier=self.tier,
             inputs=map(Path, self.snakemake.input),
             outputs=[Path(made) for made in self.snakemake.output if Path(made) != receipt],
-            parameters=params,
+            parameters=params | self.facts,
             seed=self.seed,
             code=self.snakemake.params.code,
             seconds=time.monotonic() - self.started,

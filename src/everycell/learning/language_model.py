@@ -184,7 +184,8 @@ class LocalModel:
         if shared == 0:
             self._cache = DynamicCache(config=self._model.config)
         elif held > shared:
-            self._cache.crop(held - shared)
+            # A negative length says how many tokens are dropped.
+            self._cache.crop(shared - held)
         # What stands here is believed only once all of it was read.
         self._read = []
         for start in range(shared, whole, BLOCK):

@@ -16,7 +16,7 @@ import json
 from pathlib import Path
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from everycell.config import Decoding
 
@@ -123,7 +123,7 @@ class Token(_Model):
     """A token of an answer, with the natural logarithm of its probability (at most 0)."""
 
     text: str
-    logprob: float
+    logprob: FiniteFloat = Field(le=0)
 
 
 class Answer(_Model):

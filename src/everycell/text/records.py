@@ -9,19 +9,22 @@ and only where a folder is given for them.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from everycell.config import Decoding, describe_fault
+from everycell.config import Decoding, Prices, describe_fault
 from everycell.text.generation import (
     Answer,
     Identity,
@@ -141,6 +144,14 @@ class Record:
         File of the record; its folder is made.
     prompts : Path, optional
         File that keeps each prompt with its hash, for reading. It may hold what the prompts quote.
+    also : sequence of Path
+        Other records, whose answers are found too, first of all, and to which nothing is added:
+        those that come with a project.
+
+    Attributes
+    ----------
+    entries : dict
+        Key -> entry, of all records.
 
     Examples
     --------
@@ -156,8 +167,12 @@ class Record:
     ['2']
     """
 
-    def __init__(self, path: Path, *, prompts: Path | None = None) -> None:
+    def __init__(
+        self, path: Path, *, prompts: Path | None = None, also: Sequence[Path] = ()
+    ) -> None:
         self.path = path
+        self.entries: dict[str, Entry] = {}
+        self._also = also
         self._prompts_path = prompts
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
         self._threads = threading.Lock()
@@ -175,6 +190,10 @@ class Record:
         try:
             _mend(self.path)
             self.entries = read_record(self.path)
+            for other in self._also:
+                if not other.is_file():
+                    raise RecordError(f"There is no record {other}: restore it, or do not name it.")
+                self.entries |= read_record(other)
             self._prompt_hashes = set()
             if self._prompts_path is not None:
                 self._prompts_path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,6 +214,24 @@ class Record:
         """Answer that a model gave to a request; None where it was not asked."""
         entry = self.entries.get(key_of(identity, request))
         return entry and entry.answer
+
+    def identity_of(self, name: str) -> Identity:
+        """The one model of this name in the record: for a replay where the model is not.
+
+        Raises
+        ------
+        RecordError
+            There is none, or there are several (such as two versions).
+        """
+        found = {entry.model for entry in self.entries.values() if entry.model.name == name}
+        if len(found) != 1:
+            names = sorted({entry.model.name for entry in self.entries.values()})
+            raise RecordError(
+                f"{self.path}: holds answers of {len(found)} models with the name {name!r} (all "
+                f"names: {', '.join(names) or 'none'}), and a replay without the model needs one: "
+                "let the model be asked, or name another record."
+            )
+        return found.pop()
 
     def add(self, identity: Identity, request: Request, answer: Answer) -> None:
         """Add an answer; it is on the disk when this returns."""
@@ -247,6 +284,52 @@ def key_of(identity: Identity, request: Request) -> str:
     return request_key(identity, prompt_hash(request), request.decoding, request.continuation)
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """What requests would take of an endpoint at most.
+
+    Attributes
+    ----------
+    calls : int
+    prompt_tokens, answer_tokens : int
+        Upper estimates: a token for three bytes of a prompt (English text has about four) and four
+        for each message; answers as long as they may be.
+    cost : float
+        In the currency of the prices.
+    """
+
+    calls: int
+    prompt_tokens: int
+    answer_tokens: int
+    cost: float
+
+
+def estimate(requests: Sequence[Request], prices: Prices) -> Estimate:
+    """Estimate what requests cost, without asking.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        Each is counted, equal ones too.
+    prices : Prices
+
+    Examples
+    --------
+    >>> asked = Request(prompt="abc" * 1000, decoding=Decoding(max_tokens=500))
+    >>> found = estimate([asked], Prices(prompt=10.0, answer=30.0))
+    >>> found.prompt_tokens, found.answer_tokens, round(found.cost, 5)
+    (1004, 500, 0.02504)
+    """
+    read = written = 0
+    for request in requests:
+        messages = 1 if isinstance(request.prompt, str) else len(request.prompt)
+        text = request.text + (request.continuation or "")
+        read += -(-len(text.encode(errors="replace")) // 3) + 4 * messages
+        written += 0 if request.decoding is None else request.decoding.max_tokens
+    cost = (read * prices.prompt + written * prices.answer) / 1e6
+    return Estimate(len(requests), read, written, cost)
+
+
 class Recorded:
     """A language model that is asked each request once: a `LanguageModel` before another one.
 
@@ -261,6 +344,10 @@ class Recorded:
         replayed.
     workers : int
         Requests that are asked side by side: 1 for a local model.
+    prices : Prices, optional
+        By which the cost of what will be asked is estimated, and logged before.
+    budget : float, optional
+        Most that all this asks may cost by the estimate.
 
     Attributes
     ----------
@@ -293,10 +380,16 @@ class Recorded:
         load: Callable[[], LanguageModel] | None,
         *,
         workers: int = 1,
+        prices: Prices | None = None,
+        budget: float | None = None,
     ) -> None:
         self.record = record
         self.identity = identity
         self.asked = 0
+        self._prices = prices
+        self._budget = budget
+        self._estimated = 0.0
+        self._used: dict[str, Entry] = {}
         self._load = load
         self._workers = workers
         self._model: LanguageModel | None = None
@@ -334,6 +427,7 @@ class Recorded:
         }
         if waiting and self._load is None:
             raise MissingAnswerError(self._missing(requests, waiting))
+        self._check_cost(list(waiting.values()))
         with ThreadPoolExecutor(self._workers) as pool:
             calls = [pool.submit(self._ask, request) for request in waiting.values()]
             try:
@@ -343,8 +437,55 @@ class Recorded:
                 for call in calls:
                     call.cancel()
                 raise
-        answers = (self.record.find(self.identity, request) for request in requests)
-        return [answer for answer in answers if answer is not None]
+        used = [self.record.entries[key_of(self.identity, request)] for request in requests]
+        self._used |= {entry.key: entry for entry in used}
+        return [entry.answer for entry in used]
+
+    def provenance(self) -> dict[str, Any]:
+        """What a receipt says of the answers that were used so far; the same on each replay.
+
+        Returns
+        -------
+        dict
+            The model's identity, the number of answers, the hash of their keys, the dates of the
+            first and the last, what the endpoint says that it ran, and the decoding parameters.
+        """
+        entries = list(self._used.values())
+        dates = sorted(entry.date for entry in entries)
+        decodings = {entry.decoding for entry in entries if entry.decoding is not None}
+        return {
+            "model": self.identity.model_dump(mode="json"),
+            "answers": len(entries),
+            "keys_sha256": hashlib.sha256("".join(sorted(self._used)).encode()).hexdigest(),
+            "asked": [dates[0], dates[-1]] if dates else [],
+            "served_by": sorted({entry.answer.served_by for entry in entries} - {""}),
+            "decoding": sorted(
+                (chosen.model_dump(mode="json") for chosen in decodings), key=json.dumps
+            ),
+        }
+
+    def _check_cost(self, requests: list[Request]) -> None:
+        if self._prices is None or not requests:
+            return
+        expected = estimate(requests, self._prices)
+        self._estimated += expected.cost
+        currency = self._prices.currency
+        _LOG.info(
+            "%s will be asked %d requests: at most about %d tokens of prompts and %d of answers, "
+            "%.2f %s.",
+            self.identity.name,
+            expected.calls,
+            expected.prompt_tokens,
+            expected.answer_tokens,
+            expected.cost,
+            currency,
+        )
+        if self._budget is not None and self._estimated > self._budget:
+            raise LanguageModelError(
+                f"{expected.calls} requests to {self.identity.name} may bring the cost to "
+                f"{self._estimated:.2f} {currency}, above the `budget` of {self._budget:g}: raise "
+                "it, or ask for less. None of them was sent."
+            )
 
     def _ask(self, request: Request) -> None:
         with self._loading:
