@@ -12,6 +12,7 @@ from everycell.collections.pydocs import PACKAGES
 from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.collections.smart import FILES
 from everycell.collections.snippets import FILES as ANNOTATION_FILES, SELECTION_FILES
+from everycell.collections.user_satisfaction import CAUSE_FILES, FILES as RATING_FILES
 from everycell.config import ConfigError, parse_config, read_config
 from everycell.receipts import code_sha256, imported_files
 from everycell.text.tokenise import VOCABULARIES
@@ -108,6 +109,20 @@ def annotations(*groups):
     """Released files of groups of annotators, each group under its name."""
     files = ANNOTATION_FILES | SELECTION_FILES
     return {group: [resource(key) for key in files[group]] for group in groups}
+
+
+def rated_dialogues(*parts):
+    """Released files of both benchmarks of user satisfaction, as `BENCHMARK_part`."""
+    return {
+        f"{benchmark}_{part}": resource(files[part])
+        for benchmark, files in RATING_FILES.items()
+        for part in parts
+    }
+
+
+def counterfactual_dialogues():
+    """Released test set of MultiWOZ, and what was generated from it."""
+    return {part: resource(key) for part, key in CAUSE_FILES.items()}
 
 
 def vocabulary_of(wildcards):

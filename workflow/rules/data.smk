@@ -1,10 +1,12 @@
 localrules:
     fetch,
     fetch_batches,
+    fetch_dialogues,
     fetch_weights,
 
 
 ruleorder: fetch_batches > fetch
+ruleorder: fetch_dialogues > fetch
 
 
 # The authors' released files: from the cache, the mirror or the network, hash checked.
@@ -48,3 +50,21 @@ use rule fetch as fetch_batches with:
         "benchmarks/fetch/cast-snippets/batches.tsv"
     message:
         "Fetching the batches of CAsT-snippets"
+
+
+# Rated dialogues and their counterfactuals: 8 files in one job, for the same reason.
+use rule fetch as fetch_dialogues with:
+    output:
+        [
+            ensure(file, non_empty=True)
+            for file in [
+                *rated_dialogues("ratings", "valid", "test").values(),
+                *counterfactual_dialogues().values(),
+            ]
+        ],
+    log:
+        "logs/fetch/user-satisfaction/dialogues.log",
+    benchmark:
+        "benchmarks/fetch/user-satisfaction/dialogues.tsv"
+    message:
+        "Fetching rated dialogues and their counterfactuals"

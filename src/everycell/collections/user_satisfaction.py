@@ -13,6 +13,9 @@ has the registry keys, the data card (docs/data-cards/user-satisfaction.md) what
 from __future__ import annotations
 
 import ast
+import math
+import re
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +39,8 @@ FILES: Mapping[str, Mapping[str, str]] = {
         "test": "user-satisfaction/asap/test_sgd.txt",
     },
 }
-#: Registry keys of the counterfactual study, which has MultiWOZ alone.
+#: Registry keys of the counterfactual study, whose files of the other benchmark are empty.
+CAUSE_BENCHMARK = "MultiWOZ"
 CAUSE_FILES: Mapping[str, str] = {
     "main": "cause-counterfactuals/test_mwoz_main.txt",
     "generated": "cause-counterfactuals/test_mwoz_cf.txt",
@@ -53,6 +57,9 @@ EXCHANGES = range(4, 17)
 
 #: What the id of a counterfactual adds to its original's.
 COUNTERFACTUAL = "-cf"
+
+_APOLOGY = re.compile(r"\bI'm sorry,?(?: but)?", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 
 #: Speaker and text.
 Turn = tuple[str, str]
@@ -199,6 +206,16 @@ def most_frequent(ratings: Sequence[int]) -> int:
     if not counts:
         raise ValueError("There are no ratings; give one or more.")
     return min(counts, key=lambda rating: (-counts[rating], rating))
+
+
+#: Rules that make one rating of several. The first is behind Table 3.2; the last comes nearest to
+#: Table 3.1, which none of them gives.
+RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
+    "most frequent, lowest of ties": most_frequent,
+    "most frequent, highest of ties": lambda given: -most_frequent([-rating for rating in given]),
+    "mean, rounded half up": lambda given: math.floor(statistics.mean(given) + 0.5),
+    "most frequent of the last four, lowest of ties": lambda given: most_frequent(given[-4:]),
+}
 
 
 def read_dialogues(path: Path) -> list[RatedDialogue]:
@@ -482,6 +499,52 @@ def counterfactuals(
     return found
 
 
+def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd.DataFrame:
+    """What generated counterparts share with their originals before the last utterance.
+
+    Parameters
+    ----------
+    main, generated
+        Sample i of one belongs to sample i of the other.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair: `id` (of the original), `satisfied` (its label), `confirmed` (the other
+        has the other label), `same` (history, to the letter), `same_without_apologies` (words of
+        the history without "I'm sorry" and a "but" after it, which the released counterfactuals
+        lost in all utterances).
+
+    Raises
+    ------
+    CollectionError
+        Lists of different length, or a pair of different length.
+
+    Examples
+    --------
+    >>> ask, end = ("USER", "And at 9?"), ("SYSTEM", "Yes.")
+    >>> main = [Sample("toy-1", "toy", (("SYSTEM", "I'm sorry, but no."), ask, end), True)]
+    >>> other = [Sample("x", "toy", (("SYSTEM", "no."), ask, ("SYSTEM", "Who?")), False)]
+    >>> compare_histories(main, other).iloc[0].to_dict()
+    {'id': 'toy-1', 'satisfied': True, 'confirmed': True, 'same': False, \
+'same_without_apologies': True}
+    """
+    rows = [
+        (
+            sample.id,
+            sample.satisfied,
+            sample.satisfied != other.satisfied,
+            sample.turns[:-1] == other.turns[:-1],
+            _unapologetic(sample.turns[:-1]) == _unapologetic(other.turns[:-1]),
+        )
+        for sample, other in zip(
+            main, counterfactuals(main, generated, confirmed=False), strict=True
+        )
+    ]
+    columns = ["id", "satisfied", "confirmed", "same", "same_without_apologies"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def samples_frame(samples: Iterable[Sample]) -> pd.DataFrame:
     """Samples as a frame that Parquet keeps.
 
@@ -544,6 +607,11 @@ def _length(turns: Iterable[Turn], counted: str) -> int:
     """Exchanges of a dialogue that ends with the user."""
     said = sum(speaker == counted for speaker, _ in turns)
     return said + (counted == SYSTEM)
+
+
+def _unapologetic(turns: Iterable[Turn]) -> list[list[str]]:
+    """Words of each utterance that are no part of an apology."""
+    return [[speaker, *_WORD.findall(_APOLOGY.sub(" ", text))] for speaker, text in turns]
 
 
 def _ratings(rated: str, speaker: str, where: str) -> tuple[int, ...]:
