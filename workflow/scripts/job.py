@@ -52,6 +52,8 @@ class Job:
         self.receipt = (
             Path(snakemake.output.receipt) if "receipt" in snakemake.output.keys() else None
         )
+        #: What the receipt says beside the parameters, such as which language models answered.
+        self.facts: dict[str, Any] = {}
 
     def __enter__(self) -> Job:
         self.started = time.monotonic()
@@ -174,7 +176,7 @@ class Job:
             tier=self.tier,
             inputs=map(Path, self.snakemake.input),
             outputs=made,
-            parameters=params,
+            parameters=params | self.facts,
             seed=self.seed,
             code=self.snakemake.params.code,
             seconds=time.monotonic() - self.started,

@@ -52,9 +52,11 @@ _NEW_PARTS = ("classifier.", "bert.pooler.")
 _BLOCK = 1024
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5")
 # From a hub: never code, never a pickle.
-_HUB_FILES = ["*.safetensors", "*.safetensors.index.json", "*config.json", "vocab.txt"] + [
-    f"{name}.json" for name in ("tokenizer", "special_tokens_map", "added_tokens")
-]
+_HUB_FILES = (
+    ["*.safetensors", "*.safetensors.index.json", "*config.json", "vocab.txt", "merges.txt"]
+    + [f"{name}.json" for name in ("tokenizer", "special_tokens_map", "added_tokens")]
+    + ["chat_template.jinja"]
+)
 
 
 class ModelError(Exception):
@@ -109,21 +111,37 @@ model, or give the name of a hub model as a str.
     """
     if head not in _CLASSES:
         raise ModelError(f"There is no head {head!r}; the heads are {', '.join(_CLASSES)}.")
-    if isinstance(source, str):
-        folder, name = _hub_folder(source, network, revision), source
-    else:
-        folder, name = source, str(source)
-    if missing := _missing(folder):
-        raise ModelError(f"The model {name} cannot be loaded: {missing}.")
-    with _quiet():
+    folder, name = model_folder(source, network=network, revision=revision), str(source)
+    with quiet():
         model = _read_weights(folder, name, head, seed)
-        tokenizer = _read_tokenizer(folder, name)
+        tokenizer = read_tokenizer(folder, name)
     if len(tokenizer) > model.config.vocab_size:
         raise ModelError(
             f"The tokenizer of {name} has {len(tokenizer)} entries, but the model only "
             f"{model.config.vocab_size}: they do not belong together; take both from one source."
         )
     return model.eval(), tokenizer
+
+
+def model_folder(source: Path | str, *, network: bool = False, revision: str | None = None) -> Path:
+    """Folder of a model that can be loaded from safetensors; parameters as for `load_model`.
+
+    Raises
+    ------
+    ModelError
+        The folder, or a file that loading needs, is missing, or the hub does not have the model.
+
+    Examples
+    --------
+    >>> model_folder(Path("no/such/folder"))
+    Traceback (most recent call last):
+    everycell.learning.models.ModelError: There is no folder no/such/folder: name the folder of a \
+model, or give the name of a hub model as a str.
+    """
+    folder = _hub_folder(source, network, revision) if isinstance(source, str) else source
+    if missing := _missing(folder):
+        raise ModelError(f"The model {source} cannot be loaded: {missing}.")
+    return folder
 
 
 def device() -> torch.device:
@@ -401,7 +419,14 @@ def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> Bert
     return model
 
 
-def _read_tokenizer(folder: Path, name: str) -> PreTrainedTokenizerBase:
+def read_tokenizer(folder: Path, name: str) -> PreTrainedTokenizerBase:
+    """Tokenizer in a folder; `name` is what an error calls the model.
+
+    Raises
+    ------
+    ModelError
+        A file is damaged.
+    """
     try:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True)
     # The tokenizers library raises plain Exceptions.
@@ -413,7 +438,7 @@ def _read_tokenizer(folder: Path, name: str) -> PreTrainedTokenizerBase:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep transformers from printing its progress and report: what matters is checked here."""
     verbosity = transformers_logging.get_verbosity()
     bars = transformers_logging.is_progress_bar_enabled()

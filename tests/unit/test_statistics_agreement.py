@@ -1,0 +1,70 @@
+"""Agreement: worked by hand, against the peer libraries, and what must never change it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import cohens_kappa as peer_kappa
+from statsmodels.stats.inter_rater import to_table
+
+from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement
+
+pairs = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=30)
+#: Fleiss (1971), the worked example as it is usually given: 10 cases, 14 people, 5 classes.
+FLEISS = [
+    [0, 0, 0, 0, 14],
+    [0, 2, 6, 4, 2],
+    [0, 0, 3, 5, 6],
+    [0, 3, 9, 2, 0],
+    [2, 2, 8, 1, 1],
+    [7, 7, 0, 0, 0],
+    [3, 2, 6, 3, 0],
+    [2, 5, 3, 2, 2],
+    [6, 5, 2, 1, 0],
+    [0, 2, 2, 3, 7],
+]
+
+
+def test_a_table_of_two_people_worked_by_hand():
+    """Of 50 cases they agree on 35; chance gives .5, so kappa is (.7 - .5) / (1 - .5)."""
+    first = [1] * 25 + [0] * 25
+    second = [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
+    assert percent_agreement(first, second) == 70
+    assert cohens_kappa(first, second) == pytest.approx(0.4)
+
+
+def test_a_published_table_of_many_people():
+    labels = [np.repeat(range(5), counts) for counts in FLEISS]
+    assert fleiss_kappa(labels) == pytest.approx(0.210, abs=0.0005)
+
+
+@given(pairs)
+def test_kappa_is_that_of_statsmodels(drawn):
+    first, second = np.array(drawn).T
+    found = cohens_kappa(first, second)
+    if len(set(first) | set(second)) == 1:
+        assert np.isnan(found)
+        return
+    table, _ = to_table(np.array(drawn))
+    assert found == pytest.approx(peer_kappa(table, return_results=False))
+    assert cohens_kappa(second, first) == pytest.approx(found)
+    assert percent_agreement(first, second) == percent_agreement(second, first)
+
+
+@given(pairs, st.randoms(use_true_random=False))
+def test_who_is_who_changes_nothing_for_fleiss(drawn, dice):
+    turned = [dice.sample(pair, 2) for pair in drawn]
+    assert fleiss_kappa(turned) == pytest.approx(fleiss_kappa(drawn), nan_ok=True)
+
+
+@pytest.mark.parametrize("measure", [percent_agreement, cohens_kappa])
+@pytest.mark.parametrize("labels", [([], []), ([1], [1, 0]), ([[1]], [[1]])])
+def test_labels_of_different_cases_are_refused(measure, labels):
+    with pytest.raises(ValueError, match="give two lists of the same length"):
+        measure(*labels)
+
+
+@pytest.mark.parametrize("labels", [[], [[1], [0]], [1, 0], [[1, 0], [1]]])
+def test_what_is_no_table_of_cases_by_people_is_refused(labels):
+    with pytest.raises(ValueError, match="give every case as many labels as the others"):
+        fleiss_kappa(labels)

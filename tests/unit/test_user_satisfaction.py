@@ -1,0 +1,355 @@
+"""Rated dialogues: what is read and refused, the split behind Table 3.2, the released counts."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.artefacts import read_cells
+from everycell.collections.smart import CollectionError
+from everycell.collections.user_satisfaction import (
+    CAUSE_BENCHMARK,
+    CAUSE_FILES,
+    FILES,
+    RULES,
+    SYSTEM,
+    USER,
+    RatedDialogue,
+    Sample,
+    compare_histories,
+    counterfactuals,
+    frame_samples,
+    most_frequent,
+    read_dialogues,
+    read_samples,
+    read_split,
+    samples_frame,
+    split_samples,
+)
+from everycell.sources import fetch
+
+ASKED, TOLD = (USER, "A boat to the island?"), (SYSTEM, "At noon: two seats.")
+USS = "\nUSER\tA boat?\tAsk\t3,3,4\nSYSTEM\tAt noon.\tTell\t\nUSER\tOVERALL\t\t3,2,4\n"
+SPLIT = "['A boat?|||At noon.', 'Thanks.|||']\t[1, 2]\t2\n"
+LINE = str({"dialogue": "USER: A boat?\nSYSTEM: At noon.", "binary_score": 1}) + "\n"
+
+
+def sample(name="toy-1", turns=(ASKED, TOLD), satisfied=True):
+    return Sample(name, "toy", turns, satisfied)
+
+
+def rated(user, ratings):
+    """A dialogue in which the system says the same after each utterance of the user."""
+    turns = [turn for text in user for turn in ((USER, text), TOLD)][:-1]
+    given = [found for rating in ratings for found in ((rating,), ())][:-1]
+    return RatedDialogue(tuple(turns), tuple(given), (3,))
+
+
+def before(user):
+    """The sample of the split that ends with the last of these utterances."""
+    return rated(user, [3] * len(user)).turns
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(text, name="file.txt"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def test_speakers_texts_and_labels_come_out(save):
+    text = str({"dialogue": "USER: Time: 8:30?\nSYSTEM: Yes: 8:30.", "binary_score": 0}) + "\r\n"
+    first, second = read_samples(save(LINE + text), "toy", "test")
+    assert (first.id, first.satisfied) == ("toy-test-0001", True)
+    assert second == Sample(
+        "toy-test-0002", "toy", ((USER, "Time: 8:30?"), (SYSTEM, "Yes: 8:30.")), False
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (LINE.replace("1}", "2}"), "line 2: has '2'; allowed is a 'binary_score' of 0 or 1"),
+        (LINE.replace("1}", "True}"), "allowed is a 'binary_score' of 0 or 1"),
+        (LINE.replace("1}", "'1'}"), "allowed is a 'binary_score' of 0 or 1"),
+        (LINE.replace("binary_score", "score"), "a dictionary with 'dialogue' and 'binary_score'"),
+        (LINE[:40] + "\n", "line 2: has .* as Python writes it and without code"),
+        ("(" * 5000 + "\n", "and without code"),
+        ("\n", "line 2: has ''; allowed is a dictionary"),
+        ("[1, 2]\n", "line 2: has .* a dictionary with 'dialogue' and 'binary_score'"),
+        (str({"dialogue": 7, "binary_score": 1}) + "\n", "has '7'; allowed is a 'dialogue'"),
+        (LINE.replace("SYSTEM", "BOT"), "allowed is utterances that start with 'USER:'"),
+        (LINE.replace("\\nSYSTEM: At noon.", ""), "has no utterance of the system"),
+        (LINE.replace("At noon.", "Noon.\\nUSER: So?"), "does not end with an utterance of the"),
+        (LINE, "line 2: has the dialogue of line 1 again; allowed is each dialogue once"),
+    ],
+)
+def test_a_bad_line_is_named(save, tmp_path, line, said):
+    with pytest.raises(CollectionError, match=said) as error:
+        read_samples(save(LINE + line), "toy", "test")
+    assert "file.txt" in str(error.value) and "fetch" in str(error.value)
+    assert len(str(error.value)) < 400 + len(str(tmp_path))
+
+
+def test_code_in_place_of_a_literal_is_not_run(save, tmp_path):
+    code = f"open({str(tmp_path / 'made')!r}, 'w')"
+    with pytest.raises(CollectionError, match="line 1: has .* and without code"):
+        read_samples(save(f"{{'dialogue': {code}, 'binary_score': 1}}"), "toy", "test")
+    with pytest.raises(CollectionError, match="line 1: has .* and without code"):
+        read_split(save(f"[{code}]\t[1]\t2"))
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("read", [lambda path: read_samples(path, "toy", "test"), read_dialogues])
+def test_empty_and_binary_files_are_refused(save, read):
+    with pytest.raises(CollectionError, match="is empty; fetch it again"):
+        read(save(""))
+    with pytest.raises(CollectionError, match="is no UTF-8 text"):
+        read(save(b"\xff\xfe\x00"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"turns": (ASKED,)}, "does not end with an utterance of the system"),
+        ({"turns": ()}, "does not end with an utterance of the system"),
+        ({"turns": (("Bot", "Hi"), TOLD)}, "has the speaker 'Bot'; allowed is USER or SYSTEM"),
+        ({"satisfied": 1}, "has the label 1; allowed is True or False"),
+    ],
+)
+def test_no_sample_without_what_its_label_is_about(changes, said):
+    with pytest.raises(CollectionError, match=f"toy-1 {said}"):
+        sample(**changes)
+
+
+def test_counterfactuals_are_kept_where_the_label_flips():
+    main = [sample("a"), sample("b", satisfied=False), sample("c")]
+    other = [sample("x", satisfied=False), sample("y", satisfied=True), sample("z")]
+    assert [(found.id, found.satisfied) for found in counterfactuals(main, other)] == [
+        ("a-cf", False),
+        ("b-cf", True),
+    ]
+    assert len(counterfactuals(main, other, confirmed=False)) == 3
+
+
+def test_pairs_of_different_length_are_refused():
+    with pytest.raises(CollectionError, match="There are 2 samples and 1 counterfactuals"):
+        counterfactuals([sample("a"), sample("b")], [sample("x")])
+    longer = sample("x", turns=(ASKED, TOLD) * 2)
+    for compare in (counterfactuals, compare_histories):
+        with pytest.raises(CollectionError, match="Sample a has 2 utterances .* counterfactual 4"):
+            compare([sample("a")], [longer])
+
+
+def test_histories_are_compared_up_to_the_last_utterance():
+    def pair(main, other):
+        turns = [((SYSTEM, text), ASKED, TOLD) for text in (main, other)]
+        found = compare_histories([sample("a", turns[0])], [sample("x", turns[1])])
+        return tuple(found.loc[0, ["same", "same_without_apologies"]])
+
+    assert pair("Full.", "Full.") == (True, True)
+    assert pair("I'm sorry, but it is full.", "it is full.") == (False, True)
+    assert pair("I'm sorry, it is full.", "it is free.") == (False, False)
+    changed = sample("x", (ASKED, (SYSTEM, "Who?")), False)
+    assert compare_histories([sample("a")], [changed]).loc[0, "same"]
+
+
+texts = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=8)
+histories = st.lists(st.tuples(st.sampled_from([USER, SYSTEM]), texts), max_size=4)
+
+
+@given(st.lists(st.tuples(histories, texts, st.booleans()), max_size=5))
+def test_a_frame_keeps_every_sample(tmp_path_factory, drawn):
+    samples = [
+        Sample(f"toy-{place}", "toy", (*turns, (SYSTEM, end)), satisfied)
+        for place, (turns, end, satisfied) in enumerate(drawn)
+    ]
+    path = tmp_path_factory.mktemp("frames") / "samples.parquet"
+    samples_frame(samples).to_parquet(path)
+    assert frame_samples(pd.read_parquet(path)) == samples
+
+
+def test_ratings_and_texts_of_a_dialogue(save):
+    text = USS + USS.replace("3,3,4", "1,5").replace("3,2,4", "2,2")
+    first, second = read_dialogues(save(text))
+    assert first.turns == ((USER, "A boat?"), (SYSTEM, "At noon."))
+    assert (first.ratings, first.overall) == (((3, 3, 4), ()), (3, 2, 4))
+    assert (second.ratings, second.overall) == (((1, 5), ()), (2, 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (USS.replace("3,3,4", "3,3,6"), "line 2: has '6'; allowed is a rating from 1 to 5"),
+        (USS.replace("3,3,4", "3,,4"), "line 2: has ''; allowed is a rating from 1 to 5"),
+        (USS.replace("3,3,4", ""), "line 2: has ''; allowed is a rating from 1 to 5"),
+        (USS.replace("3,2,4", "3,2"), "line 4: has '3,2'; allowed is 3 ratings, as .* line 2"),
+        (USS.replace("Tell\t", "Tell\t3"), "line 3: has '3'; allowed is no rating of an"),
+        (USS.replace("SYSTEM", "BOT"), "line 3: has .* allowed is USER or SYSTEM, text, act"),
+        (USS.replace("\tTell\t", ""), "line 3: has .* allowed is USER or SYSTEM, text, act"),
+        (USS.rsplit("USER", 1)[0], "line 3: a dialogue ends here without its line 'USER OVERALL'"),
+        (USS.rsplit("USER", 1)[0] + USS, "line 4: a dialogue ends here without its line"),
+        (USS.replace("SYSTEM\tAt noon.\tTell\t\n", ""), "line 2: .* no utterance of the system"),
+    ],
+)
+def test_a_bad_line_of_ratings_is_named(save, text, said):
+    with pytest.raises(CollectionError, match=said):
+        read_dialogues(save(text))
+
+
+def test_lines_that_rate_whole_dialogues_are_no_samples(save):
+    overall = SPLIT.replace("Thanks.", "OVERALL")
+    assert read_split(save(SPLIT + overall)) == [
+        ((USER, "A boat?"), (SYSTEM, "At noon."), (USER, "Thanks."))
+    ]
+    with pytest.raises(CollectionError, match="has no samples; fetch it again"):
+        read_split(save(overall))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (SPLIT, "line 2: has the sample of line 1 again; allowed is each sample once"),
+        (SPLIT[:25] + "\n", "line 2: has .* by tabs"),
+        (SPLIT[:20] + "\t[1]\t2\n", "line 2: has .* without code"),
+        (SPLIT.replace("'Thanks.|||'", "print(1)"), "line 2: has .* without code"),
+        (SPLIT.replace("|||']", "']"), "line 2: has .* a list of 'user|||system'"),
+        (SPLIT.replace("|||']", "|||Bye.']"), "line 2: has 'Thanks.|||Bye.'; allowed is an exc"),
+        ("['Thanks.|||']\t[1]\t2\n", "line 2: has 'Thanks.|||'; allowed is an exchange, and then"),
+        ("[]\t[1]\t2\n", "line 2: has '\\[\\]'; allowed is a list of"),
+        ("['A|||b', 7]\t[1]\t2\n", "line 2: has .* a list of 'user|||system'"),
+    ],
+)
+def test_a_bad_line_of_the_split_is_named(save, line, said):
+    with pytest.raises(CollectionError, match=said.replace("|||", r"\|\|\|")):
+        read_split(save(SPLIT + line))
+
+
+@pytest.mark.parametrize(
+    ("ratings", "found"),
+    [
+        ([2, 3, 3, 2], [2, 3, 3, 2]),
+        ([1, 1, 5, 5, 3], [1, 5, 3, 5]),
+        ([2, 3, 3, 2, 2, 3], [2, 3, 3, 2]),
+        ([4], [4, 4, 4, 4]),
+    ],
+)
+def test_rules_on_ratings_worked_by_hand(ratings, found):
+    assert [rule(ratings) for rule in RULES.values()] == found
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=7), st.randoms(use_true_random=False))
+def test_the_most_frequent_rating_has_no_order(ratings, dice):
+    found = most_frequent(ratings)
+    assert all(ratings.count(found) >= ratings.count(other) for other in ratings)
+    mixed = list(ratings)
+    dice.shuffle(mixed)
+    assert most_frequent(mixed) == found
+
+
+def test_no_ratings_have_no_most_frequent_one():
+    with pytest.raises(ValueError, match="There are no ratings"):
+        most_frequent([])
+
+
+class TestSplit:
+    """Five dialogues: two are held out, and what the others give."""
+
+    dialogues = [
+        rated("abcdef", [3, 3, 3, 1, 3, 2]),
+        rated("ghijk", [3] * 5),
+        rated("lmnop", [3, 3, 3, 2, 3]),
+        # Its user says for five utterances what that of the first one says.
+        rated("abcdez", [3, 3, 3, 4, 2, 4]),
+        rated("qrs", [1, 1, 1]),
+    ]
+    held = [before("ghijk")], [before("lmno"), before("lmnop")]
+
+    def split(self, **options):
+        return split_samples(self.dialogues, *self.held, "toy", **options)
+
+    def test_parts_and_labels(self):
+        split = self.split()
+        assert [(found.id, found.satisfied) for found in split.test] == [
+            ("toy-test-0001", False),
+            ("toy-test-0002", True),
+        ]
+        assert split.valid == [Sample("toy-valid-0001", "toy", before("ghijk")[:-1], True)]
+        assert [found.satisfied for found in split.train] == [False, True, False] + [
+            False,
+            True,
+            True,
+        ]
+        assert [len(found.turns) for found in split.train] == [6, 8, 10] * 2
+
+    def test_own_labels(self):
+        labels = [found.satisfied for found in self.split(same_label=False).train]
+        assert labels == [False, True, False, True, False, True]
+
+    def test_another_rule(self):
+        assert all(found.satisfied for found in self.split(rule=lambda given: 3).train)
+
+    def test_cut_samples_drop_out(self):
+        held = [before("hijk"), before("ghijk")], self.held[1]
+        assert len(split_samples(self.dialogues, *held, "toy").valid) == 1
+
+    def test_windows_differ_where_the_system_speaks_twice(self):
+        longer = RatedDialogue(
+            (*[ASKED, TOLD] * 14, *[TOLD] * 3, ASKED), ((3,), ()) * 14 + ((),) * 3 + ((3,),), (3,)
+        )
+        dialogues = [*self.dialogues[1:3], longer]
+        lengths = {
+            window: len(split_samples(dialogues, *self.held, "toy", window=window).train)
+            for window in (SYSTEM, USER)
+        }
+        assert lengths == {SYSTEM: 11, USER: 12}
+
+    def test_files_of_two_benchmarks_do_not_fit(self):
+        with pytest.raises(CollectionError, match="toy: no sample of a part is among the 5 rated"):
+            split_samples(self.dialogues, self.held[0], [before("zzzz")], "toy")
+
+
+@pytest.fixture(scope="module")
+def splits(mirror, tmp_path_factory):
+    """Make the split of each benchmark from the released files."""
+    cache = tmp_path_factory.mktemp("released")
+
+    def get(key):
+        return fetch(key, cache, mirror=mirror, network=False)
+
+    return {
+        benchmark: split_samples(
+            read_dialogues(get(files["ratings"])),
+            read_split(get(files["valid"])),
+            read_split(get(files["test"])),
+            benchmark,
+        )
+        for benchmark, files in FILES.items()
+    }
+
+
+def test_the_released_files_give_table_3_2(splits, repository):
+    printed = read_cells(repository / "published" / "abolghasemi2026" / "table_3_2.csv")
+    for benchmark, parts in splits.items():
+        for part, samples in parts._asdict().items():
+            of_part = printed["split"] == part.capitalize()
+            cells = printed[of_part & (printed["dataset"] == benchmark)]
+            satisfied = sum(sample.satisfied for sample in samples)
+            found = [satisfied, len(samples) - satisfied, len(samples)]
+            assert found == cells["value"].astype(int).tolist()
+
+
+def test_the_released_test_set_is_the_rebuilt_one(splits, mirror, tmp_path):
+    main, generated = (
+        read_samples(fetch(key, tmp_path, mirror=mirror, network=False), CAUSE_BENCHMARK, "test")
+        for key in CAUSE_FILES.values()
+    )
+    assert main == splits[CAUSE_BENCHMARK].test
+    kept = counterfactuals(main, generated)
+    assert (len(kept), sum(sample.satisfied for sample in kept)) == (543, 19)
+    pairs = compare_histories(main, generated)
+    assert pairs["same"].sum() == 664
+    assert pairs["same_without_apologies"].all()

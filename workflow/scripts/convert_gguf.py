@@ -1,0 +1,16 @@
+"""A language model in a GGUF file, as safetensors."""
+
+from pathlib import Path
+
+from job import Job
+
+from everycell.learning.language_model import convert_gguf
+from everycell.learning.models import one_thread
+
+with Job(snakemake) as job:
+    one_thread()
+    convert_gguf(
+        Path(snakemake.input.gguf),
+        Path(snakemake.output.model),
+        name=snakemake.wildcards.language_model,
+    )
