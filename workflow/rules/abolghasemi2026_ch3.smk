@@ -1,5 +1,7 @@
 # abolghasemi2026, chapter 3: counterfactual dialogues and estimators of user satisfaction (CAUSE).
-# Ratings and split, released test sets -> labelled samples and tables.
+# Ratings and split, released test sets -> labelled samples and tables; estimators trained on them.
+
+SATISFACTION = SETTINGS.user_satisfaction
 
 
 # What estimators are trained and tested on: parts train, valid, main and cf (MultiWOZ alone).
@@ -130,3 +132,96 @@ rule abolghasemi2026_ch3_success:
         "Success of generating counterfactuals (Table 3.4)"
     script:
         "../scripts/abolghasemi2026_ch3_success.py"
+
+
+# Dialogues with planted satisfaction: the embedded stand-in, in the same form.
+rule abolghasemi2026_ch3_planted:
+    output:
+        samples="work/satisfaction/planted.parquet",
+    log:
+        "logs/satisfaction/planted.log",
+    benchmark:
+        "benchmarks/satisfaction/planted.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=600,
+        runtime=5,
+    params:
+        sizes=SATISFACTION.planted.model_dump(),
+        seed=SETTINGS.seed,
+        code=code_of("abolghasemi2026_ch3_planted.py"),
+    message:
+        "Dialogues with planted satisfaction: {params.sizes[dialogues]} to learn from"
+    script:
+        "../scripts/abolghasemi2026_ch3_planted.py"
+
+
+# One kind of estimator, in each setup, for each benchmark; BERT's has the baselines too.
+rule abolghasemi2026_ch3_train:
+    input:
+        samples=satisfaction_samples,
+        encoder=satisfaction_encoder,
+    output:
+        folder=directory("work/satisfaction/{tier}/{kind}"),
+    log:
+        "logs/satisfaction/{tier}/{kind}.log",
+    wildcard_constraints:
+        kind="bert|asap",
+    cache: True
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        training=satisfaction_training,
+        sizes=satisfaction_sizes,
+        samples=lambda wildcards: satisfaction_settings(wildcards).samples,
+        frozen=lambda wildcards: getattr(
+            satisfaction_settings(wildcards), "frozen", False
+        ),
+        setups=up_sampling_setups(),
+        augmented="with counterfactuals",
+        seeds=SATISFACTION.seeds,
+        seed=SETTINGS.seed,
+        code=code_of("abolghasemi2026_ch3_train.py"),
+    message:
+        "Training satisfaction estimators ({wildcards.kind}, {wildcards.tier})"
+    script:
+        "../scripts/abolghasemi2026_ch3_train.py"
+
+
+# Tables 3.6 and 3.7, Figures 3.4 and 3.5: all from the same answers, in seconds.
+rule abolghasemi2026_ch3_estimators:
+    input:
+        trained=[f"work/satisfaction/{{tier}}/{kind}" for kind in ("bert", "asap")],
+    output:
+        **table_files("{tier}", "abolghasemi2026/table_3_6"),
+        **beside("{tier}", "abolghasemi2026/table_3_6", "spread"),
+        **beside("{tier}", "abolghasemi2026/table_3_6", "counts"),
+        **further(table_files, "{tier}", "abolghasemi2026/table_3_7"),
+        **further(figure_files, "{tier}", "abolghasemi2026/figure_3_4"),
+        **further(figure_files, "{tier}", "abolghasemi2026/figure_3_5"),
+    log:
+        "logs/abolghasemi2026/{tier}/table_3_6.log",
+    benchmark:
+        "benchmarks/abolghasemi2026/{tier}/table_3_6.tsv"
+    wildcard_constraints:
+        tier="embedded|released",
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=900,
+        runtime=10,
+    params:
+        orders=SATISFACTION.orders,
+        seed=SETTINGS.seed,
+        face=face_of("{tier}", "abolghasemi2026/table_3_6"),
+        table_3_7_face=face_of("{tier}", "abolghasemi2026/table_3_7"),
+        code=code_of("abolghasemi2026_ch3_estimators.py"),
+    message:
+        "Estimators of user satisfaction (Tables 3.6 and 3.7, {wildcards.tier})"
+    script:
+        "../scripts/abolghasemi2026_ch3_estimators.py"

@@ -94,9 +94,7 @@ with Job(snakemake) as job:
     pairs = chosen.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))
     shown = chosen[pairs].groupby(["benchmark", "model", "setup"], sort=False)
 
-    similarity = [
-        (model, benchmark, "JSI", overlap(rows)) for (benchmark, model, _), rows in shown
-    ]
+    similarity = [(model, benchmark, "JSI", overlap(rows)) for (benchmark, model, _), rows in shown]
     columns = ["row", "dataset", "metric", "value"]
     found = pd.DataFrame(similarity, columns=columns).dropna(subset="value")
     job.write_table(found, artefact="table_3_7")

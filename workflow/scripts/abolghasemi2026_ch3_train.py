@@ -1,7 +1,7 @@
 """Train one kind of satisfaction estimator in each setup, and note what it says of every sample.
 
-The folder has a model for each benchmark, setup and seed, and all probabilities in one file. What is
-finished when a run is killed lies beside it, and is not trained again.
+The folder has a model for each benchmark, setup and seed, and all probabilities in one file. What
+is finished when a run is killed lies beside it, and is not trained again.
 """
 
 import os
@@ -11,6 +11,7 @@ import pandas as pd
 from job import Job
 
 from everycell.collections.user_satisfaction import frame_samples
+from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
 from everycell.learning.models import one_thread
 from everycell.learning.satisfaction import (
     logistic_regression,
@@ -34,11 +35,10 @@ def labelled(samples) -> Labelled:
 def estimators(kind, settings, parts, folder, encoder, seed):
     """Names of models with what they say, for one setup and seed; the baselines need no seed."""
     training, valid = labelled(parts["train"][: settings.samples]), labelled(parts["valid"])
-    extra = labelled(parts.get("train_cf", ()))
-    mixed = Labelled(*(list(one) + list(other) for one, other in zip(training, extra, strict=True)))
     setups = [(name, factor, training) for name, factor in settings.setups.items()]
-    if extra.dialogues:
-        setups.append((settings.augmented, 1, mixed))
+    seen = parts["train"][: settings.samples]
+    made = [counterfactual(rewrite_by_rule(sample, seed=settings.seed)) for sample in seen]
+    setups.append((settings.augmented, 1, labelled([*seen, *made])))
     options = stepped_options(**settings.training, seed=seed)
     for setup, factor, seen in setups:
         name, train = {"bert": ("BERT", train_classifier), "asap": ("ASAP", train_asap)}[kind]
