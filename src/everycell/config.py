@@ -612,7 +612,7 @@ class PlantedSatisfaction(_Model):
     test_dialogues: int = Field(40, ge=5, description="Of the validation and of the test part.")
     dissatisfied: float = Field(0.06, gt=0, lt=1, description="Share of faulty answers.")
     noise: float = Field(0.03, ge=0, lt=0.5, description="Share of labels that are turned round.")
-    steps: int = Field(60, ge=1, description="Steps of a training.")
+    steps: int = Field(100, ge=1, description="Steps of a training.")
 
 
 class FewShot(_Model):
@@ -632,7 +632,7 @@ class UserSatisfaction(_Model):
         min_length=1,
         description="How often a dissatisfied sample stands in the training set.",
     )
-    bert: TextEstimator = TextEstimator(steps=120, batch=32, learning_rate=5e-4)
+    bert: TextEstimator = TextEstimator(steps=160, batch=16, learning_rate=5e-4)
     asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=2000)
     orders: int = Field(
         100, ge=2, description="Random orders in which dissatisfied samples are added."

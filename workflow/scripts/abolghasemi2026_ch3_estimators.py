@@ -6,6 +6,7 @@ import pandas as pd
 from job import Job
 
 from everycell.dialogue.estimators import (
+    ESTIMATOR,
     chosen_setups,
     confusions,
     growing_share,
@@ -48,13 +49,12 @@ with Job(snakemake) as job:
         [pd.read_parquet(Path(path) / "predictions.parquet") for path in snakemake.input.trained]
     )
     said["predicted"] = said["probability"] <= 0.5
-    valid = said[said["part"] == "valid"]
+    valid = said[(said["part"] == "valid") & (said["setup"] != settings.augmented)]
     answers = said[said["part"] != "valid"]
     setups = chosen_setups(valid)
-    if "few_shot" in snakemake.input.keys():
-        few = pd.read_parquet(snakemake.input.few_shot)
-        answers = pd.concat([answers, few[few.columns.intersection(answers.columns)]])
-        setups |= {names: "Few-shot" for names in few.groupby(["benchmark", "model"]).groups}
+    few = pd.read_parquet(snakemake.input.few_shot) if snakemake.input.few_shot else said[:0]
+    answers = pd.concat([answers, few], ignore_index=True)
+    setups |= {names: "Few-shot" for names in few.groupby(["benchmark", "model"]).groups}
 
     # Table 3.6, and beside it how far trainings differ and what they answered.
     counts = confusions(answers)
@@ -77,22 +77,23 @@ with Job(snakemake) as job:
         "spread",
         dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2) | {"trainings": 0},
     )
-    names = {field: field.replace("_", ", ") for field in Confusion._fields}
-    first = counts[counts["seed"] == 0].rename(columns=names)
+    fields = {field: field.replace("_", ", ") for field in Confusion._fields}
+    first = counts[counts["seed"] == 0].rename(columns=fields)
     job.write_beside(
-        first.melt(id_vars=ROWS, value_vars=list(names.values()), var_name="metric"),
+        first.melt(id_vars=ROWS, value_vars=list(fields.values()), var_name="metric"),
         "counts",
-        dict.fromkeys(names.values(), 0),
+        dict.fromkeys(fields.values(), 0),
     )
 
-    # The rest takes the setup of each model that did best on the validation samples.
-    best = pd.DataFrame(
-        [(*names, setup) for names, setup in setups.items()],
-        columns=["benchmark", "model", "setup"],
-    )
-    chosen = answers.merge(best, on=["benchmark", "model", "setup"])
+    # The rest takes the setup of each model that did best on the validation samples, and as models
+    # of their own those that were trained with counterfactuals.
+    best = pd.Series([(*names, setup) for names, setup in setups.items()])
+    names = pd.Series(list(zip(*(answers[key] for key in ESTIMATOR), strict=True)), answers.index)
+    augmented = answers["setup"] == settings.augmented
+    chosen = answers[names.isin(best) | augmented].copy()
+    chosen.loc[augmented, "model"] += " + counterfactuals"
     pairs = chosen.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))
-    shown = chosen[pairs].groupby(["benchmark", "model", "setup"], sort=False)
+    shown = chosen[pairs].groupby(ESTIMATOR, sort=False)
 
     similarity = [(model, benchmark, "JSI", overlap(rows)) for (benchmark, model, _), rows in shown]
     columns = ["row", "dataset", "metric", "value"]
@@ -102,7 +103,7 @@ with Job(snakemake) as job:
     points = pd.concat(
         [
             growing_share(rows, orders=settings.orders, seed=job.seed).assign(
-                **dict(zip(["benchmark", "model", "setup"], names, strict=True))
+                **dict(zip(ESTIMATOR, names, strict=True))
             )
             for names, rows in shown
         ]
@@ -110,7 +111,7 @@ with Job(snakemake) as job:
     for name, titles in FIGURES.items():
         part = points[points["metric"].isin(titles)]
         plotted = part.rename(columns={"value": "mean"}).melt(
-            id_vars=["benchmark", "model", "setup", "metric", "percent"],
+            id_vars=[*ESTIMATOR, "metric", "percent"],
             value_vars=["mean", "low", "high"],
             var_name="end",
         )
