@@ -50,7 +50,7 @@ def source(tmp_path_factory, tokenizer):
             num_hidden_layers=1,
             num_attention_heads=2,
             intermediate_size=16,
-            max_position_embeddings=40,
+            max_position_embeddings=64,
             initializer_range=0.3,
         )
     ).save_pretrained(folder)
