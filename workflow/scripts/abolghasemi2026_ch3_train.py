@@ -5,6 +5,7 @@ is finished when a run is killed lies beside it, and is not trained again.
 """
 
 import os
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -42,7 +43,7 @@ def estimators(kind, settings, parts, folder, encoder, seed):
     options = stepped_options(**settings.training, seed=seed)
     for setup, factor, seen in setups:
         name, train = {"bert": ("BERT", train_classifier), "asap": ("ASAP", train_asap)}[kind]
-        place = folder / setup
+        place = folder / re.sub(r"[^a-z0-9]+", "-", setup)
         yield (
             name,
             setup,

@@ -180,6 +180,9 @@ class Asap(PreTrainedModel):
         )
         self.post_init()
 
+    def _init_weights(self, module: nn.Module) -> None:
+        """Leave parts as torch draws them: transformers' small weights suit larger models."""
+
     def forward(self, turns: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits of the base estimator, and intensities.
 

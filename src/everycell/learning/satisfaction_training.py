@@ -79,9 +79,12 @@ class UtteranceVectors:
         Returns
         -------
         numpy.ndarray of float32, shape (n, hidden size)
+            Their coordinates have a mean square of 1, as states of a BERT roughly have, and as the
+            places that a transformer adds to them.
         """
         new = [text for text in dict.fromkeys(texts) if text not in self._rows]
         found = dense_vectors(self._model, self._tokenizer, new, self._utterance)
+        found *= np.sqrt(found.shape[1])
         self._rows |= dict(zip(new, found, strict=True))
         rows = [self._rows[text] for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), found.shape[1])
