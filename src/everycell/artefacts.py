@@ -135,7 +135,8 @@ class Predicate(_Model):
     Each cell that `cells` selects is compared with `value`, or with the cell whose key differs
     from its own only in `other`. The claim holds if `quantifier` of the comparisons are true.
     With `low` and `high` (overrides that lead from a cell to the ends of its interval) a
-    comparison is undecided while the interval holds `value`.
+    comparison is undecided while the interval holds `value`. With `absolute` the signs of the two
+    numbers do not count, as in "further away".
     """
 
     quantifier: Literal["all", "any", "none", "most"] = "all"
@@ -145,6 +146,7 @@ class Predicate(_Model):
     other: dict[str, str] | None = None
     low: dict[str, str] | None = None
     high: dict[str, str] | None = None
+    absolute: bool = False
 
     @model_validator(mode="after")
     def _one_side(self) -> Predicate:
@@ -156,6 +158,8 @@ class Predicate(_Model):
             raise ValueError("an interval (`low`, `high`) is tested against a `value`")
         if (self.op in ("in", "not in")) != isinstance(self.value, list):
             raise ValueError("`in` and `not in` need a list as `value`, other comparisons none")
+        if self.absolute and self.low is not None:
+            raise ValueError("an interval has signs, so `absolute` does not go with it")
         if self.op in ("<", "<=", ">", ">=") and isinstance(self.value, str):
             raise ValueError(f"`{self.op}` needs a number as `value`, without quotation marks")
         return self

@@ -184,6 +184,8 @@ def _compare(
         low, high = _number(at(predicate.low)), _number(at(predicate.high))
         if low is None or high is None or low <= right_number <= high:
             return None
+    if predicate.absolute:
+        left_number, right_number = abs(left_number), abs(right_number)
     return _NUMERIC[predicate.op](left_number, right_number)
 
 

@@ -1,11 +1,11 @@
 """No rebuilt cell was read from the printed cells without being declared an input."""
 
+import csv
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -107,25 +107,28 @@ def test_embedded_bytes_do_not_follow_the_printed_cells(repository, tmp_path):
 @pytest.mark.slow
 @pytest.mark.released
 def test_released_values_do_not_follow_the_printed_cells(repository, mirror, tmp_path):
-    """One run on changed print: what it rebuilds must still fit the true print."""
+    """One run on changed print: what it rebuilds must get its verdicts of the true print."""
     targets = {
         file: artefact
         for file, artefact in rebuilt_in("released", load_papers(repository / "published")).items()
-        # The CAsT runs and the two studies, which give every printed number: a value that differs
-        # here came from the changed print.
-        if artefact.paper == "lajewska2025" and artefact.chapter in ("3", "4", "7", "A")
+        # Not chapter 5, which takes longest and rests on the annotations of appendix B.
+        if artefact.paper == "lajewska2025" and artefact.chapter != "5"
     }
     folder = copy_of(repository, tmp_path / "changed")
     change_all_but_inputs(folder / "published")
     snakemake(folder, *targets, EVERYCELL_MIRROR=str(mirror.resolve()))
     assert undeclared_inputs(folder) == []
-    counts = Counter()
+    found = {}
     for file, artefact in targets.items():
         table = pd.read_csv(folder / file, dtype=str, keep_default_na=False)
         if not artefact.cells.empty:
-            counts.update(report(artefact, "released", table)["verdicts"])
-    assert counts["equal"] > 600
-    assert counts["differs"] == 0
+            for cell in report(artefact, "released", table)["cells"]:
+                found[artefact.id, " / ".join(cell["key"].values())] = cell["verdict"]
+    with (repository / "tests" / "expected_verdicts.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["tier"] == "released"]
+    expected = {(row["artefact"], row["key"]): row["verdict"] for row in rows}
+    assert found == {key: expected[key] for key in found}
+    assert list(found.values()).count("equal") > 700
 
 
 def test_another_value_differs():

@@ -82,6 +82,14 @@ def test_comparisons_with_a_value_and_with_a_cell(op, true_for, left):
         assert outcome(cells, first | {"other": {"system": "b"}}) == expected
 
 
+@pytest.mark.parametrize("change", [-20.0, 20.0])
+def test_absolute_takes_away_the_signs(change):
+    nearer = {"cells": {"system": "ours"}, "op": "<", "other": {"system": "theirs"}}
+    cells = table(ours=change, theirs=-9.0)
+    assert outcome(cells, nearer | {"absolute": True}) == "fails"
+    assert outcome(cells, nearer) == ("holds" if change < 0 else "fails")
+
+
 @pytest.mark.parametrize(
     ("op", "value", "expected"),
     [

@@ -91,7 +91,10 @@ def test_a_bad_line_is_named(save, changes, said):
     [
         ({}, r"line 2: judge 'gpt4' labels run 'a', topic '1' again, after .*line 1"),
         ({"run": "b", "nuggets": ["red", "tall"]}, r"line 2: the nuggets of judge 'gpt4' for top"),
-        ({"run": "b", "qid": "2"}, r"judge 'gpt4' has no labels of run 'a' for topic '2'"),
+        (
+            {"run": "b", "qid": "2"},
+            r"line 1 and below: judge 'gpt4' has no labels of run 'a' for topic '2'",
+        ),
     ],
 )
 def test_lines_that_do_not_fit_each_other_are_named(save, second, said):

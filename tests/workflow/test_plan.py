@@ -79,6 +79,7 @@ def test_the_released_tier_makes_nothing_embedded_and_stays_below_300_jobs(tree)
     [
         ("lajewska2025", {"lajewska2025_ch4_anova", "lajewska2025_chC_votes"}),
         ("sakai2023", {"sakai2023_gfrc"}),
+        ("abolghasemi2026_ch3", {"abolghasemi2026_ch3_split", "abolghasemi2026_ch3_success"}),
         ("lajewska2025_ch3", {"lajewska2025_ch3_table", "lajewska2025_ch3_significance"}),
         ("lajewska2025_ch5", {"lajewska2025_ch5_agreement", "lajewska2025_ch5_accuracy"}),
         ("lajewska2025_chB", {"lajewska2025_chB_data_sets", "lajewska2025_chB_sample"}),
@@ -181,6 +182,7 @@ def test_rules_that_compute_run_again_when_the_library_changes(rules):
         "fetch",
         "fetch_weights",
         "fetch_batches",
+        "fetch_dialogues",
     ]
 
 

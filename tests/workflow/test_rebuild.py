@@ -10,7 +10,7 @@ from workflow.project import Project, counts
 
 #: A system of each kind: lexical, one that encodes, one that reads pairs.
 RUNS = ("bm25.STM2", "tildev2.splade-tiny.all", "mtft.splade-tiny.all")
-FETCHED = {"fetch", "fetch_batches", "fetch_weights"}
+FETCHED = {"fetch", "fetch_batches", "fetch_dialogues", "fetch_weights"}
 SIMULATED = "results/embedded/lajewska2025/table_4_8"
 
 

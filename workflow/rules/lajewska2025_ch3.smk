@@ -76,7 +76,11 @@ rule lajewska2025_ch3_table:
     params:
         systems=lambda wildcards: list(CAST_SYSTEMS[wildcards.number]),
         comparisons=lambda wildcards: CAST_COMPARISONS[wildcards.number],
+        year="2021",
         measures=CAST_MEASURES,
+        # What the text compares; Table 3.4 has no other measures.
+        compared=["R@500", "NDCG@3"],
+        scale=(0, 4),  # labels of CAsT
         relevance_level=2,
         face=face_of("released", "lajewska2025/table_3_{number}"),
         code=code_of("lajewska2025_ch3_table.py"),

@@ -7,9 +7,6 @@ from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.runs import read_qrels, read_run
 from everycell.retrieval.significance import paired_beside_unpaired
 
-YEAR = "2021"
-#: What the text compares. Table 3.4 has no other measures.
-COMPARED = ["R@500", "NDCG@3"]
 TESTS = {
     "change_percent": 2,
     "p_paired": 4,
@@ -19,26 +16,28 @@ TESTS = {
 }
 
 
-def keys_of(number: str, system: str) -> dict[str, str]:
+def keys_of(number: str, system: str, year: str) -> dict[str, str]:
     """Key columns of a row but the metric."""
     if number == "2":
         return {"row": system, "source": "this thesis"}
     if number == "3":
-        return {"row": system, "cast_year": YEAR}
+        return {"row": system, "cast_year": year}
     first, second = system.split(", ")
-    return {"r1_rewriter": first, "r2_rewriter": second, "cast_year": YEAR}
+    return {"r1_rewriter": first, "r2_rewriter": second, "cast_year": year}
 
 
 with Job(snakemake) as job:
     number, settings = snakemake.wildcards.number, snakemake.params
-    qrels = read_qrels(snakemake.input.qrels)
+    qrels = read_qrels(snakemake.input.qrels, scale=settings.scale)
+    topics = qrels["query"].unique()
     values = {
-        # As with -c, a topic without an answer counts 0.
+        # With -c a topic that a run leaves out counts 0; these runs leave none out.
         system: evaluate(
-            read_run(run),
+            read_run(run, queries=topics),
             qrels,
             list(settings.measures.values()),
             relevance_level=settings.relevance_level,
+            missing_topics="error",
         )
         for system, run in zip(settings.systems, snakemake.input.runs, strict=True)
     }
@@ -48,7 +47,7 @@ with Job(snakemake) as job:
     job.write_table(
         pd.DataFrame(
             [
-                keys_of(number, system)
+                keys_of(number, system, settings.year)
                 | {"metric": shown, "value": found[settings.measures[metric]].mean()}
                 for system, found in values.items()
                 for metric, shown in names.items()
@@ -61,12 +60,12 @@ with Job(snakemake) as job:
         for a, b in pairs
     ]
     parts = []
-    for metric in COMPARED:
+    for metric in settings.compared:
         one = pd.DataFrame(
             {system: found[settings.measures[metric]] for system, found in values.items()}
         )
         tests = paired_beside_unpaired(
-            one, [(a, b) for _, a, b in places], comparisons=len(places) * len(COMPARED)
+            one, [(a, b) for _, a, b in places], comparisons=len(places) * len(settings.compared)
         )
         tests.insert(0, "comparison", [name for name, *_ in places])
         parts.append(tests.assign(measure=metric))

@@ -8,7 +8,7 @@ import pandas as pd
 
 from everycell.collections.nugget_labels import JUDGES, PARTS, SYSTEMS, NuggetLabels
 from everycell.rag.nuggets import nugget_scores
-from everycell.statistics.hypothesis_tests import t_tests
+from everycell.retrieval.significance import paired_beside_unpaired
 
 #: The mean of the judges, as Tables 6.7 and 6.8 name it.
 MEAN = "avg LLM"
@@ -16,7 +16,13 @@ MEAN = "avg LLM"
 NAMES = {run: f"GINGER-top20, {' + '.join(parts)}" for parts, run in PARTS.items()} | {
     run: system for system, run in SYSTEMS.items()
 }
-TEST_DECIMALS = {"difference": 3, "p_paired": 4, "p_unpaired": 4}
+TEST_DECIMALS = {
+    "difference": 3,
+    "p_paired": 4,
+    "p_unpaired": 4,
+    "p_paired_corrected": 4,
+    "p_unpaired_corrected": 4,
+}
 
 
 def judged(labels: NuggetLabels, nuggets: pd.DataFrame, measure: str = "V_strict") -> pd.DataFrame:
@@ -24,6 +30,12 @@ def judged(labels: NuggetLabels, nuggets: pd.DataFrame, measure: str = "V_strict
 
     `nuggets` are those of `labels`, perhaps with other labels of importance.
     """
+    unknown = set(labels.responses["run"]) - set(NAMES)
+    if unknown:
+        raise ValueError(
+            f"The labels have the run {min(unknown)!r}, which is none of Tables 6.7 and 6.8 "
+            f"({', '.join(NAMES)}): leave it out."
+        )
     scores = nugget_scores(nuggets, labels.responses, measure)
     printed = {judge: name for name, judge in JUDGES.items()}
     scores = scores.assign(judge=scores["judge"].map(printed), run=scores["run"].map(NAMES))
@@ -45,12 +57,10 @@ def means(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def tested(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Difference of pairs of runs of one judge, and its p-value by two t-tests (Holm over pairs).
+    """Difference of pairs of runs of one judge, a less b, and two t-tests (Bonferroni over pairs).
 
     The thesis names no test; the same topics under both systems call for the paired one.
     """
     values = scores.pivot(index="topic", columns="run", values="value")
-    paired, unpaired = (t_tests(values, pairs, paired=paired) for paired in (True, False))
-    return paired[["a", "b", "difference"]].assign(
-        p_paired=paired["p_corrected"], p_unpaired=unpaired["p_corrected"]
-    )
+    tests = paired_beside_unpaired(values, pairs)
+    return tests.assign(difference=tests["mean_a"] - tests["mean_b"])

@@ -146,7 +146,7 @@ def read_nugget_labels(*paths: Path) -> NuggetLabels:
         nuggets += [(*key, place, *pair) for place, pair in enumerate(labels, start=1)]
     columns = ["judge", "run", "topic"]
     table = pd.DataFrame(responses, columns=[*columns, "released"])
-    _check_topics(", ".join(map(str, paths[:1])), table)
+    _check_topics(seen, table)
     return NuggetLabels(
         responses=table,
         nuggets=pd.DataFrame(nuggets, columns=[*columns, "nugget", "importance", "support"]),
@@ -251,12 +251,14 @@ def _check_labels(where: str, name: str, labels: list[str], allowed: tuple[str, 
             )
 
 
-def _check_topics(where: str, responses: pd.DataFrame) -> None:
+def _check_topics(places: Mapping[tuple[str, ...], str], responses: pd.DataFrame) -> None:
     every = set(responses["topic"])
     for (judge, run), topics in responses.groupby(["judge", "run"], sort=False)["topic"]:
         lacking = sorted(every.difference(topics))
         if lacking:
+            where = next(place for key, place in places.items() if key[:2] == (judge, run))
             raise LabelsError(
-                f"{where}: judge {judge!r} has no labels of run {run!r} for topic {lacking[0]!r}, "
+                f"{where} and below: judge {judge!r} has no labels of run {run!r} for topic "
+                f"{lacking[0]!r}, "
                 "which others have; means are over the same topics, so add it or drop the topic."
             )

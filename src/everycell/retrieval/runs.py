@@ -12,7 +12,8 @@ candidates     query, document                        query, document
 =============  =====================================  ==================================
 
 Ids are text. The rank and the order of the lines mean nothing, as in trec_eval: the scores decide,
-and documents of equal score stand in descending order of their ids (:func:`trec_order`).
+and documents of equal score stand in descending order of their ids (:func:`trec_order`). A reader
+who takes the ranks for the ranking has :func:`read_run` refuse ranks that say otherwise.
 """
 
 from __future__ import annotations
@@ -31,9 +32,14 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 Outside = Literal["error", "drop"]
+Ranks = Literal["ignore", "error"]
 
 # What C's isspace and the end of a C string would cut an id at.
 _CUTS_AN_ID = r"[\s\x0b\x00]"
+# The same as bytes that may be left in a field once lines and fields are parted.
+_BYTES_THAT_CUT = (b"\x00", b"\x0b", b"\x0c", b"\r")
+# Mean number of documents of a query from which counting query by query is faster.
+_LONG_LIST = 64
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ def _explain(data: bytes, kind: _Kind, path: Path, cause: Exception) -> ValueErr
     return ValueError(f"{path} is no {kind.name} file: {cause}; correct it.")
 
 
-def _read(path: Path | str, kind: _Kind) -> pd.DataFrame:
+def _read(path: Path | str, kind: _Kind, *, ranks: bool = False) -> pd.DataFrame:
     path = Path(path)
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
@@ -115,16 +121,12 @@ def _read(path: Path | str, kind: _Kind) -> pd.DataFrame:
         raise FileNotFoundError(
             f"The {kind.name} file {path} does not exist: check the path, or make it first."
         ) from None
-    # trec_eval takes any white space between fields; the reader below takes one blank.
-    data = data.replace(b"\r\n", b"\n").rstrip()
-    if b"\t" in data:
-        data = data.replace(b"\t", b" ")
-    if data[:1] == b" " or b"  " in data or b"\n " in data or b" \n" in data:
-        data = re.sub(rb"^ +| +$| +(?= )", b"", data, flags=re.MULTILINE)
+    data = _one_blank_between_fields(data.rstrip())
     if not data:
         raise ValueError(
             f"The {kind.name} file {path} is empty: it must have one line or more; make it again."
         )
+    text = dict.fromkeys(("query", "document", "rank"), pa.string())
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(data),
@@ -134,19 +136,45 @@ def _read(path: Path | str, kind: _Kind) -> pd.DataFrame:
                 delimiter=" ", quote_char=False, ignore_empty_lines=False
             ),
             convert_options=pa.csv.ConvertOptions(
-                include_columns=kind.columns,
-                column_types={"query": pa.string(), "document": pa.string()}
-                | ({kind.number: kind.type} if kind.number else {}),
+                include_columns=kind.columns + (("rank",) if ranks else ()),
+                column_types=text | ({kind.number: kind.type} if kind.number else {}),
                 null_values=[],
             ),
         )
     except pa.ArrowInvalid as error:
         raise _explain(data, kind, path, error) from error
-    return _checked(table.to_pandas(), kind, lambda row: f"Line {row + 1} of {path}")
+    place = _line_of(path)
+    read = table.to_pandas()
+    whole_ids = not any(byte in data for byte in _BYTES_THAT_CUT)
+    frame = _checked(read, kind, place, whole_ids=whole_ids)
+    if ranks:
+        _check_ranks(frame, table["rank"], place)
+    return frame
 
 
-def _checked(frame: pd.DataFrame, kind: _Kind, place: Callable[[int], str]) -> pd.DataFrame:
-    """The kind's columns of a frame that holds nothing wrong; `place` names a row."""
+def _line_of(path: Path | str) -> Callable[[int], str]:
+    return lambda row: f"Line {row + 1} of {path}"
+
+
+def _one_blank_between_fields(data: bytes) -> bytes:
+    """Text with one blank between fields and none at the ends of lines, as the reader takes it.
+
+    trec_eval takes any white space. Most files need no change, and to see that is one pass.
+    """
+    blank = np.frombuffer(data, dtype=np.uint8) <= ord(" ")
+    if blank[:1].any() or (blank[1:] & blank[:-1]).any() or b"\t" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\t", b" ")
+        data = re.sub(rb"^ +| +$| +(?= )", b"", data, flags=re.MULTILINE)
+    return data
+
+
+def _checked(
+    frame: pd.DataFrame, kind: _Kind, place: Callable[[int], str], *, whole_ids: bool = False
+) -> pd.DataFrame:
+    """The kind's columns of a frame that holds nothing wrong; `place` names a row.
+
+    `whole_ids` says that no id is empty or has white space: then they are not looked at again.
+    """
     missing = [column for column in kind.columns if column not in frame.columns]
     if missing:
         raise ValueError(
@@ -156,33 +184,49 @@ def _checked(frame: pd.DataFrame, kind: _Kind, place: Callable[[int], str]) -> p
     if frame.empty:
         raise ValueError(f"The {kind.name} frame has no rows: give it one or more.")
     frame = frame[list(kind.columns)]
-    codes = []
-    for column in ("query", "document"):
+    ids = pa.Table.from_pandas(frame[["query", "document"]], preserve_index=False)
+    for column in ids.column_names:
         if not pd.api.types.is_string_dtype(frame[column]) or frame[column].hasnans:
             raise ValueError(
                 f"The column {column!r} of the {kind.name} frame has the type "
                 f"{frame[column].dtype} or empty cells: ids are text, so convert it with "
                 "astype(str)."
             )
-        code, names = pd.factorize(frame[column])
-        codes.append((code, len(names)))
-        bad = pc.match_substring_regex(pa.array(names, pa.string()), f"^$|{_CUTS_AN_ID}")
+        if whole_ids:
+            continue
+        bad = pc.match_substring_regex(ids[column], f"^$|{_CUTS_AN_ID}")
         if pc.any(bad).as_py():
-            first = bad.index(True).as_py()
+            row = bad.index(True).as_py()
             raise ValueError(
-                f"{place(int(np.argmax(code == first)))} has the {column} id {names[first]!r}: "
+                f"{place(row)} has the {column} id {frame[column].iloc[row]!r}: "
                 "an id has one character or more and no white space; replace it."
             )
-    (query, _), (document, n_documents) = codes
-    twice = pd.Series(query.astype(np.int64) * n_documents + document).duplicated().to_numpy()
-    if twice.any():
-        row = int(np.argmax(twice))
+    row = _first_twice(pd.factorize(frame["query"])[0], ids["document"])
+    if row is not None:
         raise ValueError(
             f"{place(row)} has the document {frame['document'].iloc[row]!r} of query "
             f"{frame['query'].iloc[row]!r} for the second time: a document stands once in a "
             "query's list; keep one of the two."
         )
     return frame if kind.number is None else _checked_number(frame, kind, place)
+
+
+def _first_twice(query: npt.NDArray[np.intp], documents: pa.ChunkedArray) -> int | None:
+    """First row whose document its query already had; queries are numbers from 0."""
+    lengths = np.bincount(query)
+    if len(query) >= _LONG_LIST * len(lengths):
+        # A table of one list's documents stays in the processor's cache; one of all does not.
+        if (np.diff(query) < 0).any():
+            documents = documents.take(pa.array(np.argsort(query, kind="stable")))
+        starts = np.cumsum(lengths) - lengths
+        if all(
+            len(documents.slice(start, length).unique()) == length
+            for start, length in zip(starts.tolist(), lengths.tolist(), strict=True)
+        ):
+            return None
+    document, names = pd.factorize(documents.to_pandas())
+    twice = pd.Series(query.astype(np.int64) * len(names) + document).duplicated().to_numpy()
+    return int(np.argmax(twice)) if twice.any() else None
 
 
 def _checked_number(frame: pd.DataFrame, kind: _Kind, place: Callable[[int], str]) -> pd.DataFrame:
@@ -210,6 +254,51 @@ def _checked_number(frame: pd.DataFrame, kind: _Kind, place: Callable[[int], str
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
 
+def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[int], str]) -> None:
+    """No document stands before another one of its query that has a higher score."""
+    whole = pc.match_substring_regex(ranks, r"^\d{1,9}$")
+    if not pc.all(whole).as_py():
+        row = whole.index(False).as_py()
+        raise ValueError(
+            f"{place(row)} has the rank {ranks[row].as_py()!r}: it must be a whole number of 0 or "
+            "more; correct it, or have ranks ignored."
+        )
+    rank = pc.cast(ranks, pa.int64()).to_numpy()
+    query, _ = pd.factorize(frame["query"])
+    score = frame["score"].to_numpy().astype(np.float32)
+    # Equal ranks, such as 0 everywhere, say nothing about their documents.
+    order = np.lexsort((-score, rank, query))
+    above, below = order[:-1], order[1:]
+    wrong = (query[above] == query[below]) & (score[below] > score[above])
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        above, below, queries = above[first], below[first], len(np.unique(query[above[wrong]]))
+        raise ValueError(
+            f"{place(below)} has the rank {rank[below]} and the score {frame['score'].iloc[below]},"
+            f" higher than that of rank {rank[above]} of the same query ({queries} queries of the "
+            "run have such ranks): the scores decide, as in trec_eval, so turn them round if they "
+            "are distances, or have ranks ignored if the scores are meant."
+        )
+
+
+def _check_scale(
+    frame: pd.DataFrame, scale: tuple[int, int] | None, place: Callable[[int], str]
+) -> None:
+    if scale is None:
+        return
+    low, high = scale
+    if low > high:
+        raise ValueError(f"The scale is {scale}: give its least label, then its greatest.")
+    outside = ~frame["relevance"].between(low, high).to_numpy()
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise ValueError(
+            f"{place(row)} (query {frame['query'].iloc[row]!r}, document "
+            f"{frame['document'].iloc[row]!r}) has the relevance {frame['relevance'].iloc[row]}: "
+            f"the scale goes from {low} to {high}; correct the label, or give the right scale."
+        )
+
+
 def _check_queries(
     frame: pd.DataFrame, queries: Iterable[str] | None, place: Callable[[int], str]
 ) -> None:
@@ -224,15 +313,22 @@ def _check_queries(
         )
 
 
-def read_run(path: Path | str, *, queries: Iterable[str] | None = None) -> pd.DataFrame:
+def read_run(
+    path: Path | str, *, queries: Iterable[str] | None = None, ranks: Ranks = "ignore"
+) -> pd.DataFrame:
     """Read a run in TREC format.
 
     Parameters
     ----------
     path : path
-        Text file, gzipped if it ends in ``.gz``. A million lines take about half a second.
+        Text file, gzipped if it ends in ``.gz``. A million lines take about a quarter of a
+        second (``bench/retrieval_evaluation.py``).
     queries : iterable of str, optional
         If given, a line with any other query is an error.
+    ranks : {"ignore", "error"}
+        Whether the ranks may disagree with the scores, which decide. With "error" a document of
+        lower score before one of higher score in the same query is refused; documents of equal
+        score or of equal rank may stand in any order.
 
     Returns
     -------
@@ -246,8 +342,9 @@ def read_run(path: Path | str, *, queries: Iterable[str] | None = None) -> pd.Da
         If there is no such file.
     ValueError
         For an empty file, a line without six fields (such as an id with a space), text that is
-        not UTF-8, a score that is no finite number, a document twice in a query, or a query that
-        is not in `queries`; the message names the line.
+        not UTF-8, a score that is no finite number, a document twice in a query, a query that
+        is not in `queries`, ranks that `ranks` refuses, or an unknown choice; the message names
+        the line.
 
     Examples
     --------
@@ -257,12 +354,19 @@ def read_run(path: Path | str, *, queries: Iterable[str] | None = None) -> pd.Da
     >>> read_run(path).values.tolist()
     [['q1', 'd1', 12.5], ['q1', 'd2', 7.0]]
     """
-    frame = _read(path, RUN)
-    _check_queries(frame, queries, lambda row: f"Line {row + 1} of {path}")
+    if ranks not in ("ignore", "error"):
+        raise ValueError(f"ranks is {ranks!r}: give 'ignore' or 'error'.")
+    frame = _read(path, RUN, ranks=ranks == "error")
+    _check_queries(frame, queries, _line_of(path))
     return frame
 
 
-def read_qrels(path: Path | str, *, queries: Iterable[str] | None = None) -> pd.DataFrame:
+def read_qrels(
+    path: Path | str,
+    *,
+    queries: Iterable[str] | None = None,
+    scale: tuple[int, int] | None = None,
+) -> pd.DataFrame:
     """Read relevance judgements in TREC format.
 
     Parameters
@@ -271,6 +375,9 @@ def read_qrels(path: Path | str, *, queries: Iterable[str] | None = None) -> pd.
         Text file, gzipped if it ends in ``.gz``.
     queries : iterable of str, optional
         If given, a line with any other query is an error.
+    scale : (int, int), optional
+        Least and greatest label; if given, any other one is an error. nDCG takes labels as they
+        are, so that a stray 9 on a scale to 4 counts more than twice the best.
 
     Returns
     -------
@@ -281,7 +388,8 @@ def read_qrels(path: Path | str, *, queries: Iterable[str] | None = None) -> pd.
     Raises
     ------
     FileNotFoundError, ValueError
-        As :func:`read_run`, for lines of four fields and whole-numbered relevance.
+        As :func:`read_run`, for lines of four fields and whole-numbered relevance; and for a
+        label outside the scale.
 
     Examples
     --------
@@ -292,7 +400,8 @@ def read_qrels(path: Path | str, *, queries: Iterable[str] | None = None) -> pd.
     [['q1', 'd1', 1], ['q1', 'd2', 0]]
     """
     frame = _read(path, QRELS)
-    _check_queries(frame, queries, lambda row: f"Line {row + 1} of {path}")
+    _check_queries(frame, queries, _line_of(path))
+    _check_scale(frame, scale, _line_of(path))
     return frame
 
 
@@ -326,7 +435,7 @@ def read_candidates(path: Path | str, *, queries: Iterable[str] | None = None) -
     [['q1', 'd1'], ['q1', 'd2']]
     """
     frame = _read(path, CANDIDATES)
-    _check_queries(frame, queries, lambda row: f"Line {row + 1} of {path}")
+    _check_queries(frame, queries, _line_of(path))
     return frame
 
 
@@ -584,7 +693,13 @@ def trec_order(run: pd.DataFrame) -> pd.DataFrame:
     run = check_run(run)
     query, _ = pd.factorize(run["query"])
     score = run["score"].to_numpy().astype(np.float32)
-    order = np.lexsort((id_order(run["document"]), -score, query))
+    order = np.lexsort((-score, query))
+    # Ids are slow to sort, and only those of ties matter.
+    equal = (np.diff(query[order]) == 0) & (np.diff(score[order]) == 0)
+    tied = order[np.append(equal, False) | np.append(False, equal)]
+    place = np.zeros(len(run), dtype=np.int64)
+    place[tied] = id_order(run["document"].iloc[tied])
+    order = np.lexsort((place, -score, query))
     return run.iloc[order].reset_index(drop=True)
 
 
