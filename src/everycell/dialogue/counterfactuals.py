@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -613,3 +614,28 @@ def frame_rewritings(frame: pd.DataFrame) -> list[Rewriting]:
     """Rewritings of a frame made by `rewritings_frame`, also after Parquet; see there."""
     parts = (frame[column] for column in ("text", "fault", "raw"))
     return [Rewriting(*row) for row in zip(frame_samples(frame), *parts, strict=True)]
+
+
+def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
+    """What became of answers, by the label of the original.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `row` (Satisfaction, Dissatisfaction), `answer` ("usable", then `FAULTS`),
+        `metric` ("count"), `value`; a row for each, also where there is none.
+
+    Examples
+    --------
+    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> counts = count_faults([Rewriting(sample, "", "empty", "")])
+    >>> counts[counts["value"] > 0].to_numpy().tolist()
+    [['Satisfaction', 'empty', 'count', 1]]
+    """
+    counts = Counter((made.sample.satisfied, made.fault or "usable") for made in rewritings)
+    rows = [
+        (row, answer, "count", counts[label, answer])
+        for row, label in (("Satisfaction", True), ("Dissatisfaction", False))
+        for answer in ("usable", *FAULTS)
+    ]
+    return pd.DataFrame(rows, columns=["row", "answer", "metric", "value"])
