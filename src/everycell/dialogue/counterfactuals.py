@@ -296,8 +296,8 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
     r"""Take the utterance out of a model's answer, and say what is wrong with it.
 
     Of the answer, the first utterance of the system is taken: from "SYSTEM:" on, where that starts
-    a line, else from the beginning without a first line that ends with a colon; up to the next
-    speaker or empty line; without quotation marks around it.
+    a line and the user does not speak before it, else from the beginning without a first line that
+    ends with a colon; up to the next speaker or empty line; without quotation marks around it.
 
     Parameters
     ----------
@@ -357,12 +357,15 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
 
 def _utterance(text: str) -> str:
     lines = text.strip().splitlines()
-    starts = [
-        number
+    speakers = {
+        number: found[1].upper()
         for number, line in enumerate(lines)
-        if (found := _SPEAKER.match(line)) and found[1].upper() == SYSTEM
-    ]
-    if starts:
+        if (found := _SPEAKER.match(line))
+    }
+    # Where the user speaks next, what stands before that is the answer.
+    before_user = bool(speakers) and min(speakers) > 0 and speakers[min(speakers)] == USER
+    starts = [number for number, speaker in speakers.items() if speaker == SYSTEM]
+    if starts and not before_user:
         lines = lines[starts[0] :]
         lines[0] = _SPEAKER.sub("", lines[0])
     elif len(lines) > 1 and lines[0].rstrip(_QUOTES).endswith(":"):
