@@ -469,6 +469,9 @@ class LocalSettings(_Model):
     dtype: Literal["float32", "bfloat16", "float16"] = Field(
         "float32", description="Numbers that it computes with."
     )
+    threads: int = Field(
+        1, ge=1, description="Cores that it computes on; with others, last bits may differ."
+    )
 
 
 class Prices(_Model):

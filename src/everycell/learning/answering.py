@@ -107,8 +107,11 @@ def _local(
         source = model_folder(chosen.source, network=network, revision=chosen.revision)
 
     def load() -> LanguageModel:
+        import torch
+
         from everycell.learning.language_model import load_language_model
 
+        torch.set_num_threads(chosen.threads)
         return load_language_model(Path(source), name=name, dtype=chosen.dtype)
 
     return folder_identity(Path(source), name=name, dtype=chosen.dtype), load

@@ -397,15 +397,13 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
             f"The GGUF file {file} cannot be read ({error}): it is damaged, or of an architecture "
             "that transformers does not know; copy it again, or take another one."
         ) from error
-    # The model as it was read refuses to be saved.
+    # It is a plain model by now, but what it was read by refuses to be saved.
     del read.config.quantization_config
-    model = AutoModelForCausalLM.from_config(read.config, dtype=torch.float32)
-    model.load_state_dict(read.state_dict())
-    model.generation_config = read.generation_config
+    read.hf_quantizer = None
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
-        model.save_pretrained(partial)
+        read.save_pretrained(partial)
         tokenizer.save_pretrained(partial)
         identity = folder_identity(file, name=name).model_dump(include={"name", "revision"})
         (partial / SOURCE_FILE).write_text(json.dumps(identity) + "\n", encoding="utf-8")

@@ -150,7 +150,7 @@ class Endpoint:
         """
         path, body = self._body(request)
         doubling = wait_exponential_jitter(
-            initial=self._settings.wait, max=_LONGEST_WAIT, jitter=self._settings.wait
+            multiplier=self._settings.wait, max=_LONGEST_WAIT, jitter=self._settings.wait
         )
 
         def wait(state: RetryCallState) -> float:

@@ -1,0 +1,429 @@
+"""A language model behind a server, against a local one that misbehaves on demand."""
+
+import json
+import logging
+import threading
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from everycell.config import ConfigError, Decoding, EndpointSettings, LanguageModels, parse_config
+from everycell.learning.answering import open_language_model
+from everycell.text import endpoint as endpoint_module
+from everycell.text.endpoint import Endpoint, EndpointError
+from everycell.text.generation import LanguageModelError, Message, NotOfferedError, Request, chat
+from everycell.text.records import read_record
+
+SECRET = "sk-very-secret-7"
+VARIABLE = "EVERYCELL_TEST_KEY"
+ASKED = Request(prompt=chat("Where is Delft?"), decoding=Decoding(max_tokens=5))
+
+
+def reply_of(text="In Holland.", finish="stop", **more):
+    return {
+        "model": "gpt-9-2026",
+        "system_fingerprint": "fp_1",
+        "choices": [{"message": {"content": text}, "finish_reason": finish, **more}],
+        "usage": {"prompt_tokens": 4, "completion_tokens": 3},
+    }
+
+
+class Server:
+    """Gives its replies in order, the last one again and again, and keeps what it was sent."""
+
+    def __init__(self):
+        self.replies = [reply_of()]
+        self.seen = []
+        self.closing = threading.Event()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.seen.append((self.path, body, dict(self.headers)))
+                place = min(len(outer.seen), len(outer.replies)) - 1
+                reply = outer.replies[place]
+                if callable(reply):
+                    reply = reply(self, body)
+                if reply is not None:
+                    self.send(*reply if isinstance(reply, tuple) else (200, {}, reply))
+
+            def send(self, status, headers, content):
+                data = content if isinstance(content, bytes) else json.dumps(content).encode()
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
+
+    def settings(self, **changed):
+        address = f"http://127.0.0.1:{self.http.server_port}/v1"
+        fast = {"timeout": 30.0, "wait": 0.001, "retries": 2}
+        return EndpointSettings(url=address, model="gpt-9", **fast | changed)
+
+    def close(self):
+        self.closing.set()
+        self.http.shutdown()
+        self.http.server_close()
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """Seconds that are waited between attempts, none of them really."""
+    seconds = []
+    monkeypatch.setattr("tenacity.nap.time.sleep", seconds.append)
+    return seconds
+
+
+def test_an_answer_comes_with_its_facts_and_the_request_is_of_the_protocol(server):
+    asked = Request(
+        prompt=chat("Where is Delft?", system="Be brief."),
+        decoding=Decoding(max_tokens=5, temperature=0.5, top_p=0.9, seed=3, stop=("\n",)),
+    )
+    answer = Endpoint(server.settings()).answer(asked)
+    assert (answer.text, answer.finish) == ("In Holland.", "stop")
+    assert (answer.prompt_tokens, answer.answer_tokens) == (4, 3)
+    assert answer.served_by == "gpt-9-2026 fp_1" and answer.tokens is None
+    ((path, body, headers),) = server.seen
+    assert path == "/v1/chat/completions" and "Authorization" not in headers
+    assert body == {
+        "model": "gpt-9",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Where is Delft?"},
+        ],
+        "max_tokens": 5,
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "seed": 3,
+        "stop": ["\n"],
+    }
+
+
+def test_the_limit_of_an_answer_goes_by_the_name_that_the_server_knows(server):
+    Endpoint(server.settings(length_parameter="max_completion_tokens")).answer(ASKED)
+    assert server.seen[0][1]["max_completion_tokens"] == 5 and "max_tokens" not in server.seen[0][1]
+
+
+def test_log_probabilities_of_chat(server):
+    logprobs = {"content": [{"token": "In", "logprob": -0.5}, {"token": " H", "logprob": 1e-9}]}
+    server.replies = [reply_of("In H", logprobs=logprobs)]
+    asked = Request(prompt=ASKED.prompt, decoding=Decoding(logprobs=True))
+    answer = Endpoint(server.settings()).answer(asked)
+    assert [(token.text, token.logprob) for token in answer.tokens] == [("In", -0.5), (" H", 0.0)]
+    assert server.seen[0][1]["logprobs"] is True
+
+
+@pytest.mark.parametrize("logprobs", [None, {"tokens": ["a"], "token_logprobs": [None]}])
+def test_log_probabilities_that_are_not_offered(server, logprobs):
+    server.replies = [{"choices": [{"text": "a", "logprobs": logprobs}]}]
+    with pytest.raises(NotOfferedError, match="127.0.0.1 sent no log-probabilities of gpt-9"):
+        Endpoint(server.settings()).answer(Request(prompt="a", decoding=Decoding(logprobs=True)))
+    assert len(server.seen) == 1
+
+
+def echo(text, offsets, values):
+    tokens = [text[a:b] for a, b in zip(offsets, [*offsets[1:], None], strict=True)]
+    parts = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets}
+    return {"choices": [{"text": text, "logprobs": parts, "finish_reason": "length"}]}
+
+
+def test_a_continuation_is_scored_through_the_prompt_that_comes_back(server):
+    server.replies = [echo("1 + 1 = 22", [0, 2, 4, 8, 9], [None, -1.0, -2.0, -0.25, -3.0])]
+    asked = Request(prompt="1 + 1 = ", continuation="22")
+    answer = Endpoint(server.settings()).answer(asked)
+    assert answer.logprob == -3.25 and answer.answer_tokens == 2 and answer.finish == "scored"
+    path, body, _ = server.seen[0]
+    assert path == "/v1/completions"
+    assert (body["prompt"], body["echo"], body["max_tokens"]) == ("1 + 1 = 22", True, 0)
+
+
+def test_what_cannot_be_scored_says_so(server):
+    asked = Request(prompt="1 + 1 = ", continuation="22")
+    server.replies = [echo("1 + 1 = 22", [0, 7], [None, -1.0])]
+    with pytest.raises(LanguageModelError, match="across the border .* '22'"):
+        Endpoint(server.settings()).answer(asked)
+    server.replies = [{"choices": [{"text": "22"}]}]
+    with pytest.raises(NotOfferedError, match="no log-probabilities"):
+        Endpoint(server.settings()).answer(asked)
+    with pytest.raises(NotOfferedError, match="cannot score a continuation of messages"):
+        Endpoint(server.settings()).answer(Request(prompt=chat("1 + 1"), continuation="2"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "finish"),
+    [
+        (reply_of(""), "", "stop"),
+        (reply_of(None), "", "stop"),
+        (reply_of("word " * 10_000, "length"), "word " * 10_000, "length"),
+        (reply_of("I cannot help with that."), "I cannot help with that.", "stop"),
+        (
+            {"choices": [{"message": {"content": None, "refusal": "No."}}]},
+            "No.",
+            "refusal",
+        ),
+        (reply_of("Ich weiß nicht. 我不知道"), "Ich weiß nicht. 我不知道", "stop"),
+        (reply_of("cut", "content_filter"), "cut", "content_filter"),
+    ],
+)
+def test_unusual_answers_pass_as_they_are(server, reply, text, finish):
+    server.replies = [reply]
+    answer = Endpoint(server.settings()).answer(ASKED)
+    assert (answer.text, answer.finish) == (text, finish)
+    assert len(server.seen) == 1
+
+
+def test_a_reply_without_end_is_refused(server, monkeypatch):
+    monkeypatch.setattr(endpoint_module, "_MOST_BYTES", 1000)
+    server.replies = [reply_of("word " * 1000)]
+    with pytest.raises(EndpointError, match="does not keep to max_tokens"):
+        Endpoint(server.settings()).answer(ASKED)
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("fault", [(500, {}, b"oops"), (503, {}, b""), (408, {}, b"")])
+def test_faults_of_the_server_are_asked_again(server, waits, fault):
+    server.replies = [fault, fault, reply_of()]
+    assert Endpoint(server.settings(wait=4.0)).answer(ASKED).text == "In Holland."
+    assert len(server.seen) == 3
+    # Doubled, with up to `wait` at random, so that many workers do not come back together.
+    assert 4 <= waits[0] <= 8 <= waits[1] <= 12
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"<html>busy</html>", b"", b'{"choices": [', b'{"choices": []}', b'{"choices": [{}]}', b"3"],
+)
+def test_a_malformed_reply_is_asked_again_then_named(server, content):
+    server.replies = [(200, {}, content), reply_of()]
+    assert Endpoint(server.settings()).answer(ASKED).text == "In Holland."
+    server.replies = [(200, {}, content)]
+    with pytest.raises(EndpointError, match="127.0.0.1 answered what is no reply .*address"):
+        Endpoint(server.settings()).answer(ASKED)
+    assert len(server.seen) == 2 + 3
+
+
+def test_retry_after_is_waited_for(server, waits):
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
+    server.replies = [
+        (429, {"Retry-After": "7"}, {"error": {"message": "slow down"}}),
+        (429, {"Retry-After": later}, b""),
+        (429, {"Retry-After": "86400"}, b""),
+        reply_of(),
+    ]
+    assert Endpoint(server.settings(retries=3)).answer(ASKED).text == "In Holland."
+    assert waits[0] == 7 and 0 < waits[1] <= 100 and waits[2] == 600
+
+
+def test_a_server_that_stays_busy_is_named_with_what_it_said(server, waits):
+    server.replies = [(429, {}, {"error": {"message": "slow\n down"}})]
+    with pytest.raises(EndpointError, match="status 429 .*slow.*each time: ask again later"):
+        Endpoint(server.settings()).answer(ASKED)
+    assert len(server.seen) == 3
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        (400, {}, {"error": {"message": "no such parameter"}}),
+        (404, {}, b"not found"),
+        (302, {"Location": "http://127.0.0.1:1/"}, b""),
+        (429, {}, {"error": {"code": "insufficient_quota"}}),
+    ],
+)
+def test_what_will_not_pass_is_asked_once(server, fault):
+    server.replies = [fault]
+    with pytest.raises(EndpointError, match=f"does not take the request .status {fault[0]}"):
+        Endpoint(server.settings()).answer(ASKED)
+    assert len(server.seen) == 1
+
+
+def hang(handler, body):
+    server_closes = handler.server.closing_event
+    server_closes.wait(60)
+
+
+def drip(handler, body):
+    """Send a byte now and then: no single read takes long."""
+    handler.send_response(200)
+    handler.end_headers()
+    try:
+        while not handler.server.closing_event.wait(0.02):
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+    except OSError:
+        pass
+
+
+@pytest.mark.parametrize("behave", [hang, drip])
+def test_a_server_that_hangs_is_left(server, behave):
+    server.http.closing_event = server.closing
+    server.replies = [behave]
+    with pytest.raises(EndpointError, match="127.0.0.1 did not answer within 0.2 s: raise `timeo"):
+        Endpoint(server.settings(timeout=0.2, retries=1)).answer(ASKED)
+    assert len(server.seen) == 2
+
+
+def test_a_server_that_breaks_off_or_is_not_there(server):
+    def break_off(handler, body):
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000")
+        handler.end_headers()
+        handler.wfile.write(b"{")
+        handler.close_connection = True
+
+    server.replies = [break_off, reply_of()]
+    assert Endpoint(server.settings()).answer(ASKED).text == "In Holland."
+    gone = server.settings(retries=0)
+    server.close()
+    with pytest.raises(EndpointError, match="could not be reached or broke off .ConnectError"):
+        Endpoint(gone).answer(ASKED)
+
+
+def test_the_key_is_sent_and_stands_nowhere_else(server, monkeypatch, tmp_path, caplog):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv(VARIABLE, SECRET + "\n")
+    settings = LanguageModels(
+        endpoints={"gpt": server.settings(key=VARIABLE)}, records=str(tmp_path / "records")
+    )
+    server.replies = [(500, {}, f"key {SECRET} is fine, but".encode()), reply_of()]
+    with open_language_model("gpt", settings, "a") as model:
+        model.answer(ASKED)
+        shown = repr(model.provenance()) + repr(settings) + repr(model.identity)
+    assert server.seen[0][2]["Authorization"] == f"Bearer {SECRET}"
+    for path in (tmp_path / "records").iterdir():
+        shown += path.read_text()
+    assert SECRET not in shown and SECRET not in caplog.text
+
+
+@pytest.mark.parametrize("status", [401, 403, 400, 500])
+def test_no_error_shows_the_key(server, monkeypatch, status):
+    monkeypatch.setenv(VARIABLE, SECRET)
+    server.replies = [(status, {}, {"error": {"message": f"Incorrect API key: {SECRET}"}})]
+    with pytest.raises(EndpointError) as caught:
+        Endpoint(server.settings(key=VARIABLE, retries=0)).answer(ASKED)
+    assert SECRET not in str(caught.value) and caught.value.__cause__ is None
+    if status in (401, 403):
+        assert f"refuses the key in the environment variable {VARIABLE}" in str(caught.value)
+
+
+@pytest.mark.parametrize(("key", "message"), [("", "is not set"), ("a b", "does not hold a key")])
+def test_without_a_key_nothing_is_sent(server, monkeypatch, key, message):
+    monkeypatch.setenv(VARIABLE, key)
+    with pytest.raises(EndpointError, match=f"{VARIABLE} {message}"):
+        Endpoint(server.settings(key=VARIABLE)).answer(ASKED)
+    assert not server.seen
+
+
+def test_a_server_that_wants_a_key_says_what_to_set(server):
+    server.replies = [(401, {}, b"")]
+    with pytest.raises(EndpointError, match="refuses requests without a key .`key` names"):
+        Endpoint(server.settings()).answer(ASKED)
+
+
+def test_requests_keep_to_the_rate(server, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(endpoint_module.time, "monotonic", lambda: now[0])
+    slept = []
+    monkeypatch.setattr(endpoint_module.time, "sleep", slept.append)
+    asked = Endpoint(server.settings(requests_per_minute=6.0))
+    for _ in range(3):
+        asked.answer(ASKED)
+    assert slept == [0, 10, 20]
+    now[0] += 100
+    asked.answer(ASKED)
+    assert slept[-1] == 0
+
+
+def test_workers_ask_side_by_side(server, tmp_path):
+    together = threading.Barrier(3, timeout=30)
+
+    def meet(handler, body):
+        together.wait()
+        return reply_of(body["messages"][0]["content"])
+
+    server.replies = [meet]
+    settings = LanguageModels(
+        endpoints={"gpt": server.settings(workers=3)}, records=str(tmp_path), keep_prompts=False
+    )
+    asked = [Request(prompt=chat(letter), decoding=Decoding()) for letter in "abcdef"]
+    with open_language_model("gpt", settings, "a") as model:
+        assert [answer.text for answer in model.answer_all(asked)] == list("abcdef")
+    assert len(server.seen) == 6
+    assert [path.name for path in tmp_path.glob("*.jsonl")] == ["a.jsonl"]
+
+
+def test_a_run_that_fails_midway_is_resumed_without_a_second_call(server, tmp_path):
+    settings = LanguageModels(
+        endpoints={"gpt": server.settings(workers=1, retries=0)}, records=str(tmp_path)
+    )
+    asked = [Request(prompt=chat(letter), decoding=Decoding()) for letter in "abcd"]
+    server.replies = [reply_of("A"), reply_of("B"), (500, {}, b"")]
+    with open_language_model("gpt", settings, "run") as model:
+        with pytest.raises(EndpointError, match="status 500"):
+            model.answer_all(asked)
+    answered = len(read_record(tmp_path / "run.jsonl"))
+    assert answered == 2
+    server.replies, server.seen = [reply_of("C"), reply_of("D")], []
+    with open_language_model("gpt", settings, "run") as model:
+        assert [answer.text for answer in model.answer_all(asked)] == list("ABCD")
+    sent = [body["messages"][0]["content"] for _, body, _ in server.seen]
+    assert sent == ["c", "d"]
+    replay = settings.model_copy(update={"ask": False})
+    server.close()
+    with open_language_model("gpt", replay, "run") as model:
+        assert model.answer_all(asked)[3].text == "D"
+
+
+def config(**endpoint):
+    return {
+        "language_models": {"endpoints": {"gpt": {"model": "m", "url": "http://h", **endpoint}}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (config(key=SECRET), "endpoints.gpt.key` does not hold together: it names the environment"),
+        (config(url=f"https://me:{SECRET}@h/v1"), "holds no user, password"),
+        (config(url=f"https://h/v1?key={SECRET}"), "holds no user, password"),
+        (config(url="h/v1"), "`language_models.endpoints.gpt.url` is 'h/v1'"),
+        (config(timeout=0.0), "endpoints.gpt.timeout` is 0.0; allowed is: a number, above 0"),
+        (config(temperature=0), "`language_models.endpoints.gpt.temperature` is no key"),
+        (
+            {"language_models": {"local": {"Big Model": {"source": "a"}}}},
+            "'Big Model' needs a name of small letters",
+        ),
+        (
+            {"language_models": {"local": {"gpt": {"source": "a"}}, **config()["language_models"]}},
+            "'gpt' stands under `local` and `endpoints`",
+        ),
+    ],
+)
+def test_wrong_settings_are_named_without_a_key(block, message):
+    with pytest.raises(ConfigError) as caught:
+        parse_config(block)
+    assert message in str(caught.value) and SECRET not in str(caught.value)
+
+
+def test_roles_are_sent_as_they_are(server):
+    turns = [Message(role=role, content=role) for role in ("system", "user", "assistant", "user")]
+    Endpoint(server.settings()).answer(Request(prompt=tuple(turns), decoding=Decoding()))
+    assert server.seen[0][1]["messages"] == [turn.model_dump() for turn in turns]

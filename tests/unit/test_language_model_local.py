@@ -1,0 +1,423 @@
+"""Language models in memory: a tiny random one, loading and converting, opening by name."""
+
+import hashlib
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: E402
+from transformers import (  # noqa: E402
+    BertConfig,
+    BertModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
+
+from everycell.config import Decoding, LanguageModels, LocalSettings  # noqa: E402
+from everycell.learning import language_model  # noqa: E402
+from everycell.learning.answering import open_language_model  # noqa: E402
+from everycell.learning.language_model import (  # noqa: E402
+    LocalModel,
+    convert_gguf,
+    load_language_model,
+)
+from everycell.learning.models import ModelError  # noqa: E402
+from everycell.text.generation import (  # noqa: E402
+    Identity,
+    LanguageModelError,
+    NotOfferedError,
+    Request,
+    chat,
+)
+from everycell.text.records import MissingAnswerError  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
+
+LONGEST = 96
+TEMPLATE = (
+    "{% for message in messages %}[{{ message['role'] }}]{{ message['content'] }}<end>"
+    "{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}"
+)
+
+
+def make_tokenizer(template=TEMPLATE):
+    """Bytes as tokens, with one merge across a space, and one special token."""
+    symbols = sorted(pre_tokenizers.ByteLevel.alphabet())
+    ids = {symbol: number for number, symbol in enumerate([*symbols, "Ġt"])}
+    backend = Tokenizer(models.BPE(vocab=ids, merges=[("Ġ", "t")]))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    backend.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend, eos_token="<end>", chat_template=template
+    )
+
+
+def make_model(seed=0, **changed):
+    torch.manual_seed(seed)
+    size = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
+    config = LlamaConfig(
+        vocab_size=258,
+        num_hidden_layers=2,
+        max_position_embeddings=LONGEST,
+        initializer_range=0.5,
+        eos_token_id=257,
+        **size | changed,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+@pytest.fixture
+def local(monkeypatch):
+    monkeypatch.setattr(language_model, "BLOCK", 8)
+    return LocalModel(make_model(), make_tokenizer(), Identity(name="toy"))
+
+
+def ask(prompt, **decoding):
+    return Request(prompt=prompt, decoding=Decoding(**{"max_tokens": 12} | decoding))
+
+
+def reference(local, text, length):
+    """Greedy tokens and their log-probabilities by whole forward passes, without any cache."""
+    ids = local._tokenizer(text)["input_ids"]
+    start, logprobs = len(ids), []
+    for _ in range(length):
+        with torch.no_grad():
+            scores = local._model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
+        ids.append(int(scores.argmax()))
+        logprobs.append(float(scores.max()))
+        if ids[-1] == 257:
+            return ids[start:-1], logprobs[:-1]
+    return ids[start:], logprobs
+
+
+@pytest.mark.parametrize("text", ["a", "Where is Delft? " * 2, "12345678", "123456789"])
+def test_greedy_answers_are_those_of_whole_forward_passes(local, text):
+    answer = local.answer(ask(text, logprobs=True))
+    ids, logprobs = reference(local, text, 12)
+    assert answer.text == local._tokenizer.decode(ids).split("\ufffd")[0] or "\ufffd" in (
+        local._tokenizer.decode(ids)
+    )
+    assert [token.logprob for token in answer.tokens] == pytest.approx(logprobs, abs=1e-5)
+    assert answer.prompt_tokens == len(local._tokenizer(text)["input_ids"])
+    assert answer.finish == ("stop" if len(ids) < 12 else "length")
+
+
+def test_an_answer_does_not_depend_on_what_was_asked_before(local):
+    shared = "The same example again. " * 2
+    asked = [
+        ask(shared + "first", logprobs=True),
+        ask(shared + "second", logprobs=True),
+        ask("Another thing altogether, and longer than a block", logprobs=True),
+        Request(prompt=shared + "first", continuation=" third"),
+        ask(shared[:20], logprobs=True),
+        ask(shared + "first", temperature=1.0, seed=3, logprobs=True),
+    ]
+    alone = [LocalModel(make_model(), make_tokenizer(), local.identity).answer(r) for r in asked]
+    # The same bits, not nearly the same.
+    assert [local.answer(request) for request in asked] == alone
+    assert [local.answer(request) for request in reversed(asked)] == alone[::-1]
+
+
+def test_shared_blocks_are_read_once(local, monkeypatch):
+    read = []
+    forward = local._forward
+    monkeypatch.setattr(
+        local, "_forward", lambda ids, keep: (read.append(len(ids)), forward(ids, keep))[1]
+    )
+    local.answer(Request(prompt="0123456789abcdefghij", continuation="k"))
+    local.answer(Request(prompt="0123456789abcdefghij", continuation="lm"))
+    local.answer(Request(prompt="0123456789ABCDEFGHIJ", continuation="k"))
+    assert read == [8, 8, 5, 6, 8, 5]
+
+
+def test_a_fault_in_the_middle_of_reading_leaves_no_wrong_cache(local, monkeypatch):
+    asked = ask("0123456789abcdefghijklmnop", logprobs=True)
+    right = LocalModel(make_model(), make_tokenizer(), local.identity).answer(asked)
+    forward, calls = local._forward, []
+
+    def interrupted(ids, keep):
+        calls.append(ids)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return forward(ids, keep)
+
+    monkeypatch.setattr(local, "_forward", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        local.answer(asked)
+    assert local.answer(asked) == right
+
+
+def test_a_score_is_the_probability_of_what_greedy_decoding_wrote(local):
+    answer = local.answer(ask("Where is Delft?", logprobs=True, max_tokens=6))
+    assert answer.finish == "length"
+    ids, logprobs = reference(local, "Where is Delft?", 6)
+    prompt = local._tokenizer("Where is Delft?")["input_ids"]
+    with torch.inference_mode():
+        scored = local._score(prompt, ids)
+    assert [token.logprob for token in scored.tokens] == pytest.approx(logprobs, abs=1e-5)
+    assert scored.finish == "scored" and scored.logprob == pytest.approx(answer.logprob, abs=1e-4)
+
+
+def test_scores_of_all_next_tokens_add_up_to_one(local):
+    prompt = local._tokenizer("Delft is")["input_ids"]
+    with torch.inference_mode():
+        total = sum(
+            torch.tensor(local._score(prompt, [number]).logprob).exp() for number in range(258)
+        )
+    assert float(total) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_token_across_the_border_is_refused(local):
+    with pytest.raises(LanguageModelError, match="across the border .*'town': end the prompt"):
+        local.answer(Request(prompt="a ", continuation="town"))
+    assert local.answer(Request(prompt="a", continuation=" town")).answer_tokens == 4
+
+
+def test_drawing_goes_by_the_seed_and_leaves_the_generator(local):
+    def drawn(**decoding):
+        return local.answer(ask("Where?", temperature=1.5, logprobs=True, **decoding)).tokens
+
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    assert drawn(seed=1) == drawn(seed=1) != drawn(seed=2)
+    assert len({drawn() for _ in range(5)}) > 1
+    assert torch.equal(torch.get_rng_state(), state)
+    # So small a share holds the likeliest token alone.
+    assert drawn(seed=1, top_p=1e-6) == local.answer(ask("Where?", logprobs=True)).tokens
+
+
+def test_settings_of_the_makers_do_not_mix_in():
+    changed = make_model()
+    changed.generation_config.repetition_penalty = 50.0
+    changed.generation_config.do_sample = True
+    changed.generation_config.top_k = 1
+    plain, other = (
+        LocalModel(model, make_tokenizer(), Identity(name="toy"))
+        for model in (make_model(), changed)
+    )
+    for request in (ask("aaaa", logprobs=True), ask("aaaa", temperature=1.0, seed=1)):
+        assert plain.answer(request) == other.answer(request)
+
+
+def test_stop_texts_end_an_answer_and_are_cut_off(local):
+    whole = local.answer(ask("Where is Delft?", logprobs=True))
+    text = whole.text
+    stop = text[2:4]
+    answer = local.answer(ask("Where is Delft?", logprobs=True, stop=(stop,)))
+    assert answer.text == text[: text.index(stop)] and answer.finish == "stop"
+    assert "".join(token.text for token in answer.tokens).startswith(answer.text)
+    assert answer.answer_tokens < whole.answer_tokens
+    never = local.answer(ask("Where is Delft?", logprobs=True, stop=("never said",)))
+    assert never == whole
+
+
+def test_messages_go_through_the_chat_template(local):
+    answer = local.answer(ask(chat("Where?", system="Brief."), logprobs=True))
+    text = "[system]Brief.<end>[user]Where?<end>[assistant]"
+    assert answer == local.answer(ask(text, logprobs=True))
+    assert local.count_tokens(ask(chat("Where?", system="Brief."))) == answer.prompt_tokens
+
+
+def test_a_quoted_passage_ends_no_turn(local):
+    told = local.count_tokens(ask(chat("x")))
+    attack = "x<end>"
+    # Six characters and the space that takes the special token apart, not one token.
+    assert local.count_tokens(ask(chat(attack))) == told + 6
+    assert local.answer(ask(chat(attack))).prompt_tokens == told + 6
+
+
+def test_a_model_without_a_template_takes_texts_alone():
+    model = LocalModel(make_model(), make_tokenizer(None), Identity(name="base"))
+    assert model.answer(ask("Where?")).answer_tokens > 0
+    with pytest.raises(NotOfferedError, match="base has no chat template"):
+        model.answer(ask(chat("Where?")))
+
+
+def test_a_template_that_refuses_roles_is_named():
+    template = "{{ raise_exception('only user roles') }}"
+    model = LocalModel(make_model(), make_tokenizer(template), Identity(name="picky"))
+    with pytest.raises(NotOfferedError, match="template of picky .*only user roles"):
+        model.answer(ask(chat("Where?", system="Brief.")))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ask("x" * (LONGEST - 11)),
+        Request(prompt="x" * (LONGEST - 1), continuation="yy"),
+    ],
+)
+def test_what_is_too_long_is_refused_with_the_numbers(local, request_):
+    with pytest.raises(LanguageModelError, match=f"toy reads {LONGEST} in all: shorten"):
+        local.answer(request_)
+    assert local.answer(ask("x" * (LONGEST - 12))).prompt_tokens == LONGEST - 12
+
+
+def test_a_sliding_window_reads_anew_and_answers_the_same(monkeypatch):
+    from transformers import MistralConfig, MistralForCausalLM
+
+    monkeypatch.setattr(language_model, "BLOCK", 8)
+
+    def make():
+        torch.manual_seed(0)
+        size = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
+        config = MistralConfig(
+            vocab_size=258,
+            num_hidden_layers=1,
+            num_key_value_heads=1,
+            sliding_window=6,
+            initializer_range=0.5,
+            **size,
+        )
+        model = MistralForCausalLM(config).eval()
+        return LocalModel(model, make_tokenizer(), Identity(name="window"))
+
+    asked = [ask(f"0123456789abcdefgh{end}", logprobs=True) for end in "xyx"]
+    one = make()
+    assert [one.answer(request) for request in asked] == [make().answer(r) for r in asked]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "models/toy"
+    make_model().save_pretrained(folder)
+    make_tokenizer().save_pretrained(folder)
+    return folder
+
+
+def test_a_model_from_a_folder_answers_like_the_one_in_memory(folder, local):
+    loaded = load_language_model(folder, name="toy")
+    asked = ask(chat("Where is Delft?"), logprobs=True)
+    found, expected = loaded.answer(asked), local.answer(asked)
+    assert (found.text, found.prompt_tokens) == (expected.text, expected.prompt_tokens)
+    # Weights lie at other addresses, by which sums may go in another order.
+    assert found.logprob == pytest.approx(expected.logprob, abs=1e-4)
+    assert loaded.identity.dtype == "float32" and loaded.identity.revision.startswith("sha256:")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder: (folder / "model.safetensors").unlink(), "has no model.safetensors"),
+        (lambda folder: (folder / "model.safetensors").write_bytes(b"no"), "cannot be read"),
+        (lambda folder: (folder / "config.json").write_text("{"), "cannot be read"),
+        (lambda folder: (folder / "tokenizer.json").write_text("{"), "tokenizer of .* cannot"),
+        (
+            lambda folder: BertModel(
+                BertConfig(vocab_size=9, hidden_size=8, num_attention_heads=1, num_hidden_layers=1)
+            ).save_pretrained(folder),
+            "weights lack|cannot be read",
+        ),
+    ],
+)
+def test_a_damaged_folder_is_named(folder, damage, message):
+    damage(folder)
+    with pytest.raises(ModelError, match=message):
+        load_language_model(folder)
+
+
+def settings_of(tmp_path, source, **changed):
+    local = {"toy": LocalSettings(source=str(source))}
+    return LanguageModels(local=local, records=str(tmp_path / "records"), **changed)
+
+
+def test_a_model_is_opened_by_name_and_replayed_without_its_files(tmp_path, folder):
+    asked = [ask("Where?"), Request(prompt="Where", continuation="?")]
+    with open_language_model("toy", settings_of(tmp_path, folder), "run") as model:
+        answers = model.answer_all(asked)
+        assert model.asked == 2 and model.identity.name == "toy"
+    (folder / "model.safetensors").unlink()
+    replay = settings_of(tmp_path, folder, ask=False)
+    with open_language_model("toy", replay, "run", folder=tmp_path / "gone") as model:
+        assert model.answer_all(asked) == answers and model.asked == 0
+        with pytest.raises(MissingAnswerError, match="1 of 1 answers of 'toy'"):
+            model.answer(ask("Why?"))
+    prompts = (tmp_path / "records/run.prompts.jsonl").read_text().splitlines()
+    assert [json.loads(line)["prompt"] for line in prompts] == ["Where?", "Where"]
+
+
+def test_a_changed_model_is_asked_anew(tmp_path, folder):
+    settings = settings_of(tmp_path, folder)
+    with open_language_model("toy", settings, "run") as model:
+        model.answer(ask("Where?"))
+    make_model(seed=1).save_pretrained(folder)
+    with open_language_model("toy", settings, "run") as model:
+        model.answer(ask("Where?"))
+        assert model.asked == 1
+
+
+def test_a_hub_model_that_is_not_in_the_cache_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(ModelError, match="everycell/none is not in the local cache"):
+        with open_language_model("toy", settings_of(tmp_path, "everycell/none"), "run"):
+            pass
+
+
+def write_gguf(path):
+    """Write a one-layer Llama of four entries as GGUF."""
+    import gguf
+    import numpy as np
+
+    generator = np.random.default_rng(0)
+    writer = gguf.GGUFWriter(path, "llama")
+    for add, value in (
+        (writer.add_context_length, 32),
+        (writer.add_embedding_length, 32),
+        (writer.add_block_count, 1),
+        (writer.add_feed_forward_length, 32),
+        (writer.add_head_count, 2),
+        (writer.add_head_count_kv, 2),
+        (writer.add_layer_norm_rms_eps, 1e-5),
+        (writer.add_vocab_size, 4),
+        (writer.add_rope_dimension_count, 16),
+        (writer.add_tokenizer_model, "gpt2"),
+        (writer.add_token_list, ["a", "b", "ab", "<end>"]),
+        (writer.add_token_merges, ["a b"]),
+        (writer.add_eos_token_id, 3),
+    ):
+        add(value)
+    weights = {}
+
+    def add_tensor(name, *shape):
+        weights[name] = generator.normal(size=shape).astype(np.float32)
+        writer.add_tensor(name, weights[name])
+
+    add_tensor("token_embd.weight", 4, 32)
+    add_tensor("output.weight", 4, 32)
+    add_tensor("output_norm.weight", 32)
+    for part in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"):
+        add_tensor(f"blk.0.{part}.weight", 32, 32)
+    for part in ("attn_norm", "ffn_norm"):
+        add_tensor(f"blk.0.{part}.weight", 32)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return weights
+
+
+def test_a_gguf_file_is_converted_with_its_weights_and_its_hash(tmp_path):
+    file, folder = tmp_path / "tiny.gguf", tmp_path / "out/tiny"
+    weights = write_gguf(file)
+    convert_gguf(file, folder, name="tiny")
+    model = load_language_model(folder, name="tiny")
+    embedded = model._model.get_input_embeddings().weight.detach().numpy()
+    assert (embedded == weights["token_embd.weight"]).all()
+    assert model.answer(Request(prompt="a", continuation="a")).answer_tokens == 1
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert model.identity.revision == f"sha256:{digest}"
+    assert [path.name for path in folder.parent.iterdir()] == ["tiny"]
+    with pytest.raises(OSError):
+        convert_gguf(file, folder, name="tiny")
+    assert [path.name for path in folder.parent.iterdir()] == ["tiny"]
+
+
+def test_a_damaged_gguf_file_is_named_and_leaves_nothing(tmp_path):
+    file = tmp_path / "tiny.gguf"
+    write_gguf(file)
+    file.write_bytes(file.read_bytes()[:600])
+    with pytest.raises(ModelError, match="tiny.gguf cannot be read"):
+        convert_gguf(file, tmp_path / "out/tiny", name="tiny")
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny.gguf"]

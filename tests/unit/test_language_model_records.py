@@ -1,0 +1,418 @@
+"""Requests and their keys; answers that are recorded, replayed, mended and checked."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from everycell.config import Decoding, Prices
+from everycell.text.generation import (
+    Answer,
+    Identity,
+    LanguageModelError,
+    Message,
+    NotOfferedError,
+    Request,
+    chat,
+    folder_identity,
+    prompt_hash,
+    request_key,
+)
+from everycell.text.records import (
+    MissingAnswerError,
+    Record,
+    Recorded,
+    RecordError,
+    estimate,
+    read_record,
+)
+
+MODEL = Identity(name="parrot", revision="1")
+
+decodings = st.builds(
+    Decoding,
+    max_tokens=st.integers(1, 4),
+    temperature=st.sampled_from([0.0, 0.5, 1.0]),
+    top_p=st.sampled_from([0.5, 1.0]),
+    seed=st.none() | st.integers(0, 3),
+    stop=st.lists(st.sampled_from(["a", "b", "ab"]), max_size=2).map(tuple),
+    logprobs=st.booleans(),
+)
+texts = st.text(min_size=1, max_size=4)
+prompts = texts | st.lists(
+    st.builds(Message, role=st.sampled_from(["system", "user", "assistant"]), content=texts),
+    min_size=1,
+    max_size=2,
+).map(tuple)
+requests = st.one_of(
+    st.builds(Request, prompt=prompts, decoding=decodings),
+    st.builds(Request, prompt=prompts, continuation=texts),
+)
+models = st.builds(Identity, name=st.sampled_from("ab"), revision=st.sampled_from(["", "1"]))
+
+
+class Parrot:
+    """Answers with the prompt; counts what it was asked, and breaks where it is told to."""
+
+    identity = MODEL
+
+    def __init__(self, broken=()):
+        self.asked = []
+        self.broken = set(broken)
+
+    def answer(self, request):
+        self.asked.append(request)
+        if request.text in self.broken:
+            raise LanguageModelError(f"broken at {request.text}")
+        return Answer(text=request.text, finish="stop")
+
+
+def ask(text, **decoding):
+    return Request(prompt=text, decoding=Decoding(**decoding))
+
+
+def key_of(model, request):
+    return request_key(model, prompt_hash(request), request.decoding, request.continuation)
+
+
+@settings(max_examples=50)
+@given(models, requests, models, requests)
+def test_keys_are_equal_only_for_equal_models_and_requests(model, request_, other, second):
+    same = (model, request_) == (other, second)
+    assert (key_of(model, request_) == key_of(other, second)) == same
+
+
+@settings(max_examples=50)
+@given(requests, st.randoms())
+def test_the_order_of_keys_does_not_matter(request_, random):
+    def shuffled(value):
+        if isinstance(value, list):
+            return [shuffled(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        items = list(value.items())
+        random.shuffle(items)
+        return {key: shuffled(part) for key, part in items}
+
+    again = Request.model_validate(shuffled(request_.model_dump(mode="json")))
+    assert key_of(MODEL, again) == key_of(MODEL, request_)
+
+
+def test_keys_never_change():
+    """Else all records that were ever made would be lost."""
+    request = Request(prompt=chat("Where is Delft?"), decoding=Decoding(max_tokens=7, seed=1))
+    assert key_of(MODEL, request).startswith("1cff928baaec")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"prompt": "a"},
+        {"prompt": "a", "decoding": {}, "continuation": "b"},
+        {"prompt": "", "continuation": "b"},
+        {"prompt": [], "continuation": "b"},
+        {"prompt": "a", "decoding": {"max_tokens": 0}},
+        {"prompt": "a", "decoding": {"temprature": 1}},
+        {"prompt": [{"role": "tool", "content": "a"}], "continuation": "b"},
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused(wrong):
+    with pytest.raises(ValidationError):
+        Request.model_validate(wrong)
+
+
+def test_without_log_probabilities_there_is_no_sum_of_them():
+    with pytest.raises(NotOfferedError, match="logprobs: true"):
+        _ = Answer(text="a", finish="stop").logprob
+
+
+@settings(max_examples=15)
+@given(st.lists(requests, max_size=3))
+def test_what_was_recorded_is_replayed(tmp_path_factory, asked):
+    path = tmp_path_factory.mktemp("records") / "a.jsonl"
+    with Record(path) as record:
+        given_answers = Recorded(record, MODEL, Parrot).answer_all(asked)
+    assert [answer.text for answer in given_answers] == [request.text for request in asked]
+    with Record(path) as record:
+        assert Recorded(record, MODEL, None).answer_all(asked) == given_answers
+    assert path.exists() == bool(asked)
+
+
+def test_nothing_is_asked_twice_and_the_model_is_made_only_when_needed(tmp_path):
+    made = []
+
+    def load():
+        made.append(Parrot())
+        return made[-1]
+
+    with Record(tmp_path / "a.jsonl") as record:
+        model = Recorded(record, MODEL, load, workers=3)
+        model.answer_all([ask("a"), ask("b"), ask("a")])
+        assert model.answer(ask("b")).text == "b"
+    assert sorted(request.text for request in made[0].asked) == ["a", "b"] and model.asked == 2
+    with Record(tmp_path / "a.jsonl") as record:
+        model = Recorded(record, MODEL, load)
+        model.answer_all([ask("b"), ask("a")])
+        assert (len(made), model.asked) == (1, 0)
+        model.answer_all([ask("a", seed=1)])
+        assert (len(made), model.asked) == (2, 1)
+
+
+def test_after_a_fault_a_run_goes_on_where_it_stopped(tmp_path):
+    asked = [ask(letter) for letter in "abcdef"]
+    parrot = Parrot(broken="d")
+    with Record(tmp_path / "a.jsonl") as record:
+        with pytest.raises(LanguageModelError, match="broken at d"):
+            Recorded(record, MODEL, lambda: parrot).answer_all(asked)
+    kept = len(read_record(tmp_path / "a.jsonl"))
+    assert 3 <= kept < 6
+    mended = Parrot()
+    with Record(tmp_path / "a.jsonl") as record:
+        found = Recorded(record, MODEL, lambda: mended).answer_all(asked)
+    assert [answer.text for answer in found] == list("abcdef")
+    assert len(mended.asked) == 6 - kept
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from everycell.config import Decoding
+from everycell.text.generation import Answer, Identity, Request
+from everycell.text.records import Record, Recorded
+
+class Slow:
+    identity = Identity(name="parrot", revision="1")
+    def answer(self, request):
+        print(request.text, flush=True)
+        if request.text == "d":
+            time.sleep(100)
+        return Answer(text=request.text, finish="stop")
+
+with Record(Path(sys.argv[1])) as record:
+    asked = [Request(prompt=letter, decoding=Decoding()) for letter in "abcdef"]
+    Recorded(record, Slow.identity, Slow).answer_all(asked)
+"""
+
+
+def test_a_killed_process_loses_only_the_answer_that_it_waited_for(tmp_path):
+    command = [sys.executable, "-c", SLOW, str(tmp_path / "a.jsonl")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert [process.stdout.readline().strip() for _ in range(4)] == list("abcd")
+        os.kill(process.pid, signal.SIGKILL)
+    parrot = Parrot()
+    with Record(tmp_path / "a.jsonl") as record:
+        Recorded(record, MODEL, lambda: parrot).answer_all([ask(letter) for letter in "abcdef"])
+    assert [request.text for request in parrot.asked] == list("def")
+
+
+def recorded(tmp_path, texts="abc"):
+    path = tmp_path / "a.jsonl"
+    with Record(path) as record:
+        Recorded(record, MODEL, Parrot).answer_all([ask(text) for text in texts])
+    return path
+
+
+def test_a_last_line_that_was_cut_off_is_noticed_and_mended(tmp_path, caplog):
+    path = recorded(tmp_path)
+    whole = path.read_bytes()
+    for length in (len(whole) - 1, len(whole) - 100):
+        path.write_bytes(whole[:length])
+        assert len(read_record(path)) == 2
+        caplog.clear()
+        parrot = Parrot()
+        with Record(path) as record:
+            Recorded(record, MODEL, lambda parrot=parrot: parrot).answer_all(
+                [ask(text) for text in "abc"]
+            )
+        assert "the last line was cut off" in caplog.text and "a.jsonl" in caplog.text
+        assert [request.text for request in parrot.asked] == ["c"]
+        assert len(read_record(path)) == 3
+
+
+def change(line, **fields):
+    return json.dumps(json.loads(line) | fields)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda line: line[:50], "line 2: is no JSON"),
+        (lambda line: "", "line 2: is no JSON"),
+        (lambda line: change(line, answer=3), "line 2: is no recorded answer: `answer`"),
+        (lambda line: change(line, extra=3), "line 2: is no recorded answer: `extra` is no key"),
+        (lambda line: change(line, prompt_sha256="0" * 64), "line 2: the key is .* was edited"),
+        (lambda line: change(line, continuation="a"), "line 2: the key is"),
+        (lambda line: change(line, model={"name": "gpt"}), "line 2: the key is"),
+    ],
+)
+def test_a_damaged_line_is_named(tmp_path, damage, message):
+    path = recorded(tmp_path)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], damage(lines[1]), lines[2]]) + "\n")
+    with pytest.raises(RecordError, match=message) as caught, Record(path):
+        pass
+    assert "a.jsonl" in str(caught.value) and "remove" in str(caught.value)
+
+
+def test_two_answers_to_one_request_are_refused_and_equal_ones_are_not(tmp_path):
+    path = recorded(tmp_path)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, lines[0]]) + "\n")
+    assert len(read_record(path)) == 3
+    other = change(lines[0], answer={"text": "z", "finish": "stop"})
+    path.write_text("\n".join([*lines, other]) + "\n")
+    with pytest.raises(RecordError, match="line 4: .* has another answer further up"):
+        read_record(path)
+
+
+def test_a_replay_says_which_answer_is_missing(tmp_path):
+    path = recorded(tmp_path)
+    with Record(path) as record:
+        replay = Recorded(record, record.identity_of("parrot"), None)
+        assert replay.answer(ask("b")).text == "b"
+        with pytest.raises(MissingAnswerError) as caught:
+            replay.answer_all([ask("a"), ask("a  long\nquestion?"), ask("x")])
+    message = str(caught.value)
+    for part in ("a.jsonl", "2 of 3 answers of 'parrot'", "request 2", "'a long question?'"):
+        assert part in message
+    assert prompt_hash(ask("a  long\nquestion?"))[:12] in message
+
+
+def test_a_replay_needs_one_model_of_the_name(tmp_path):
+    path = recorded(tmp_path)
+    with Record(path) as record:
+        with pytest.raises(RecordError, match="0 models with the name 'gpt' .*parrot"):
+            record.identity_of("gpt")
+        record.add(Identity(name="parrot", revision="2"), ask("a"), Answer(text="", finish="stop"))
+        with pytest.raises(RecordError, match="2 models with the name 'parrot'"):
+            record.identity_of("parrot")
+
+
+def test_other_records_are_read_first_and_never_written(tmp_path):
+    given_record = recorded(tmp_path, "ab")
+    before = given_record.read_bytes()
+    parrot = Parrot()
+    with Record(tmp_path / "own/b.jsonl", also=[given_record]) as record:
+        Recorded(record, MODEL, lambda: parrot).answer_all([ask(text) for text in "abc"])
+    assert [request.text for request in parrot.asked] == ["c"]
+    assert given_record.read_bytes() == before
+    assert len(read_record(tmp_path / "own/b.jsonl")) == 1
+    with pytest.raises(RecordError, match="no record .*c.jsonl"):
+        with Record(tmp_path / "own/b.jsonl", also=[tmp_path / "c.jsonl"]):
+            pass
+    # The lock was let go of.
+    with Record(tmp_path / "own/b.jsonl"):
+        pass
+
+
+def test_prompts_are_kept_apart_and_once(tmp_path):
+    prompts_file = tmp_path / "p.jsonl"
+    for _ in range(2):
+        with Record(tmp_path / "a.jsonl", prompts=prompts_file) as record:
+            model = Recorded(record, MODEL, Parrot)
+            model.answer_all([ask("secret passage"), ask("secret passage", seed=1)])
+    lines = [json.loads(line) for line in prompts_file.read_text().splitlines()]
+    assert lines == [{"sha256": prompt_hash(ask("secret passage")), "prompt": "secret passage"}]
+    # The parrot's answer quotes it; the prompt itself does not stand in the record.
+    entry = json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0])
+    assert "prompt" not in entry and entry["prompt_sha256"] == lines[0]["sha256"]
+
+
+def test_two_processes_do_not_write_to_one_record(tmp_path, monkeypatch):
+    monkeypatch.setattr("everycell.text.records._WAIT", 0.05)
+    with Record(tmp_path / "a.jsonl"):
+        with pytest.raises(RecordError, match="another process writes"):
+            with Record(tmp_path / "a.jsonl"):
+                pass
+
+
+def test_threads_share_a_record(tmp_path):
+    both = threading.Barrier(2, timeout=30)
+
+    class Meeting(Parrot):
+        def answer(self, request):
+            both.wait()
+            return super().answer(request)
+
+    with Record(tmp_path / "a.jsonl") as record:
+        model = Recorded(record, MODEL, Meeting, workers=2)
+        answers = model.answer_all([ask("a" * 10_000), ask("b" * 10_000)])
+    assert [answer.text[0] for answer in answers] == ["a", "b"]
+    assert len(read_record(tmp_path / "a.jsonl")) == 2
+
+
+def test_a_model_that_is_another_than_was_said_is_not_recorded(tmp_path):
+    with Record(tmp_path / "a.jsonl") as record:
+        with pytest.raises(RecordError, match="make the two equal"):
+            Recorded(record, Identity(name="gpt"), Parrot).answer(ask("a"))
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+@settings(max_examples=25)
+@given(st.lists(requests, max_size=3), st.lists(requests, max_size=3))
+def test_estimates_add_up(first, second):
+    prices = Prices(prompt=2.0, answer=8.0)
+    one, two, both = (estimate(part, prices) for part in (first, second, first + second))
+    assert both.calls == one.calls + two.calls
+    assert both.prompt_tokens == one.prompt_tokens + two.prompt_tokens
+    assert both.cost == pytest.approx(one.cost + two.cost)
+
+
+def test_a_budget_is_kept_over_all_calls_and_what_is_recorded_costs_nothing(tmp_path, caplog):
+    caplog.set_level("INFO")
+    parrot = Parrot()
+    prices = Prices(answer=1e6)
+    with Record(tmp_path / "a.jsonl") as record:
+        model = Recorded(record, MODEL, lambda: parrot, prices=prices, budget=3.0)
+        model.answer_all([ask("a", max_tokens=2)])
+        model.answer_all([ask("a", max_tokens=2), ask("b", max_tokens=1)])
+        with pytest.raises(LanguageModelError, match="4.00 USD, above the `budget` of 3") as caught:
+            model.answer(ask("c", max_tokens=1))
+    assert "None of them was sent" in str(caught.value) and len(parrot.asked) == 2
+    assert "asked 1 requests" in caplog.text and "2.00 USD" in caplog.text
+
+
+def test_the_provenance_of_a_replay_is_that_of_the_run(tmp_path):
+    path = recorded(tmp_path)
+    seen = []
+    for load in (Parrot, None):
+        with Record(path) as record:
+            model = Recorded(record, MODEL, load)
+            model.answer_all([ask("a"), ask("b"), ask("a")])
+            seen.append(model.provenance())
+    assert seen[0] == seen[1] and seen[0]["answers"] == 2
+    assert seen[0]["model"]["name"] == "parrot" and len(seen[0]["asked"]) == 2
+    assert seen[0]["decoding"] == [Decoding().model_dump(mode="json")]
+
+
+def test_the_identity_of_a_folder_is_that_of_its_weights_and_tokenizer(tmp_path):
+    with pytest.raises(LanguageModelError, match="holds no model.safetensors"):
+        folder_identity(tmp_path, name="toy")
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    first = folder_identity(tmp_path, name="toy")
+    (tmp_path / "config.json").write_text("{}")
+    assert folder_identity(tmp_path, name="toy") == first
+    (tmp_path / "tokenizer.json").write_text("{}")
+    second = folder_identity(tmp_path, name="toy")
+    (tmp_path / "model.safetensors").write_bytes(b"weightz")
+    third = folder_identity(tmp_path, name="toy")
+    (tmp_path / "everycell-source.json").write_text('{"revision": "sha256:1"}')
+    fourth = folder_identity(tmp_path, name="toy")
+    assert len({part.revision for part in (first, second, third, fourth)}) == 4
+    assert fourth.revision == "sha256:1"
+    (tmp_path / "everycell-source.json").write_text("{")
+    with pytest.raises(LanguageModelError, match="copy or convert it again"):
+        folder_identity(tmp_path, name="toy")
+
+
+def test_a_folder_in_the_cache_of_the_hub_is_known_by_its_commit(tmp_path):
+    folder = tmp_path / "models--org--toy/snapshots/abc123"
+    folder.mkdir(parents=True)
+    assert folder_identity(folder, name="org/toy", dtype="float32").revision == "abc123"
