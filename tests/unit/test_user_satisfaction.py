@@ -350,6 +350,13 @@ def test_the_released_test_set_is_the_rebuilt_one(splits, mirror, tmp_path):
     assert main == splits[CAUSE_BENCHMARK].test
     kept = counterfactuals(main, generated)
     assert (len(kept), sum(sample.satisfied for sample in kept)) == (543, 19)
+    assert not any("sorry" in sample.turns[-1][1].lower() for sample in kept)
+    apologies = [
+        sum("sorry" in sample.turns[-1][1].lower() for sample in part if sample.satisfied == label)
+        for part in (splits[CAUSE_BENCHMARK].train, main)
+        for label in (False, True)
+    ]
+    assert apologies == [94, 498, 7, 65]
     pairs = compare_histories(main, generated)
     assert pairs["same"].sum() == 664
     assert pairs["same_without_apologies"].all()
