@@ -576,6 +576,41 @@ class LanguageModels(_Model):
         return self
 
 
+class PlantedDialogues(_Model):
+    """Generated dialogues whose satisfaction is known."""
+
+    dialogues: int = Field(200, ge=1, description="Dialogues, of five samples or more.")
+    dissatisfied: float = Field(
+        0.1, ge=0, le=1, description="Probability of a fault in a turn of the system."
+    )
+    noise: float = Field(
+        0.05, ge=0, le=0.5, description="Probability that a label is turned round."
+    )
+    samples: int = Field(20, ge=1, description="Samples of each label that are rewritten.")
+
+
+class Counterfactuals(_Model):
+    """Counterfactual utterances of chapter 3 of abolghasemi2026."""
+
+    model: str = Field(
+        "smollm2", min_length=1, description="Name of a language model (`language_models`)."
+    )
+    template: str | None = Field(
+        None, min_length=1, description="File of an own prompt template; null: the project's."
+    )
+    max_tokens: int = Field(64, ge=1, description="Tokens after which an answer is cut.")
+    temperature: float = Field(0.0, ge=0, le=2, description="0: always the likeliest token.")
+    stop: list[Annotated[str, Field(min_length=1)]] = Field(
+        ["\nUSER", "\nSYSTEM"], max_length=4, description="Texts that end an answer."
+    )
+    longest: int = Field(60, ge=1, description="Words of an utterance that can be used.")
+    samples: int = Field(
+        40, ge=1, description="Samples of each label that are rewritten (released tier)."
+    )
+    folds: int = Field(10, ge=2, description="Parts of the dialogues for the stand-in judge.")
+    planted: PlantedDialogues = PlantedDialogues()
+
+
 class Estimator(_Model):
     """How one kind of estimator of user satisfaction is trained."""
 
@@ -665,6 +700,7 @@ class Config(_Model):
     user_studies: UserStudies = UserStudies()
     query_by_example: QueryByExample = QueryByExample()
     term_fairness: TermFairness = TermFairness()
+    counterfactuals: Counterfactuals = Counterfactuals()
     user_satisfaction: UserSatisfaction = UserSatisfaction()
     language_models: LanguageModels = LanguageModels()
 
@@ -695,7 +731,7 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     Traceback (most recent call last):
         ...
     everycell.config.ConfigError: config.yaml: `sead` is no key (did you mean `seed`?); allowed \
-are: mirror, cache, network, seed, user_studies, query_by_example, term_fairness, \
+are: mirror, cache, network, seed, user_studies, query_by_example, term_fairness, counterfactuals, \
 user_satisfaction, language_models.
     >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):

@@ -125,6 +125,30 @@ def counterfactual_dialogues():
     return {part: resource(key) for part, key in CAUSE_FILES.items()}
 
 
+#: The project's prompt for counterfactual utterances.
+COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
+#: How counterfactual utterances are generated, for the rules of both tiers.
+GENERATION = {
+    "model": SETTINGS.counterfactuals.model,
+    "decoding": {
+        "max_tokens": SETTINGS.counterfactuals.max_tokens,
+        "temperature": SETTINGS.counterfactuals.temperature,
+        "stop": SETTINGS.counterfactuals.stop,
+    },
+    "longest": SETTINGS.counterfactuals.longest,
+    "seed": SETTINGS.seed,
+}
+
+
+def generation_inputs():
+    """What generating takes beside dialogues: a model, a template, answers that are known."""
+    return {
+        "model": language_model_files(SETTINGS.counterfactuals.model),
+        "template": SETTINGS.counterfactuals.template or COUNTERFACTUAL_PROMPT,
+        "recorded": "recorded/abolghasemi2026_ch3.jsonl",
+    }
+
+
 def satisfaction_samples(wildcards):
     """Labelled dialogues of the wildcard's tier."""
     name = "planted" if wildcards.tier == "embedded" else "samples"

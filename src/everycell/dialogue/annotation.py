@@ -84,6 +84,111 @@ class Item:
     fault: str = ""
 
 
+def read_dialogues(path: Path, *, rewritten: bool = False) -> pd.DataFrame:
+    """Read dialogues, or rewritings of their last utterance, from a file.
+
+    Parameters
+    ----------
+    path : Path
+        Parquet, as the workflow writes it, or JSON lines (``.jsonl``).
+    rewritten : bool
+        Whether it has rewritings, with a column `text`; `fault` and `raw` may be missing.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `everycell.collections.user_satisfaction.frame_samples` takes it, and with `rewritten`
+        as `everycell.dialogue.counterfactuals.frame_rewritings` does.
+
+    Raises
+    ------
+    SheetError
+        A file that cannot be read, or lacks a column; a label that is neither true nor false, nor
+        0 or 1; a text that is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "mine.jsonl"
+    >>> row = {"id": "1", "benchmark": "toy", "turns": [["SYSTEM", "At 8."]], "satisfied": 1}
+    >>> _ = path.write_text(json.dumps(row))
+    >>> read_dialogues(path).to_numpy().tolist()
+    [['1', 'toy', [['SYSTEM', 'At 8.']], True]]
+    """
+    try:
+        if path.suffix == ".jsonl":
+            lines = path.read_text(encoding="utf-8").splitlines()
+            frame = pd.DataFrame([json.loads(line) for line in lines if line.strip()])
+        else:
+            frame = pd.read_parquet(path)
+    except FileNotFoundError:
+        raise SheetError(f"There is no file {path}; name Parquet or JSON lines.") from None
+    except (OSError, ValueError) as error:
+        raise SheetError(
+            f"{path}: is neither Parquet nor, as .jsonl, JSON lines ({error}); name such a file."
+        ) from None
+    needed = ["id", "benchmark", "turns", "satisfied", *["text"] * rewritten]
+    for column in needed:
+        if column not in frame:
+            raise SheetError(f"{path}: lacks {column!r}; each row needs {', '.join(needed)}.")
+    for number, row in enumerate(frame.to_dict("records"), start=1):
+        if row["satisfied"] not in (0, 1):
+            raise SheetError(
+                f"{path}, row {number}: `satisfied` is {row['satisfied']!r}; allowed is true or "
+                "false (or 1 or 0)."
+            )
+        if rewritten and not isinstance(row["text"], str):
+            raise SheetError(f"{path}, row {number}: `text` is {row['text']!r}; give a text.")
+        if not all(
+            len(turn) == 2 and all(isinstance(x, str) for x in turn) for turn in row["turns"]
+        ):
+            raise SheetError(
+                f"{path}, row {number}: `turns` is {str(row['turns'])[:60]}; allowed is a list of "
+                "pairs of speaker and text."
+            )
+    frame["satisfied"] = frame["satisfied"].astype(bool)
+    frame["id"] = frame["id"].astype(str)
+    for column, default in (("fault", ""), ("raw", "")):
+        if rewritten and column not in frame:
+            frame[column] = default
+    return frame
+
+
+def draw_real(
+    real: Sequence[Sample], rewritings: Sequence[Rewriting], *, number: int, seed: int
+) -> list[Sample]:
+    """Draw real dialogues to stand among counterfactuals.
+
+    Those that are the original of a counterfactual are taken only where there are no others, since
+    beside each other the two give away which is which.
+
+    Parameters
+    ----------
+    real
+        What there is.
+    rewritings
+        The counterfactuals.
+    number : int
+        How many are wanted; where there are fewer, all are taken.
+    seed : int
+        Of the draw.
+
+    Examples
+    --------
+    >>> samples = [Sample(name, "toy", (("SYSTEM", f"At {name}."),), True) for name in "abc"]
+    >>> drawn = draw_real(samples, [Rewriting(samples[0], "", "", "")], number=2, seed=1)
+    >>> sorted(sample.id for sample in drawn)
+    ['b', 'c']
+    """
+    # By their words: the same dialogue may have another id in another file.
+    originals = {made.sample.turns for made in rewritings}
+    order = sorted(real, key=lambda sample: (sample.benchmark, sample.id))
+    random.Random(seed).shuffle(order)
+    # A stable sort: within both kinds the drawn order stays.
+    order.sort(key=lambda sample: sample.turns in originals)
+    return order[:number]
+
+
 def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed: int) -> list[Item]:
     """Put counterfactuals and real dialogues into one pool, under names that say nothing.
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -295,8 +296,8 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
     r"""Take the utterance out of a model's answer, and say what is wrong with it.
 
     Of the answer, the first utterance of the system is taken: from "SYSTEM:" on, where that starts
-    a line, else from the beginning without a first line that ends with a colon; up to the next
-    speaker or empty line; without quotation marks around it.
+    a line and the user does not speak before it, else from the beginning without a first line that
+    ends with a colon; up to the next speaker or empty line; without quotation marks around it.
 
     Parameters
     ----------
@@ -356,12 +357,15 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
 
 def _utterance(text: str) -> str:
     lines = text.strip().splitlines()
-    starts = [
-        number
+    speakers = {
+        number: found[1].upper()
         for number, line in enumerate(lines)
-        if (found := _SPEAKER.match(line)) and found[1].upper() == SYSTEM
-    ]
-    if starts:
+        if (found := _SPEAKER.match(line))
+    }
+    # Where the user speaks next, what stands before that is the answer.
+    before_user = bool(speakers) and min(speakers) > 0 and speakers[min(speakers)] == USER
+    starts = [number for number, speaker in speakers.items() if speaker == SYSTEM]
+    if starts and not before_user:
         lines = lines[starts[0] :]
         lines[0] = _SPEAKER.sub("", lines[0])
     elif len(lines) > 1 and lines[0].rstrip(_QUOTES).endswith(":"):
@@ -613,3 +617,28 @@ def frame_rewritings(frame: pd.DataFrame) -> list[Rewriting]:
     """Rewritings of a frame made by `rewritings_frame`, also after Parquet; see there."""
     parts = (frame[column] for column in ("text", "fault", "raw"))
     return [Rewriting(*row) for row in zip(frame_samples(frame), *parts, strict=True)]
+
+
+def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
+    """What became of answers, by the label of the original.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `row` (Satisfaction, Dissatisfaction), `answer` ("usable", then `FAULTS`),
+        `metric` ("count"), `value`; a row for each, also where there is none.
+
+    Examples
+    --------
+    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> counts = count_faults([Rewriting(sample, "", "empty", "")])
+    >>> counts[counts["value"] > 0].to_numpy().tolist()
+    [['Satisfaction', 'empty', 'count', 1]]
+    """
+    counts = Counter((made.sample.satisfied, made.fault or "usable") for made in rewritings)
+    rows = [
+        (row, answer, "count", counts[label, answer])
+        for row, label in (("Satisfaction", True), ("Dissatisfaction", False))
+        for answer in ("usable", *FAULTS)
+    ]
+    return pd.DataFrame(rows, columns=["row", "answer", "metric", "value"])

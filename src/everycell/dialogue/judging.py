@@ -11,16 +11,23 @@ nothing more.
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline, make_pipeline
+from statsmodels.stats.proportion import proportion_confint
+
+from everycell.collections.user_satisfaction import Sample
+from everycell.dialogue.annotation import success
+from everycell.dialogue.counterfactuals import Rewriting
 
 #: Parts of the dialogues, if the caller names no number.
 FOLDS = 10
@@ -147,3 +154,128 @@ def train_judge(
         )
         models.append(model.fit(texts[seen], labels[seen]))
     return Judge(tuple(models), part)
+
+
+def unchanged(samples: Sequence[Sample]) -> list[Rewriting]:
+    """Samples as they are, as if that were a rewriting: what a judge flips here, it errs about.
+
+    Examples
+    --------
+    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> unchanged([sample])[0].text
+    'At 8.'
+    """
+    return [Rewriting(sample, sample.turns[-1][1], "", "") for sample in samples]
+
+
+def exchanged(
+    samples: Sequence[Sample], pool: Sequence[Sample], dialogue: Callable[[Sample], str], seed: int
+) -> list[Rewriting]:
+    """Samples with a last utterance of another dialogue: what flips here needed no rewriting.
+
+    Parameters
+    ----------
+    samples
+        What is rewritten.
+    pool
+        Whence utterances are drawn, of any label; one is needed that is of another dialogue.
+    dialogue
+        Name of a sample's dialogue.
+    seed : int
+        With the id of a sample it gives the draw.
+
+    Examples
+    --------
+    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
+    >>> other = Sample("2", "toy", (("USER", "A room?"), ("SYSTEM", "For whom?")), True)
+    >>> made = exchanged([Sample("1", "toy", turns, True)], [other], lambda s: s.turns[0][1], 1)
+    >>> made[0].text
+    'For whom?'
+    """
+    found = []
+    for sample in samples:
+        others = [other for other in pool if dialogue(other) != dialogue(sample)]
+        drawn = random.Random(f"{seed} {sample.id}").choice(others)
+        found.append(Rewriting(sample, drawn.turns[-1][1], "", ""))
+    return found
+
+
+def judged(
+    rewritings: Sequence[Rewriting], judge: Judge, dialogue: Callable[[Sample], str]
+) -> pd.DataFrame:
+    """What a judge says of rewritings.
+
+    Parameters
+    ----------
+    rewritings
+        Those with a fault are not judged, but counted.
+    judge
+        Of `train_judge`.
+    dialogue
+        Name of a sample's dialogue, as the judge knows it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `id`, `benchmark`, `counterfactual` (True), `fault`, `intended` and `satisfied`
+        (missing where there is a fault), as `everycell.dialogue.annotation.success` takes them.
+
+    Examples
+    --------
+    >>> judge = train_judge(["Booked.", "I cannot."] * 2, [True, False] * 2, list("aabb"), folds=2)
+    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> made = [Rewriting(sample, "I cannot.", "", ""), Rewriting(sample, "", "empty", "")]
+    >>> judged(made, judge, lambda sample: "a")["satisfied"].tolist()
+    [0, <NA>]
+    """
+    frame = pd.DataFrame(
+        {
+            "id": [made.sample.id for made in rewritings],
+            "benchmark": [made.sample.benchmark for made in rewritings],
+            "counterfactual": True,
+            "fault": [made.fault for made in rewritings],
+            "intended": [int(not made.sample.satisfied) for made in rewritings],
+        }
+    )
+    usable = [made for made in rewritings if not made.fault]
+    said = judge.satisfied(
+        [made.text for made in usable], [dialogue(made.sample) for made in usable]
+    )
+    frame["satisfied"] = pd.Series(pd.NA, index=frame.index, dtype="Int64")
+    frame.loc[frame["fault"] == "", "satisfied"] = said.astype(int)
+    return frame
+
+
+def compare_generators(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Success of several generators, with 95 % intervals (Wilson).
+
+    Parameters
+    ----------
+    labels
+        Generator -> labels as `everycell.dialogue.annotation.success` takes them, all of one
+        benchmark.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `generator`, `row`, `metric`, `value`, where the metrics are `generated`, `usable`,
+        `flipped`, `CSS`, `low`, `high` (the last three 0 to 100).
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True, "fault": "",
+    ...                        "intended": [0, 0, 1, 1], "satisfied": [0, 1, 1, 1]})
+    >>> found = compare_generators({"toy": labels}).set_index(["row", "metric"])["value"]
+    >>> found["Overall"].round(1).tolist()
+    [4.0, 4.0, 3.0, 75.0, 30.1, 95.4]
+    """
+    rows = []
+    for generator, of_one in labels.items():
+        for found in success(of_one).to_dict("records"):
+            low, high = proportion_confint(found["flipped"], found["generated"], method="wilson")
+            found |= {"low": 100 * low, "high": 100 * high}
+            rows += [
+                (generator, found["row"], metric, found[metric])
+                for metric in ("generated", "usable", "flipped", "CSS", "low", "high")
+            ]
+    return pd.DataFrame(rows, columns=["generator", "row", "metric", "value"])
