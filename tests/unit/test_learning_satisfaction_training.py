@@ -62,8 +62,8 @@ def source(tmp_path_factory, tokenizer):
 def trained(request, source):
     """Return what trains one kind of estimator: a function of the folder."""
 
-    def train(folder, steps=60, **options):
-        given = stepped_options(steps, 8, 0.01, 2, seed=3)
+    def train(folder, steps=100, **options):
+        given = stepped_options(steps, 8, 0.003, min(2, steps), seed=3)
         if request.param == "classifier":
             return train_classifier(
                 source, labelled(80, 1), labelled(20, 2), given, folder, length=16, **options
@@ -80,7 +80,7 @@ def test_it_learns_and_a_finished_model_answers_the_same(trained, tmp_path, monk
     first = trained(tmp_path / "model", factor=2)(test.dialogues)
     assert macro_f1(test.dissatisfied, first) > 0.9
     record = json.loads((tmp_path / "model" / "training.json").read_text())
-    assert record["steps"] == 60 and [each["step"] for each in record["validations"]] == [30, 60]
+    assert record["steps"] == 100 and [each["step"] for each in record["validations"]] == [50, 100]
     # A second call finds the model and trains nothing.
     monkeypatch.setattr(satisfaction_training, "macro_f1", None)
     np.testing.assert_array_equal(
