@@ -265,7 +265,7 @@ rule abolghasemi2026_ch3_train:
         samples=satisfaction_samples,
         encoder=satisfaction_encoder,
     output:
-        folder=directory("work/satisfaction/{tier}/{kind}"),
+        predictions="work/satisfaction/{tier}/{kind}.parquet",
     log:
         "logs/satisfaction/{tier}/{kind}.log",
     wildcard_constraints:
@@ -328,7 +328,9 @@ rule abolghasemi2026_ch3_few_shot:
 # Tables 3.6 and 3.7, Figures 3.4 and 3.5: all from the same answers, in seconds.
 rule abolghasemi2026_ch3_estimators:
     input:
-        trained=[f"work/satisfaction/{{tier}}/{kind}" for kind in ("bert", "asap")],
+        trained=[
+            f"work/satisfaction/{{tier}}/{kind}.parquet" for kind in ("bert", "asap")
+        ],
         few_shot=lambda wildcards: (
             []
             if wildcards.tier == "embedded"

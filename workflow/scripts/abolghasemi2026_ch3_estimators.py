@@ -1,7 +1,5 @@
 """Tables 3.6 and 3.7, Figures 3.4 and 3.5: what trained and few-shot estimators answer."""
 
-from pathlib import Path
-
 import pandas as pd
 from job import Job
 
@@ -45,9 +43,7 @@ def draw(points: pd.DataFrame, titles: dict[str, str]):
 
 with Job(snakemake) as job:
     settings = snakemake.params
-    said = pd.concat(
-        [pd.read_parquet(Path(path) / "predictions.parquet") for path in snakemake.input.trained]
-    )
+    said = pd.concat([pd.read_parquet(path) for path in snakemake.input.trained])
     said["predicted"] = said["probability"] <= 0.5
     valid = said[(said["part"] == "valid") & (said["setup"] != settings.augmented)]
     answers = said[said["part"] != "valid"]

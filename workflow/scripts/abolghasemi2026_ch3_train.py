@@ -1,11 +1,12 @@
 """Train one kind of satisfaction estimator in each setup, and note what it says of every sample.
 
-The folder has a model for each benchmark, setup and seed, and all probabilities in one file. What
-is finished when a run is killed lies beside it, and is not trained again.
+Models are kept beside the answers, one for each benchmark, setup and seed. What is finished when a
+run is killed is not trained again.
 """
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -69,8 +70,8 @@ with Job(snakemake) as job:
     one_thread()
     settings, kind = snakemake.params, snakemake.wildcards.kind
     source = job.folder_of("encoder")
-    out = Path(snakemake.output.folder)
-    work = out.with_name(f"{out.name}.training")
+    out = Path(snakemake.output.predictions)
+    work = out.with_suffix(".training")
     encoder = source
     if settings.frozen:
         encoder = UtteranceVectors(source, utterance=settings.sizes["utterance"])
@@ -80,7 +81,7 @@ with Job(snakemake) as job:
         parts = {part: frame_samples(found) for part, found in rows.groupby("part", sort=False)}
         found = [(0, *each) for each in baselines(settings, parts)] if kind == "bert" else []
         for number in range(settings.seeds):
-            place = work / "models" / benchmark / str(number)
+            place = work / benchmark / str(number)
             found += [
                 (number, *each)
                 for each in estimators(kind, settings, parts, place, encoder, job.seed + number)
@@ -102,5 +103,7 @@ with Job(snakemake) as job:
                             }
                         )
                     )
-    pd.concat(frames, ignore_index=True).to_parquet(work / "predictions.parquet", index=False)
-    os.replace(work, out)
+    job.write_frame(pd.concat(frames, ignore_index=True), "predictions")
+    models = out.with_suffix(".models")
+    shutil.rmtree(models, ignore_errors=True)
+    os.replace(work, models)

@@ -200,6 +200,7 @@ def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFr
                 rows += [(number, order, percent, *value) for value in values.items()]
     table = pd.DataFrame(rows, columns=["seed", "order", "percent", "metric", "value"])
     groups = table.groupby(["percent", "metric"], sort=False)["value"]
-    return pd.DataFrame(
-        {"value": groups.mean(), "low": groups.quantile(0.025), "high": groups.quantile(0.975)}
-    ).reset_index()
+    mean = groups.mean()
+    # Of equal values mean and quantiles may differ in the last bit.
+    low, high = groups.quantile(0.025).clip(upper=mean), groups.quantile(0.975).clip(lower=mean)
+    return pd.DataFrame({"value": mean, "low": low, "high": high}).reset_index()
