@@ -16,6 +16,8 @@ from everycell.render.figures import interval_lines
 
 ROWS = ["test_data", "model", "setup", "benchmark"]
 LABELS = {"benchmark": "dataset", "metric": "metric"}
+#: End of the name of a model that was trained with counterfactuals, where setups are not shown.
+WITH = " + counterfactuals"
 #: Measures of the two figures, with what their axes say.
 FIGURES = {
     "figure_3_4": {"Acc": "Accuracy", "F1": "Macro F1"},
@@ -24,13 +26,19 @@ FIGURES = {
 
 
 def draw(points: pd.DataFrame, titles: dict[str, str]):
-    """Lines of all estimators, a panel for each measure and benchmark."""
+    """Lines of all estimators but the majority's, a panel for each measure and benchmark."""
+    points = points[points["model"] != "Majority"]
     several = points["benchmark"].nunique() > 1
     panels = points["metric"].map(titles)
     if several:
         panels = points["benchmark"] + ": " + panels
     return interval_lines(
-        points.assign(panel=panels, series=points["model"] + ", " + points["setup"]),
+        points.assign(
+            panel=panels,
+            series=points["model"].where(
+                points["model"].str.endswith(WITH), points["model"] + ", " + points["setup"]
+            ),
+        ),
         x="percent",
         low="low",
         high="high",
@@ -38,6 +46,7 @@ def draw(points: pd.DataFrame, titles: dict[str, str]):
         panel="panel",
         x_label="Share of dissatisfied samples (percent)",
         value_label="Percent",
+        legend_above=True,
     )
 
 
@@ -87,7 +96,7 @@ with Job(snakemake) as job:
     names = pd.Series(list(zip(*(answers[key] for key in ESTIMATOR), strict=True)), answers.index)
     augmented = answers["setup"] == settings.augmented
     chosen = answers[names.isin(best) | augmented].copy()
-    chosen.loc[augmented, "model"] += " + counterfactuals"
+    chosen.loc[augmented, "model"] += WITH
     pairs = chosen.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))
     shown = chosen[pairs].groupby(ESTIMATOR, sort=False)
 
