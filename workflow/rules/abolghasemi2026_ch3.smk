@@ -112,7 +112,7 @@ rule abolghasemi2026_ch3_test_sets:
 rule abolghasemi2026_ch3_generate:
     input:
         **generation_inputs(),
-        samples="work/satisfaction/test_sets.parquet",
+        samples="work/satisfaction/samples.parquet",
     output:
         generated="work/satisfaction/released/generated.parquet",
         rules="work/satisfaction/released/rules.parquet",

@@ -6,7 +6,11 @@ import pandas as pd
 from job import Job
 
 from everycell.collections.planted_dialogues import plant_dialogues
-from everycell.collections.user_satisfaction import frame_samples, samples_frame
+from everycell.collections.user_satisfaction import (
+    CAUSE_BENCHMARK,
+    frame_samples,
+    samples_frame,
+)
 from everycell.config import Decoding, parse_config
 from everycell.dialogue.counterfactuals import (
     ask,
@@ -21,7 +25,8 @@ with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
     settings = parse_config(snakemake.config)
     if "samples" in files.keys():
-        main = pd.read_parquet(files.samples).query("part == 'main' and benchmark == 'MultiWOZ'")
+        known = pd.read_parquet(files.samples)
+        main = known[(known["part"] == "main") & (known["benchmark"] == CAUSE_BENCHMARK)]
         samples = frame_samples(main)
     else:
         planted = plant_dialogues(**chosen.planted, seed=job.seed)
