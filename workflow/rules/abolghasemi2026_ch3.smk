@@ -116,6 +116,7 @@ rule abolghasemi2026_ch3_generate:
     output:
         generated="work/satisfaction/released/generated.parquet",
         rules="work/satisfaction/released/rules.parquet",
+        provenance="work/satisfaction/released/provenance.json",
     log:
         "logs/abolghasemi2026/generate_released.log",
     benchmark:
@@ -145,6 +146,7 @@ rule abolghasemi2026_ch3_generate_planted:
         samples="work/satisfaction/embedded/samples.parquet",
         generated="work/satisfaction/embedded/generated.parquet",
         rules="work/satisfaction/embedded/rules.parquet",
+        provenance="work/satisfaction/embedded/provenance.json",
     log:
         "logs/abolghasemi2026/generate_embedded.log",
     benchmark:
@@ -176,6 +178,7 @@ rule abolghasemi2026_ch3_success:
         sizes="results/released/abolghasemi2026/table_3_5.csv",
         generated="work/satisfaction/released/generated.parquet",
         rules="work/satisfaction/released/rules.parquet",
+        provenance="work/satisfaction/released/provenance.json",
     output:
         **table_files("released", "abolghasemi2026/table_3_4"),
         **beside("released", "abolghasemi2026/table_3_4", "intervals"),
@@ -208,6 +211,7 @@ rule abolghasemi2026_ch3_planted_success:
         samples="work/satisfaction/embedded/samples.parquet",
         generated="work/satisfaction/embedded/generated.parquet",
         rules="work/satisfaction/embedded/rules.parquet",
+        provenance="work/satisfaction/embedded/provenance.json",
     output:
         **table_files("embedded", "abolghasemi2026/table_3_4"),
         **beside("embedded", "abolghasemi2026/table_3_4", "generators"),

@@ -1,5 +1,6 @@
 """Rewritings of the last utterance of picked dialogues: by a language model, and by rules."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +21,7 @@ from everycell.dialogue.counterfactuals import (
     rewritings_frame,
 )
 from everycell.learning.answering import open_language_model
+from everycell.render.atomic import write_atomically
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
@@ -51,8 +53,11 @@ with Job(snakemake) as job:
             longest=chosen.longest,
         )
         job.log.write(
-            f"{model.identity.name} ({model.identity.revision}): asked {model.asked} of "
-            f"{len(picked)} requests, the others were recorded.\n"
+            f"{model.identity.name}: {len(picked)} requests, {model.asked} of them not recorded.\n"
+        )
+        # For the receipts of the tables: this job has none.
+        write_atomically(
+            Path(snakemake.output.provenance), json.dumps(model.provenance(), indent=1) + "\n"
         )
     by_rules = [rewrite_by_rule(sample, seed=job.seed) for sample in picked]
     job.write_frame(rewritings_frame(generated), "generated")

@@ -1,5 +1,6 @@
 """Table 3.4: share of generated utterances that flip the label; own generators beside."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,7 @@ def opening(sample):
 def own_generators(job):
     """Write what stand-in judges say of generators, and how far they agree with people."""
     files, model = snakemake.input, snakemake.params.model
+    job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
     main = read_samples(Path(files.main), CAUSE_BENCHMARK, "test")
     # As `read_samples` names them; a pair has one number, and one dialogue.
     people = read_samples(Path(files.released), CAUSE_BENCHMARK, "generated")
