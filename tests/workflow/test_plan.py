@@ -17,7 +17,8 @@ CHAPTER_2 = {
     "collection_pydocs": 1,
     "encode": 3,
     "encode_expanded": 2,
-    "fetch_weights": 6,
+    "fetch_weights": 2,
+    "fetch_splade-tiny": 1,
     "index": 5,
     "rerank": 5,
     "rerank_pairs": 2,
@@ -112,7 +113,7 @@ def test_one_file_is_a_target(tree):
 
 def test_nugget_labels_come_from_one_file_of_the_mirror_or_from_the_authors_tables(tree, tmp_path):
     target = "results/released/lajewska2025/table_6_8.csv"
-    assert tree.planned(target) == {"fetch": 27, "lajewska2025_ch6_parts": 1}
+    assert tree.planned(target) == {"fetch_ginger_tables": 1, "lajewska2025_ch6_parts": 1}
     condensed = tmp_path / "ginger" / "nugget_assignments.jsonl.gz"
     condensed.parent.mkdir()
     condensed.touch()
@@ -184,12 +185,8 @@ def test_every_rule_says_what_it_does_and_needs(rules):
 
 
 def test_rules_that_compute_run_again_when_the_library_changes(rules):
-    assert [rule.name for rule in rules if "code" not in rule.params.keys()] == [
-        "fetch",
-        "fetch_weights",
-        "fetch_batches",
-        "fetch_dialogues",
-    ]
+    without = [rule.name for rule in rules if "code" not in rule.params.keys()]
+    assert len(without) > 10 and all(name.startswith("fetch") for name in without)
 
 
 def test_no_two_rules_share_a_log_or_a_benchmark(rules):
