@@ -14,8 +14,8 @@ import numpy as np
 import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
-from everycell.statistics import (
-    FastAnova,
+from everycell.statistics.anova import FastAnova
+from everycell.statistics.simulation import (
     answerability_study,
     simulate_ratings,
     transparency_study,

@@ -12,7 +12,7 @@ PUBLISHED = Path("published")
 WHERE = {
     "print": "Error in the print",
     "copy": "Error in our copy of the text",
-    "undecided": "Undecided whether print or copy",
+    "undecided": "Undecided",
 }
 HEAD = """\
 # Errata
@@ -23,8 +23,9 @@ Printed numbers and sentences that do not stand, of all five works. Made from th
 Each erratum says where the error is. *Error in the print* needs internal evidence that a bad copy
 of the text cannot explain: sums, impossible counts, two places that disagree. *Error in our copy*
 is about the text that this project worked from, not about the paper. Everything else is
-*undecided*. Where printed numbers alone show it, an audit in `src/everycell/audits.py` checks it in
-each run, and its numbers stand here. A line such as L1110 is a line of our copy of the text.
+*undecided*: print, copy, or a rule of counting that the paper does not name. Where printed numbers
+alone show it, an audit in `src/everycell/audits.py` checks it in each run, and its numbers stand
+here. A line such as L1110 is a line of our copy of the text.
 """
 
 

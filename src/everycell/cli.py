@@ -1,4 +1,4 @@
-"""Command line: what the workflow rebuilt, the checks that CI runs, fairness of other runs."""
+"""Command line: what the workflow rebuilt, the checks that CI runs, measures of other runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import platform
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
@@ -30,6 +30,7 @@ from everycell.artefacts import (
     Paper,
     State,
     Tier,
+    all_artefacts,
     check_cards,
     find_artefact,
     load_papers,
@@ -61,7 +62,10 @@ SIGNS = {
     "not_run": ("-", "bright_black"),
 }
 
-Names = Annotated[list[str] | None, typer.Argument(help="Papers or artefacts; all by default.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(help="Papers, chapters (as lajewska2025_ch5) or artefacts; all by default."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 TierOption = Annotated[str | None, typer.Option(help="Only this tier: embedded, released, full.")]
 
@@ -107,6 +111,9 @@ def list_(
     verdict: Annotated[
         str | None, typer.Option(help="Only artefacts with such a cell, e.g. differs.")
     ] = None,
+    totals: Annotated[
+        bool, typer.Option("--totals", help="Sums of each chapter, tier and state.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List every artefact and tier with its state, verdicts and conclusions."""
@@ -115,8 +122,9 @@ def list_(
         _one_of("tier", tier, TIERS)
         _one_of("state", state, get_args(State))
         _one_of("verdict", verdict, VERDICTS)
+        chapters = {_chapter(artefact) for artefact in all_artefacts(papers)}
         for name in names or []:
-            if name not in papers:
+            if name not in papers and name not in chapters:
                 find_artefact(papers, name)
         found = collect(
             papers,
@@ -124,30 +132,61 @@ def list_(
             ROOT,
             wanted=lambda artefact, of: (
                 (tier is None or of == tier)
-                and (not names or artefact.paper in names or artefact.id in names)
+                and (not names or {artefact.paper, _chapter(artefact), artefact.id} & set(names))
             ),
             audits=False,
         )
     _warn(found)
-    rows = [summary_row(result.report) | {"kind": result.artefact.card.kind} for result in found]
+    rows = [
+        summary_row(result.report)
+        | {"kind": result.artefact.card.kind, "chapter": _chapter(result.artefact)}
+        for result in found
+    ]
     rows = [
         row
         for row in rows
         if (state is None or row["state"] == state)
         and (verdict is None or row["verdicts"][verdict])
     ]
+    if totals:
+        rows = _totals(rows)
+    names_of_rows = ["chapter", "tier", "state", "artefacts"] if totals else ["id", "tier", "state"]
     if as_json:
-        keys = ("id", "kind", "tier", "state", "verdicts", "conclusions")
+        first = names_of_rows if totals else ["id", "kind", "tier", "state"]
+        keys = [*first, "verdicts", "conclusions"]
         typer.echo(json.dumps([{key: row[key] for key in keys} for row in rows], indent=1))
         return
     table = Table(box=None)
-    for column in ("artefact", "tier", "state", "verdicts", "conclusions"):
-        table.add_column(column)
+    for column in (*names_of_rows, "verdicts", "conclusions"):
+        table.add_column("artefact" if column == "id" else column)
     for row in rows:
         verdicts = ", ".join(f"{n} {name}" for name, n in row["verdicts"].items() if n)
         outcomes = ", ".join(f"{n} {name}" for name, n in row["conclusions"].items() if n)
-        table.add_row(row["id"], row["tier"], row["state"], verdicts, outcomes)
+        table.add_row(*(str(row[column]) for column in names_of_rows), verdicts, outcomes)
     _console().print(table)
+
+
+def _chapter(artefact: Artefact) -> str:
+    """Name of an artefact's chapter, which is also Snakemake's target."""
+    return f"{artefact.paper}_ch{artefact.chapter}"
+
+
+def _totals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sums of verdicts and conclusions over the artefacts of a chapter, tier and state."""
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["chapter"], row["tier"], row["state"]), []).append(row)
+    return [
+        dict(zip(("chapter", "tier", "state"), key, strict=True))
+        | {"artefacts": len(members)}
+        | {
+            counts: {
+                name: sum(member[counts][name] for member in members) for name in members[0][counts]
+            }
+            for counts in ("verdicts", "conclusions")
+        }
+        for key, members in groups.items()
+    ]
 
 
 def _one_of(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
@@ -603,15 +642,133 @@ def overlap(
     _print_rows(frame, form, settings | {"p": p, "depth": depth, "variant": variant})
 
 
-def _read_run(path: Path) -> pd.DataFrame:
-    from everycell.retrieval.runs import read_run
+@app.command()
+def compare(
+    original: Annotated[Path, typer.Argument(help="Original run, in TREC format.")],
+    reproduced: Annotated[Path, typer.Argument(help="Reproduced run, of the same topics.")],
+    judgements: Annotated[Path, typer.Argument(metavar="QRELS", help="Qrels in TREC format.")],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(help="As MAP, nDCG@3, RR@10, P@5, R@500; MAP and nDCG; may be given again."),
+    ] = None,
+    level: Annotated[int, typer.Option(help="Least relevance that counts as relevant.")] = 1,
+    k: Annotated[
+        list[int] | None,
+        typer.Option("--k", help="Documents whose order is compared, 1000; may be given again."),
+    ] = None,
+    p: Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")] = 0.8,
+    variant: Annotated[str, typer.Option(help="Of the overlap: ext, min or truncated.")] = "ext",
+    union: Annotated[
+        str, typer.Option(help="Numbers of documents for Kendall's tau: original or ids.")
+    ] = "original",
+    baseline: Annotated[
+        Path | None, typer.Option(help="Baseline of the original experiment, for its effect.")
+    ] = None,
+    reproduced_baseline: Annotated[
+        Path | None, typer.Option(help="Baseline of the reproduced experiment.")
+    ] = None,
+    missing: Annotated[
+        str, typer.Option(help="Topics of the qrels without an answer: error, zero or drop.")
+    ] = "error",
+    ranks: Annotated[
+        str, typer.Option(help="Ranks that disagree with the scores: error or ignore.")
+    ] = "error",
+    scale: Annotated[
+        str | None, typer.Option(help="Least and greatest relevance of the qrels, as 0,4.")
+    ] = None,
+    per_query: PerQuery = False,
+    as_json: Json = False,
+) -> None:
+    """Measure how close a reproduced run is to the original: order, scores, effects."""
+    from everycell.retrieval.reproduction import compare_runs
+    from everycell.retrieval.runs import read_qrels, read_run
 
+    with sentences(ValueError):
+        _one_of("missing", missing, ("error", "zero", "drop"))
+        _one_of("ranks", ranks, ("error", "ignore"))
+        if (baseline is None) != (reproduced_baseline is None):
+            raise CardError(
+                "An effect needs both --baseline and --reproduced-baseline; give both, or none."
+            )
+        paths = {
+            "original": original,
+            "reproduced": reproduced,
+            "baseline": baseline,
+            "reproduced baseline": reproduced_baseline,
+        }
+        runs = {
+            name: _whole(path, read_run, ranks=ranks)
+            for name, path in paths.items()
+            if path is not None
+        }
+        labels = None if scale is None else _scale(scale)
+        qrels = _whole(judgements, read_qrels, scale=labels)
+        first, second, *baselines = runs.values()
+        found = compare_runs(
+            first,
+            second,
+            qrels,
+            measure or ["MAP", "nDCG"],
+            baselines=tuple(baselines) or None,  # type: ignore[arg-type]
+            relevance_level=level,
+            missing_topics=missing,  # type: ignore[arg-type]
+            depths=k or [1000],
+            p=p,
+            variant=variant,  # type: ignore[arg-type]
+            union=union,  # type: ignore[arg-type]
+        )
+    settings = {name: str(path) for name, path in paths.items() if path is not None} | {
+        "qrels": str(judgements),
+        "topics": len(found.by_topic),
+        "topics of the qrels": qrels["query"].nunique(),
+        "level": level,
+        "missing": missing,
+        "ranks": ranks,
+        "p": p,
+        "variant": variant,
+        "union": union,
+    }
+    frames = {"order": found.order, "scores": found.scores}
+    if found.effects is not None:
+        frames["effects"] = found.effects
+    if per_query:
+        frames = {"queries": found.by_topic}
+    rows = {name: frame.reset_index() for name, frame in frames.items()}
+    if as_json:
+        said = {name: _records(frame) for name, frame in rows.items()}
+        typer.echo(json.dumps({"settings": settings} | said, indent=1))
+        return
+    console = _console()
+    _print_settings(console, settings)
+    for frame in rows.values():
+        console.print()
+        _print_table(console, frame)
+
+
+def _whole(path: Path, read: Callable[..., pd.DataFrame], **options: object) -> pd.DataFrame:
+    """What `read` makes of the file, or a sentence that names the file."""
     try:
-        return read_run(path)
+        return read(path, **options)
     except OSError as error:
         # What the reader of compressed files says does not name the file.
         said = str(error) if str(path) in str(error) else f"{path}: {error}; get it again."
         raise CardError(said) from None
+
+
+def _read_run(path: Path) -> pd.DataFrame:
+    from everycell.retrieval.runs import read_run
+
+    return _whole(path, read_run)
+
+
+def _scale(text: str) -> tuple[int, int]:
+    try:
+        low, high = map(int, text.split(","))
+    except ValueError:
+        raise CardError(
+            f"--scale is {text!r}; give the least and the greatest label, as 0,4."
+        ) from None
+    return low, high
 
 
 def _shares(text: str) -> list[float]:
@@ -627,17 +784,30 @@ def _print_rows(frame: pd.DataFrame, form: str, settings: dict[str, Any]) -> Non
         typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
         return
     if form == "json":
-        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        typer.echo(json.dumps({"settings": settings, "rows": rows}, indent=1))
+        typer.echo(json.dumps({"settings": settings, "rows": _records(frame)}, indent=1))
         return
     console = _console()
+    _print_settings(console, settings)
+    _print_table(console, frame)
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows for JSON, which has no name for what is not a number."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+
+def _print_settings(console: Console, settings: dict[str, Any]) -> None:
     for name, value in settings.items():
         if isinstance(value, dict):
             value = ", ".join(f"{share:g} {group}" for group, share in value.items())
         console.print(f"{name}: {value}")
+
+
+def _print_table(console: Console, frame: pd.DataFrame) -> None:
     table = Table(box=None)
     for column in frame.columns:
-        table.add_column(column, justify="left" if column == "query" else "right")
+        left = column in ("query", "measure")
+        table.add_column(column, justify="left" if left else "right")
     for row in frame.itertuples(index=False):
         table.add_row(
             *(

@@ -611,6 +611,47 @@ class Counterfactuals(_Model):
     planted: PlantedDialogues = PlantedDialogues()
 
 
+class SentenceClassifier(Training):
+    """An answer-in-the-sentence classifier, all of whose weights are trained."""
+
+    warmup_steps: int = Field(500, ge=0, description="Steps in which the learning rate rises.")
+    weight_decay: float = Field(0.01, ge=0, description="Of matrices.")
+    length: int = Field(512, ge=16, le=512, description="Word pieces of question and sentence.")
+
+
+class FrozenClassifier(_Model):
+    """A logistic regression over the vectors of an encoder that stays as it is."""
+
+    sentences: int = Field(
+        2500, ge=100, description="Training sentences, at most, of whole questions drawn at random."
+    )
+    length: int = Field(24, ge=8, le=512, description="Word pieces of a question or sentence.")
+
+
+class FullClassifier(SentenceClassifier):
+    """The thesis' classifier."""
+
+    model: Annotated[str, AfterValidator(_plain_path)] = Field(
+        "bert-base-uncased",
+        min_length=1,
+        description="Name on the hub, or a folder with a BERT in safetensors and its tokenizer.",
+    )
+    revision: str | None = Field(None, description="Commit, tag or branch of the hub name.")
+    squad: Annotated[str, AfterValidator(_plain_path)] | None = Field(
+        None, description="File train-v2.0.json of SQuAD 2.0; null: the full tier cannot run."
+    )
+
+
+class Answerability(_Model):
+    """Chapter 5 of lajewska2025, classifiers of sentences with an answer."""
+
+    tiny: SentenceClassifier = SentenceClassifier(
+        epochs=1, batch=32, learning_rate=5e-4, warmup_steps=100, length=48
+    )
+    frozen: FrozenClassifier = FrozenClassifier()
+    full: FullClassifier = FullClassifier(epochs=3, batch=32, learning_rate=5e-5)
+
+
 class Estimator(_Model):
     """How one kind of estimator of user satisfaction is trained."""
 
@@ -703,6 +744,7 @@ class Config(_Model):
     counterfactuals: Counterfactuals = Counterfactuals()
     user_satisfaction: UserSatisfaction = UserSatisfaction()
     language_models: LanguageModels = LanguageModels()
+    answerability: Answerability = Answerability()
 
     def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
         """Mirror to use: the environment's, else the configured one, else none.
@@ -727,12 +769,11 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
 
     Examples
     --------
-    >>> parse_config({"sead": 1})
+    >>> parse_config({"sead": 1})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     everycell.config.ConfigError: config.yaml: `sead` is no key (did you mean `seed`?); allowed \
-are: mirror, cache, network, seed, user_studies, query_by_example, term_fairness, counterfactuals, \
-user_satisfaction, language_models.
+are: mirror, cache, network, seed, ...
     >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):
         ...

@@ -24,7 +24,7 @@ from everycell.collections.user_studies import (
 )
 from everycell.config import parse_config
 from everycell.sources import fetch
-from everycell.statistics import anova, supported_anova
+from everycell.statistics.anova import anova, supported_anova
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = sorted(

@@ -119,7 +119,7 @@ def found(folder: Path, results: Path) -> list[Toy]:
         receipt = {"execution": {"seconds": 1.25}}
         (home / f"{name}.receipt.json").write_text(json.dumps(receipt))
     (home / "table_1.by_length.csv").write_text(
-        "length,run,metric,value,marker\nshort,a,MAP,0.123456,b&\nlong,a,MAP,0.2,\n"
+        "length,run,metric,value,marker\nshort,a,MAP,0.123456,b&\nlong,a,MAP,0.2,\nall,a,MAP,12553.0,\n"
     )
     standing = results / "embedded" / "toy2026"
     standing.mkdir(parents=True)

@@ -111,8 +111,8 @@ def test_released_values_do_not_follow_the_printed_cells(repository, mirror, tmp
     targets = {
         file: artefact
         for file, artefact in rebuilt_in("released", load_papers(repository / "published")).items()
-        # Not chapter 5, which takes longest and rests on the annotations of appendix B.
-        if artefact.paper == "lajewska2025" and artefact.chapter != "5"
+        # Not Table 5.6, for which classifiers are trained.
+        if artefact.paper == "lajewska2025" and artefact.name != "table_5_6"
     }
     folder = copy_of(repository, tmp_path / "changed")
     change_all_but_inputs(folder / "published")

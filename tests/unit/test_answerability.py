@@ -11,14 +11,26 @@ from scipy.stats import binomtest
 
 from everycell.collections.answerability import (
     FILES,
+    check_partitions,
+    paired_scores,
     read_passage_labels,
     read_passage_predictions,
     read_passage_sentences,
     read_sentence_labels,
     read_sentence_scores,
+    read_squad,
 )
-from everycell.collections.smart import CollectionError
-from everycell.dialogue.answerability import aggregate, decide, mcnemar_test, rankings
+from everycell.collections.snippets import AnnotationError
+from everycell.dialogue.answerability import (
+    THRESHOLDS,
+    aggregate,
+    best_threshold,
+    decide,
+    decide_levels,
+    lexical_probabilities,
+    mcnemar_test,
+    rankings,
+)
 from everycell.sources import fetch
 
 SCORES = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1, max_size=6)
@@ -50,6 +62,9 @@ def test_two_steps_by_hand():
         (lambda: decide([0.5], 2), "The threshold is 2"),
         (lambda: decide([math.nan], 0.5), "give numbers from 0 to 1"),
         (lambda: rankings(["a"], 0), "size is 0"),
+        (lambda: decide_levels(PASSAGES, [[0.5]]), "scores of 1 passages and 5 passages"),
+        (lambda: best_threshold([], []), "one score or more"),
+        (lambda: best_threshold([0.5], [1]), "one True or False for each score"),
         (lambda: rankings(["a"], repeated="once"), "repeated is 'once'"),
         (lambda: mcnemar_test([], [], []), "with one case or more"),
         (lambda: mcnemar_test([True], [True], [True, False]), r"the shapes \[\(1,\), \(1,\), \(2"),
@@ -94,7 +109,10 @@ def test_mcnemar_with_chi_square_by_hand():
 
 
 HEADS = {
-    "labels": "Input.turn_id,Input.passage_id,partition,no_answer_annotations,answerability",
+    "labels": (
+        "Input.turn_id,Input.passage_id,partition,no_answer_annotations,answerability,"
+        "Input.query,Input.passage"
+    ),
     "sentences": (
         "Input.turn_id,Input.passage_id,Input.passage,answerable_sentences,"
         "unanswerable_sentences,answerability"
@@ -108,29 +126,71 @@ HEADS = {
 @pytest.mark.parametrize(
     ("kind", "line", "message"),
     [
-        ("labels", "8_1,p1,dev,0,1", "partition is 'dev'; allowed is train or validation or test"),
-        ("labels", "8_1,p1,test,4,1", "no_answer_annotations is '4'"),
-        ("labels", "8_1,p1,test,3,1", "answerability is '1'; allowed is 0 where all 3"),
-        ("labels", "8_1,p1,test,2,0", "answerability is '0'; allowed is 0 where all 3"),
         (
             "labels",
-            "8_1,p1,test,0,1\n8_1,p1,test,0,1",
+            "8_1,p1,dev,0,1,why?,So.",
+            "partition is 'dev'; allowed is train or validation or test",
+        ),
+        ("labels", "8_1,p1,test,4,1,why?,So.", "no_answer_annotations is '4'"),
+        ("labels", "8_1,p1,test,3,1,why?,So.", "answerability is '1'; allowed is 0 where all 3"),
+        ("labels", "8_1,p1,test,2,0,why?,So.", "answerability is '0'; allowed is 0 where all 3"),
+        (
+            "labels",
+            "8_1,p1,test,0,1,why?,So.\n8_1,p1,test,0,1,why?,So.",
             "row 2: passage_id is 'p1'; allowed is a pas",
         ),
+        (
+            "labels",
+            "8_1,p9,test,0,1,why?,So.",
+            "passage_id is 'p9'; allowed is a passage without an answer",
+        ),
+        (
+            "labels",
+            "8_1,p1,test,0,1,why?,So.\n8_1,p2,train,0,1,why?,So.",
+            "row 2: partition is 'train'; allowed is the partition that the same turn_id",
+        ),
+        (
+            "labels",
+            "8_1,p1,train,0,1,why?,So.",
+            "other.csv, row 1: partition is 'test'; allowed is the par",
+        ),
+        ("labels", "", "has a header and no rows"),
         ("sentences", "8_1,p1,Yes.,{'No.'},set(),1", "has 'No.', which its passage does not have"),
         ("sentences", "8_1,p1,Yes.,['Yes.'],set(),1", "allowed is a set as Python writes it"),
+        ("sentences", "8_1,p1,Yes.,{['Yes.']},set(),1", "allowed is a set as Python writes it"),
         ("pairs", "test,why?,1", "sentences is 'why\\?'; allowed is a question"),
         ("pairs", "test,why? [SEP] So.,2", "labels is '2'; allowed is 0 or 1"),
         ("predictions", "8_1,p1,1,maybe", "predicted_value is 'maybe'; allowed is 0 or 1"),
+        (
+            "pairs",
+            "test,why? [SEP] So.,1\ntrain,why? [SEP] No.,0",
+            "row 2: partition is 'train'; allowed is the partition that the same question",
+        ),
+        ("predictions", "8_1,p1,1,0\n8_1,p1,0,0", "row 2: answerability is '0'; allowed is what a"),
+        ("predictions", "8_1,p1,1,0\n8_1,p1,1,1", "row 2: predicted_value is '1'; allowed is wha"),
         ("scores", "8_1,p1,test,[]", "sentence_probabilities is .*a pair of probabilities"),
         ("scores", '8_1,p1,test,"[[0.1, 1.9]]"', "a pair of probabilities"),
         ("scores", "8_1,p1,test,[0.1]", "a pair of probabilities"),
+        ("scores", '8_1,p1,test,"[[0.9, 0.9]]"', "which sum to 1"),
+        ("scores", '8_1,p1,test,"[[-0.5, 1.5]]"', "a pair of probabilities"),
+        ("scores", "8_1,p1,test,[[1.0]]", "a pair of probabilities"),
+        ("scores", "8_1,p1,test,none", "'none'; allowed is a list as Python writes it"),
+        (
+            "scores",
+            '8_1,p1,test,"[[0.5, 0.5]]"\n8_1,p1,test,"[[0.4, 0.6]]"',
+            "row 2: passage_id is 'p1'; allowed is a passage once a turn",
+        ),
+        (
+            "scores",
+            '8_1,p1,test,"[[0.5, 0.5]]"\n8_1,p2,train,"[[0.4, 0.6]]"',
+            "row 2: partition is 'train'",
+        ),
     ],
 )
 def test_a_fault_in_a_file_is_named(tmp_path, kind, line, message):
     path, other = tmp_path / "file.csv", tmp_path / "other.csv"
     path.write_text(f"{HEADS[kind]}\n{line}\n")
-    other.write_text("turn_id,passage_id,partition\n8_1,p9,test\n")
+    other.write_text("turn_id,passage_id,partition,query,passage\n8_1,p9,test,why?,Now.\n")
     read = {
         "labels": lambda: read_passage_labels(path, other),
         "sentences": lambda: read_passage_sentences(path),
@@ -138,8 +198,135 @@ def test_a_fault_in_a_file_is_named(tmp_path, kind, line, message):
         "predictions": lambda: read_passage_predictions(path),
         "scores": lambda: read_sentence_scores(path),
     }
-    with pytest.raises(CollectionError, match=message):
+    with pytest.raises(AnnotationError, match=message):
         read[kind]()
+
+
+def test_a_passage_without_an_answer_may_stand_in_both_halves(tmp_path):
+    path, other = tmp_path / "file.csv", tmp_path / "other.csv"
+    path.write_text(f"{HEADS['labels']}\n8_1,p9,test,3,0,why?,Now.\n")
+    other.write_text("turn_id,passage_id,partition,query,passage\n8_1,p9,test,why?,Now.\n")
+    assert read_passage_labels(path, other)["answerable"].tolist() == [False, False]
+
+
+SCORED = pd.DataFrame(
+    {
+        "turn_id": ["8_1", "8_1", "8_2"],
+        "passage_id": ["p1", "p2", "p1"],
+        "partition": "test",
+        "scores": [(0.1,), (0.5, 0.9), (0.3,)],
+    }
+)
+
+
+def test_scores_are_paired_by_passage_and_not_by_row():
+    other = SCORED.assign(scores=[(0.2,), (0.4, 0.8), (0.6,)])
+    found = paired_scores({"a": SCORED, "b": other[::-1]})
+    assert found["a"].tolist() == SCORED["scores"].tolist()
+    assert found["b"].tolist() == other["scores"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (SCORED[:2], "scores of 'b' lack passage p1 of turn 8_2 in the partition test"),
+        (SCORED.assign(partition="train"), "'b' lack passage p1 of turn 8_1 in the partition test"),
+    ],
+)
+def test_scores_of_other_passages_are_not_paired(other, message):
+    with pytest.raises(AnnotationError, match=message):
+        paired_scores({"a": SCORED, "b": other})
+
+
+PASSAGES = pd.DataFrame(
+    {
+        "turn_id": ["1", "1", "1", "2", "2"],
+        "passage_id": ["a", "b", "a", "c", "d"],
+        "answerable": [True, False, True, False, False],
+    }
+)
+SENTENCES = [[0.9, 0.1], [0.3], [0.9, 0.1], [0.2, 0.2], [0.6, 0.0]]
+
+
+def test_all_six_ways_by_hand():
+    found = decide_levels(PASSAGES, SENTENCES, size=2)
+    assert [(one.level, one.passages, one.rankings) for one in found] == [
+        ("passage", "max", ""),
+        ("ranking", "max", "max"),
+        ("ranking", "max", "mean"),
+        ("passage", "mean", ""),
+        ("ranking", "mean", "max"),
+        ("ranking", "mean", "mean"),
+    ]
+    # Passages by maximum 0.9, 0.3, 0.9, 0.2, 0.6; by mean 0.5, 0.3, 0.5, 0.2, 0.3.
+    assert [one.said.astype(int).tolist() for one in found] == [
+        [1, 0, 1, 0, 1],
+        [1, 1],
+        [1, 1],
+        [1, 1, 1, 0, 1],
+        [1, 0],
+        [1, 1],
+    ]
+    assert all(one.truth.tolist() == [True, False] for one in found if one.rankings)
+    assert found[1].turns.tolist() == ["1", "2"]
+    # Each place of a repeated passage counts: two rankings of the first turn more.
+    assert len(decide_levels(PASSAGES, SENTENCES, size=2, repeated="rows")[1].said) == 4
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=20))
+def test_the_best_threshold_is_no_worse_than_the_printed_ones(cases):
+    scores, truth = np.array([one for one, _ in cases]), np.array([one for _, one in cases])
+
+    def right(threshold):
+        return np.count_nonzero(decide(scores, threshold) == truth)
+
+    best = best_threshold(scores, truth)
+    assert all(right(best) >= right(threshold) for threshold in THRESHOLDS.values())
+
+
+def test_words_tell_what_they_can_tell():
+    training = [(f"q{n}", f"{'blue' if n % 2 else 'red'} thing{n}") for n in range(20)]
+    answers = [bool(n % 2) for n in range(20)]
+    found = lexical_probabilities(
+        training, answers, [("q", "blue hat"), ("q", "red hat"), ("", "")]
+    )
+    assert found[0] > 0.5 > found[1] and ((found > 0) & (found < 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("question", "partition", "message"),
+    [
+        ("why?", "train", "Row 1 of the sentences: .*'train', and its passages are in 'test'"),
+        ("how?", "test", "'how\\?' is in the partition 'test', and its passages are in no part"),
+    ],
+)
+def test_sentences_of_another_partition_are_refused(question, partition, message):
+    passages = pd.DataFrame({"question": ["why?"], "partition": ["test"]})
+    sentences = pd.DataFrame({"question": [question], "partition": [partition]})
+    with pytest.raises(AnnotationError, match=message):
+        check_partitions(passages, sentences)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("<html>", "is no SQuAD 2.0 .JSONDecodeError"),
+        (
+            '{"data": [{"paragraphs": [{"qas": [{"question": "who?"}]}]}]}',
+            "is no SQuAD 2.0 .KeyError: 'context'",
+        ),
+        (
+            '{"data": [{"paragraphs": [{"context": "So.", "qas": '
+            '[{"question": "who?", "answers": [{"text": "Ann"}]}]}]}]}',
+            "the answer 'Ann' to 'who.' is not in its paragraph",
+        ),
+    ],
+)
+def test_a_file_that_is_no_squad_is_refused(tmp_path, content, message):
+    path = tmp_path / "train-v2.0.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(AnnotationError, match=message):
+        read_squad(path)
 
 
 @pytest.fixture(scope="module")
@@ -160,12 +347,16 @@ def test_counts_of_the_released_files(files):
         [1855, 1778],
         [1855, 0],
     ]
+    assert (labels.groupby("passage_id")["partition"].nunique() > 1).sum() == 67
     sentences = read_passage_sentences(files["snippets"])
     assert len(sentences) == 12689 and sentences["answers"].sum() == 6397
     pairs = [
         read_sentence_labels(files[f"{half}_sentences"]) for half in ("snippets", "unanswerable")
     ]
     assert [(len(half), half["answers"].sum()) for half in pairs] == [(12687, 6395), (12751, 0)]
+    # The same sentence in two passages, with a snippet in one of them.
+    both = [half.groupby(["question", "sentence"])["answers"].nunique() for half in pairs]
+    assert [int((half > 1).sum()) for half in both] == [21, 0]
 
 
 def test_the_test_passages_have_predictions_that_agree_with_the_labels(files):
@@ -183,3 +374,20 @@ def test_the_authors_aggregates_follow_from_the_scores_of_sentences(files):
     theirs = pd.read_csv(files["classifier"])
     assert aggregate(scores, "max") == pytest.approx(theirs["max probability"])
     assert aggregate(scores, "mean") == pytest.approx(theirs["avg probability"])
+
+
+def test_labelled_sentences_are_of_the_partition_of_their_passages(files):
+    labels = read_passage_labels(files["snippets"], files["unanswerable"])
+    for half in ("snippets", "unanswerable"):
+        check_partitions(labels, read_sentence_labels(files[f"{half}_sentences"]))
+
+
+def test_levels_of_chatgpt_are_those_of_the_print(files):
+    predicted = read_passage_predictions(files["chatgpt_passages"])
+    scores = predicted["predicted"].astype(float).to_numpy()[:, None]
+    passage, _, ranking, *_ = decide_levels(
+        predicted, list(scores), {"max": 0.5, "mean": 0.33}, repeated="tuples"
+    )
+    assert round((passage.truth == passage.said).mean(), 3) == 0.787
+    assert len(ranking.truth) == 4539
+    assert round((ranking.truth == ranking.said).mean(), 3) == 0.839

@@ -19,6 +19,7 @@ def test_only_votes_annotations_and_scores_of_others_are_inputs() -> None:
     annotations = len(PAPERS["sakai2023"].artefacts["figure_5"].cells)
     assert inputs == {
         "lajewska2025/table_3_2": 10,
+        "lajewska2025/table_5_4": 3,
         "lajewska2025/table_6_7": 8,
         "lajewska2025/table_C_2": 24,
         "sakai2023/figure_5": annotations,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from everycell.collections.planted_dialogues import plant_dialogues
 from everycell.collections.user_satisfaction import Sample
-from everycell.config import Decoding
+from everycell.config import Config, Decoding
 from everycell.dialogue.counterfactuals import (
     FAULTS,
     RULES,
@@ -38,6 +38,7 @@ from everycell.dialogue.judging import (
     unchanged,
 )
 from everycell.text.generation import Answer, Request, prompt_hash
+from everycell.text.records import read_record
 
 SAMPLE = Sample(
     "1",
@@ -186,6 +187,25 @@ def test_every_sample_has_a_rewriting_whatever_the_model_says() -> None:
     kept = [one for one in map(counterfactual, made) if one is not None]
     assert len(kept) == sum(sample.satisfied for sample in PLANTED)
     assert all(one.turns[-1] == ("SYSTEM", "I cannot.") and not one.satisfied for one in kept)
+
+
+def test_the_committed_answers_cover_the_embedded_tier(repository: Path) -> None:
+    """A changed prompt, planted text or default would have a model run in CI for minutes."""
+    chosen = Config().counterfactuals
+    planted = plant_dialogues(**chosen.planted.model_dump(exclude={"samples"}), seed=Config().seed)
+    number = chosen.planted.samples
+    picked = pick_samples(
+        planted.samples, satisfied=number, dissatisfied=number, seed=Config().seed
+    )
+    decoding = Decoding(
+        max_tokens=chosen.max_tokens, temperature=chosen.temperature, stop=tuple(chosen.stop)
+    )
+    entries = read_record(repository / "recorded" / "abolghasemi2026_ch3.jsonl").values()
+    known = {(entry.prompt_sha256, entry.decoding) for entry in entries}
+    for sample in picked:
+        request = Request(prompt=prompt(read_template(), sample), decoding=decoding)
+        assert (prompt_hash(request), decoding) in known
+    assert {entry.model.name for entry in entries} == {chosen.model}
 
 
 def test_rewritings_survive_parquet(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from everycell.collections.snippets import FILES, read_annotations
 from everycell.dialogue.spans import (
     AGGREGATIONS,
     SpanError,
+    align,
     character_overlap,
+    clip,
     jaccard,
     marked,
     mean_jaccard,
@@ -132,6 +134,44 @@ def test_a_stricter_majority():
     expert = marked([[(0, 4)]], 8)
     recalls = [reference_similarity(workers, expert, "majority", majority=n).recall for n in (1, 3)]
     assert recalls == [1.0, 0.5]
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9)), max_size=4).map(
+    lambda found: [(start, start + length) for start, length in found]
+)
+
+
+@given(SPANS, st.integers(0, 15), st.integers(1, 15))
+def test_a_clipped_span_marks_what_it_marked_in_the_part(spans, start, length):
+    whole = marked([spans], 30, overlapping="union")
+    part = marked([clip(spans, start, start + length)], length, overlapping="union")
+    assert part.tolist() == whole[:, start : start + length].tolist()
+
+
+@pytest.mark.parametrize("end", [3, 5])
+def test_a_part_without_a_character_is_refused(end):
+    with pytest.raises(SpanError, match=f"The part goes from 5 to {end}"):
+        clip([], 5, end)
+
+
+@given(st.text(st.sampled_from("ab1 ’.é"), max_size=20), st.data())
+def test_a_copy_without_its_marks_is_aligned_letter_by_letter(whole, data):
+    start = data.draw(st.integers(0, len(whole)))
+    piece = whole[start : data.draw(st.integers(start, len(whole)))]
+    copy = "".join(letter for letter in piece if letter.isascii())
+    if not any(letter.isalnum() for letter in copy):
+        with pytest.raises(SpanError, match="is no part of"):
+            align(copy, whole)
+        return
+    here, there = align(copy, whole)
+    assert [copy[place] for place in here] == [whole[place] for place in there]
+    assert len(here) == sum(letter.isalnum() for letter in copy)
+    assert (np.diff(there) > 0).all()
+
+
+def test_a_sentence_of_another_passage_is_not_aligned():
+    with pytest.raises(SpanError, match="'Salt it' is no part of 'Stir the pot.'"):
+        align("Salt it", "Stir the pot.")
 
 
 PAIR = np.ones((2, 3), dtype=bool)

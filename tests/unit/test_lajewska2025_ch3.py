@@ -1,12 +1,17 @@
 """lajewska2025, chapter 3: trec_eval's options, and a printed row from its run."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
+from typer.testing import CliRunner
 
 from everycell.artefacts import read_cells
+from everycell.cli import app
 from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.reproduction import compare_runs, ranking_agreement
 from everycell.retrieval.runs import read_qrels, read_run, trec_order
 
 #: Printed measure -> ours, as the rules of the chapter have it.
@@ -82,3 +87,82 @@ def test_judgements_of_another_year_are_refused(mirror):
     run = read_run(mirror / FOLDER / "runs-2021" / "t5-canard_bm25_mono-t5_2021.trec.gz")
     with pytest.raises(ValueError, match="None of the 208 topics of the qrels is answered"):
         evaluate(run, read_qrels(mirror / FOLDER / "qrels" / "2020.txt.gz"), ["MAP"])
+
+
+@pytest.mark.released
+@pytest.mark.parametrize("year", ["2020", "2021"])
+def test_released_judgements_stay_on_the_scale(mirror, year):
+    qrels = read_qrels(mirror / FOLDER / "qrels" / f"{year}.txt.gz", scale=(0, 4))
+    assert qrels["relevance"].nunique() == 5
+
+
+@pytest.mark.released
+def test_released_runs_have_ranks_in_order_of_score_and_the_judged_turns(mirror):
+    turns = set(read_qrels(mirror / FOLDER / "qrels" / "2021.txt.gz")["query"])
+    paths = sorted((mirror / FOLDER / "runs-2021").glob("*.trec.gz"))
+    assert len(paths) == 12
+    for path in paths:
+        assert set(read_run(path, queries=turns, ranks="error")["query"]) == turns, path.name
+
+
+@pytest.mark.released
+def test_the_compare_command_finds_the_tests_of_the_text(mirror):
+    """The change of rewriter (rows 1 and 2 of Table 3.3): recall by either test."""
+    runs = [
+        mirror / FOLDER / "runs-2021" / f"t5-{rewriter}_bm25_mono-t5_2021.trec.gz"
+        for rewriter in ("canard", "qrecc")
+    ]
+    qrels = mirror / FOLDER / "qrels" / "2021.txt.gz"
+    options = ["--level", "2", "--measure", "R@500", "--k", "10", "--scale", "0,4", "--json"]
+    done = CliRunner().invoke(app, ["compare", *map(str, [*runs, qrels]), *options])
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    (score,) = found["scores"]
+    # docs/papers/lajewska2025.md; the means are those of the printed rows.
+    assert [round(score[name], 3) for name in ("p_paired", "p_unpaired")] == [0.026, 0.231]
+    assert [f"{score[name]:.4f}" for name in ("original", "reproduced")] == ["0.6472", "0.6018"]
+
+
+@pytest.mark.released
+@pytest.mark.parametrize(
+    ("words", "first", "second"),
+    [
+        ("T5-CANARD against T5-QReCC", "t5-canard_bm25_mono-t5", "t5-qrecc_bm25_mono-t5"),
+        ("BM25 k1 4.46", "t5-canard_bm25-b-446-k-82_mono-t5", "t5-canard_bm25_mono-t5"),
+        (
+            "ANCE/BM25 without and with",
+            "t5-canard_ance_bm25-b-45-k-95_mono-duo-t5",
+            "prf-17-26_t5-canard_ance_bm25-b-45-k-95_mono-duo-t5",
+        ),
+    ],
+)
+def test_the_page_on_comparing_runs_has_the_values(mirror, repository, words, first, second):
+    runs = [
+        read_run(mirror / FOLDER / "runs-2021" / f"{name}_2021.trec.gz") for name in (first, second)
+    ]
+    qrels = read_qrels(mirror / FOLDER / "qrels" / "2021.txt.gz")
+    found = compare_runs(*runs, qrels, ["nDCG@3", "R@500"], relevance_level=2, depths=[10, 500])
+    by_id = ranking_agreement(*runs, depth=500, union="ids")["kendall_tau_union"].mean()
+    order, scores = found.order.loc[500], found.scores
+
+    def p(measure):
+        shown = (
+            "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+            for value in scores.loc[measure, ["p_paired", "p_unpaired"]]
+        )
+        return ", ".join(shown)
+
+    cells = [
+        *(f"{x:.3f}" for x in (order["kendall_tau_union"], by_id, order["rbo"])),
+        f"{scores.loc['nDCG@3', 'rmse']:.3f}",
+        p("nDCG@3"),
+        p("R@500"),
+    ]
+    page = (repository / "docs" / "comparing-runs.md").read_text("utf-8")
+    (line,) = (line for line in page.splitlines() if line.startswith(f"| {words}"))
+    assert line.split(" | ", 1)[1] == " | ".join(cells) + " |"
+    if words.startswith("T5-CANARD"):
+        # Lists without a common document, which tau of the union takes for equal.
+        topics = found.by_topic
+        blind = (topics["kendall_tau_union@10"] > 1 - 1e-9) & (topics["rbo@10"] == 0)
+        assert f"{blind.sum()} such topics at depth 10" in " ".join(page.split())

@@ -2,6 +2,8 @@
 
 import json
 import logging
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -390,6 +392,47 @@ def test_a_run_that_fails_midway_is_resumed_without_a_second_call(server, tmp_pa
     server.close()
     with open_language_model("gpt", replay, "run") as model:
         assert model.answer_all(asked)[3].text == "D"
+
+
+RUN = """
+import sys
+from everycell.config import Decoding, LanguageModels
+from everycell.learning.answering import open_language_model
+from everycell.text.generation import Request, chat
+
+settings = LanguageModels.model_validate_json(sys.argv[1])
+asked = [Request(prompt=chat(letter), decoding=Decoding()) for letter in "abcdef"]
+with open_language_model("gpt", settings, "run") as model:
+    print("".join(answer.text for answer in model.answer_all(asked)), model.asked)
+"""
+
+
+def test_a_run_that_is_killed_is_resumed_and_pays_for_no_answer_twice(server, tmp_path):
+    settings = LanguageModels(
+        endpoints={"gpt": server.settings(workers=1)}, records=str(tmp_path / "records")
+    )
+    command = [sys.executable, "-c", RUN, settings.model_dump_json()]
+    waits_for_d = threading.Event()
+
+    def stuck(handler, body):
+        waits_for_d.set()
+        server.closing.wait(60)
+
+    server.replies = [reply_of("A"), reply_of("B"), reply_of("C"), stuck]
+    with subprocess.Popen(command) as process:
+        assert waits_for_d.wait(60)
+        process.kill()
+    record = tmp_path / "records/run.jsonl"
+    # As if it had been killed while it wrote the third answer.
+    record.write_bytes(record.read_bytes()[:-20])
+    server.seen.clear()
+    server.replies = [reply_of(letter) for letter in "CDEF"]
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert again.stdout == "ABCDEF 4\n" and "the last line was cut off" in again.stderr
+    sent = [body["messages"][0]["content"] for _, body, _ in server.seen]
+    assert sent == list("cdef")
+    replayed = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert replayed.stdout == "ABCDEF 0\n" and len(server.seen) == 4
 
 
 def config(**endpoint):

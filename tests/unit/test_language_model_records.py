@@ -1,10 +1,6 @@
 """Requests and their keys; answers that are recorded, replayed, mended and checked."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -165,51 +161,21 @@ def test_nothing_is_asked_twice_and_the_model_is_made_only_when_needed(tmp_path)
         assert (len(made), model.asked) == (2, 1)
 
 
-def test_after_a_fault_a_run_goes_on_where_it_stopped(tmp_path):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_after_a_fault_a_run_goes_on_where_it_stopped(tmp_path, workers):
     asked = [ask(letter) for letter in "abcdef"]
     parrot = Parrot(broken="d")
     with Record(tmp_path / "a.jsonl") as record:
         with pytest.raises(LanguageModelError, match="broken at d"):
-            Recorded(record, MODEL, lambda: parrot).answer_all(asked)
+            Recorded(record, MODEL, lambda: parrot, workers=workers).answer_all(asked)
     kept = len(read_record(tmp_path / "a.jsonl"))
-    assert 3 <= kept < 6
+    # Of two workers, one may be at a later request.
+    assert kept == 3 if workers == 1 else 2 <= kept < 6
     mended = Parrot()
     with Record(tmp_path / "a.jsonl") as record:
         found = Recorded(record, MODEL, lambda: mended).answer_all(asked)
     assert [answer.text for answer in found] == list("abcdef")
     assert len(mended.asked) == 6 - kept
-
-
-SLOW = """
-import sys, time
-from pathlib import Path
-from everycell.config import Decoding
-from everycell.text.generation import Answer, Identity, Request
-from everycell.text.records import Record, Recorded
-
-class Slow:
-    identity = Identity(name="parrot", revision="1")
-    def answer(self, request):
-        print(request.text, flush=True)
-        if request.text == "d":
-            time.sleep(100)
-        return Answer(text=request.text, finish="stop")
-
-with Record(Path(sys.argv[1])) as record:
-    asked = [Request(prompt=letter, decoding=Decoding()) for letter in "abcdef"]
-    Recorded(record, Slow.identity, Slow).answer_all(asked)
-"""
-
-
-def test_a_killed_process_loses_only_the_answer_that_it_waited_for(tmp_path):
-    command = [sys.executable, "-c", SLOW, str(tmp_path / "a.jsonl")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert [process.stdout.readline().strip() for _ in range(4)] == list("abcd")
-        os.kill(process.pid, signal.SIGKILL)
-    parrot = Parrot()
-    with Record(tmp_path / "a.jsonl") as record:
-        Recorded(record, MODEL, lambda: parrot).answer_all([ask(letter) for letter in "abcdef"])
-    assert [request.text for request in parrot.asked] == list("def")
 
 
 def recorded(tmp_path, texts="abc"):

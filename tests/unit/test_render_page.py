@@ -96,6 +96,7 @@ def test_markers_of_a_table_beside_are_raised_and_no_key(page):
     beside = page.read_text().split("Beside the printed table: Scores by length")[1]
     grid = beside.split("</table>")[0]
     assert "<td>0.1235<sup>b&amp;</sup></td>" in grid and "<td>0.2</td>" in grid
+    assert "<td>12553</td>" in grid
     assert "marker" not in grid
 
 

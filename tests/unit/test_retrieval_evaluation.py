@@ -279,3 +279,32 @@ def test_scores_of_another_shape_are_refused():
         ranking_measures(lists, np.zeros((1, 3)))
     with pytest.raises(ValueError, match=r"shape \(1, 3\): the lists have \(1, 4\)"):
         lists.run(np.zeros((1, 3)))
+
+
+def test_what_a_run_of_other_topics_documents_or_labels_counts():
+    """Documented results of what is refused elsewhere: trec_eval's."""
+    qrels = frame_of("relevance", q={"a": 1, "b": 0}, r={"a": 1})
+    run = frame_of("score", q={"a": 1, "b": 2}, other={"a": 3})
+    # A topic that only the qrels have counts 0, one that only the run has is left out.
+    assert evaluate(run, qrels, ["RR"])["RR"].to_dict() == {"q": 0.5, "r": 0.0}
+    # Judgements of other documents: nothing relevant is found.
+    strange = frame_of("score", q={"A": 1, "B": 2}, r={"A": 1})
+    assert (evaluate(strange, qrels, ["MAP", "nDCG"]) == 0).all(axis=None)
+    # nDCG takes a label off the scale as it is, and one below 0 as 0.
+    gains = {"a": 9, "b": -2, "c": 1}
+    labels = frame_of("relevance", q=gains)
+    found = evaluate(frame_of("score", q={"b": 3, "c": 2, "a": 1}), labels, ["nDCG", "RR"])
+    expected = (1 / np.log2(3) + 9 / 2) / (9 + 1 / np.log2(3))
+    assert found.loc["q"].tolist() == pytest.approx([expected, 0.5])
+
+
+def frame_of(column, **topics):
+    """Frame of a value for each document of each topic."""
+    return pd.DataFrame(
+        [
+            (topic, document, value)
+            for topic, values in topics.items()
+            for document, value in values.items()
+        ],
+        columns=["query", "document", column],
+    )

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from everycell.metrics.rank_overlap import rbo
-from everycell.retrieval.reproduction import effect_agreement, ranking_agreement, score_agreement
+from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.reproduction import (
+    compare_runs,
+    effect_agreement,
+    ranking_agreement,
+    score_agreement,
+)
 
 
 def run(**topics):
@@ -118,9 +124,10 @@ def test_scores_by_hand_and_by_scipy():
     assert found.index.tolist() == ["MAP", "RR"]
     # Differences 0.1, 0 and 0.2.
     assert found.loc["MAP", "rmse"] == pytest.approx((0.05 / 3) ** 0.5)
-    expected = stats.ttest_rel([0.2, 0.4, 0.6], [0.3, 0.4, 0.4]).pvalue
-    assert found.loc["MAP", "p"] == pytest.approx(expected)
-    assert found.loc["RR", ["topics", "rmse", "p"]].tolist() == [3, 0, 1]
+    for test, column in ((stats.ttest_rel, "p_paired"), (stats.ttest_ind, "p_unpaired")):
+        expected = test([0.2, 0.4, 0.6], [0.3, 0.4, 0.4]).pvalue
+        assert found.loc["MAP", column] == pytest.approx(expected)
+    assert found.loc["RR", ["topics", "rmse", "p_paired", "p_unpaired"]].tolist() == [3, 0, 1, 1]
     assert found["original"].tolist() == pytest.approx([0.4, 7 / 12])
 
 
@@ -213,3 +220,126 @@ def test_invariants_of_the_effects(scores, gain, scale):
 def test_broken_input_is_named(call, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         call()
+
+
+def qrels(**topics):
+    """Judgements of one-letter documents, each 1."""
+    return run(**topics).assign(relevance=1)[["query", "document", "relevance"]]
+
+
+def test_a_comparison_is_what_the_parts_give():
+    first, second = run(q="abcd", r="xyz", s="mn"), run(s="nm", r="zxy", q="bacd")
+    judged = qrels(r="y", q="bx", s="n")
+    found = compare_runs(first, second, judged, ["MAP", "RR@1"], depths=[2, 3], p=0.6)
+    values = [evaluate(frame, judged, ["MAP", "RR@1"]) for frame in (first, second)]
+    pd.testing.assert_frame_equal(found.scores, score_agreement(*values))
+    assert found.effects is None
+    assert found.by_topic.index.tolist() == ["r", "q", "s"]
+    for depth in (2, 3):
+        order = ranking_agreement(first, second, depth=depth, p=0.6)
+        assert found.order.loc[depth].tolist() == pytest.approx([3, *order.mean()])
+        columns = [f"kendall_tau_union@{depth}", f"rbo@{depth}"]
+        by_topic = found.by_topic[columns].loc[order.index]
+        np.testing.assert_allclose(by_topic.to_numpy(), order.to_numpy())
+    for name, frame in zip(("original", "reproduced"), values, strict=True):
+        assert found.by_topic[f"MAP {name}"].tolist() == frame["MAP"].tolist()
+
+
+def test_a_comparison_with_baselines_has_effects():
+    runs = [run(q="ab", r="xy"), run(q="ba", r="xy"), run(q="cb", r="yx"), run(q="cb", r="xz")]
+    judged = qrels(q="b", r="x")
+    found = compare_runs(*runs[:2], judged, ["RR"], baselines=(runs[2], runs[3])).effects
+    values = [evaluate(frame, judged, ["RR"]) for frame in runs]
+    expected = effect_agreement(values[2], values[0], values[3], values[1])
+    pd.testing.assert_frame_equal(found, expected)
+    # (1/2 + 1) / 2 over (1/2 + 1/2) / 2, and (1 + 1) / 2 over (1/2 + 1) / 2.
+    assert found.loc["RR", "effect_ratio"] == pytest.approx(1)
+    assert found.loc["RR", "delta_relative_improvement"] == pytest.approx(1 / 2 - 1 / 3)
+
+
+def test_topics_without_an_answer_count_0_or_are_left_out():
+    first, second = run(q="ab", r="xy", s="m"), run(q="ab", r="xy", u="ab")
+    judged = qrels(q="a", r="y", s="m")
+    zero = compare_runs(first, second, judged, ["RR"], missing_topics="zero")
+    assert zero.scores.loc["RR", ["topics", "original", "reproduced"]].tolist() == pytest.approx(
+        [3, 2.5 / 3, 0.5]
+    )
+    assert zero.order["topics"].tolist() == [2]
+    assert np.isnan(zero.by_topic.loc["s", "rbo@1000"])
+    dropped = compare_runs(first, second, judged, ["RR"], missing_topics="drop")
+    assert dropped.scores.loc["RR", ["topics", "original", "reproduced", "rmse"]].tolist() == [
+        2, 0.75, 0.75, 0,
+    ]  # fmt: skip
+    assert dropped.by_topic.index.tolist() == ["q", "r"]
+    # A baseline without a topic leaves it out for all runs.
+    baselines = (run(q="ba", s="m"), first)
+    with pytest.raises(ValueError, match="1 of 3 topics of the qrels can be compared"):
+        compare_runs(first, second, judged, baselines=baselines, missing_topics="drop")
+
+
+def test_a_topic_without_a_relevant_document_counts_0():
+    judged = pd.concat([qrels(q="b"), qrels(r="x").assign(relevance=0)])
+    same = run(q="ab", r="xy")
+    found = compare_runs(same, same, judged, ["RR"])
+    assert found.scores.loc["RR", ["topics", "original"]].tolist() == [2, 0.25]
+
+
+PAIR = {"q": "ab", "r": "xy"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "judged", "choices", "said"),
+    [
+        (
+            {"q": "ab"},
+            PAIR,
+            PAIR,
+            {},
+            "The original run does not answer topic 'r' of the qrels (1 of 2 topics): complete it",
+        ),
+        (
+            PAIR,
+            {"81_1": "ab", "81_2": "xy"},
+            PAIR,
+            {},
+            "The reproduced run has no topic of the qrels: it begins with '81_1', the qrels with",
+        ),
+        (
+            PAIR,
+            PAIR,
+            {"q": "AB", "r": "XY"},
+            {},
+            "No document of the original run is judged in its topic: the run has documents such as"
+            " 'a', the qrels such as 'A'",
+        ),
+        (
+            {"q": "ab"},
+            {"r": "xy"},
+            PAIR,
+            {"missing_topics": "zero"},
+            "No topic of the qrels is answered by both runs: the original has topics such as 'q'",
+        ),
+        (
+            {"q": "ab"},
+            {"r": "xy"},
+            PAIR,
+            {"missing_topics": "drop"},
+            "0 of 2 topics of the qrels can be compared",
+        ),
+        (
+            PAIR,
+            PAIR,
+            PAIR,
+            {"relevance_level": 2},
+            "No document of the qrels has a relevance of 2 or more: the greatest is 1",
+        ),
+        (PAIR, PAIR, PAIR, {"depths": [5, 5]}, "The depths are [5, 5]"),
+        (PAIR, PAIR, PAIR, {"depths": []}, "The depths are []"),
+        (PAIR, PAIR, PAIR, {"missing_topics": "skip"}, "missing_topics is 'skip'"),
+        (PAIR, PAIR, PAIR, {"measures": ["MRR"]}, "The measure 'MRR' is unknown"),
+        ({"q": "aa", "r": "xy"}, PAIR, PAIR, {}, "the document 'a' of query 'q' for the second"),
+    ],
+)
+def test_runs_that_cannot_be_compared(first, second, judged, choices, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        compare_runs(run(**first), run(**second), qrels(**judged), **choices)

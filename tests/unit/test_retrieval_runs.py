@@ -105,6 +105,90 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path, kind, text, words):
         READERS[kind][0](path)
 
 
+def lines_of(topics: int, documents: int) -> list[str]:
+    return [
+        f"q{topic} Q0 d{document} {document} {-document} t\n"
+        for topic in range(topics)
+        for document in range(documents)
+    ]
+
+
+@pytest.mark.parametrize("documents", [2, 200], ids=["short_lists", "long_lists"])
+@pytest.mark.parametrize("scattered", [False, True])
+def test_a_document_twice_is_found_in_lists_of_any_length(tmp_path, documents, scattered):
+    lines = lines_of(5, documents)
+    if scattered:
+        np.random.default_rng(1).shuffle(lines)
+    (tmp_path / "run").write_text("".join(lines))
+    assert len(read_run(tmp_path / "run")) == len(lines)
+    (tmp_path / "run").write_text("".join([*lines, "q3 Q0 d1 9 -9 t\n", "q1 Q0 d0 9 -9 t\n"]))
+    with pytest.raises(
+        ValueError, match=f"Line {len(lines) + 1} of .*'d1' of query 'q3' for the second time"
+    ):
+        read_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["q Q0 a 1 3 t", "q Q0 b 2 3 t", "r Q0 a 1 9 t"],
+        # Ties in any order, and scores that differ beyond 32 bits only, which trec_eval ties.
+        ["q Q0 b 2 3 t", "q Q0 a 1 3 t", "q Q0 c 3 3.00000001 t"],
+        # No ranks at all: 0 everywhere.
+        ["q Q0 a 0 1 t", "q Q0 b 0 2 t"],
+        # The order of lines means nothing.
+        ["q Q0 c 7 1 t", "q Q0 a 1 3 t", "q Q0 b 2 2 t"],
+    ],
+)
+def test_ranks_that_agree_with_the_scores(tmp_path, lines):
+    (tmp_path / "run").write_text("\n".join(lines))
+    read = read_run(tmp_path / "run", ranks="error")
+    pd.testing.assert_frame_equal(read, read_run(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        # Distances, best first, and the second query as it should be.
+        (
+            ["q Q0 a 1 0.5 t", "q Q0 b 2 0.75 t", "r Q0 a 1 2 t", "r Q0 b 2 1 t"],
+            r"Line 2 of .* has the rank 2 and the score 0.75, higher than that of rank 1 of the "
+            r"same query \(1 queries of the run .* distances",
+        ),
+        # The rank that is wrong need not stand beside.
+        (["q Q0 a 1 2 t", "q Q0 c 9 3 t", "q Q0 b 2 1 t"], "Line 2 of .* the rank 9"),
+        (["q Q0 a first 2 t"], "Line 1 of .* has the rank 'first': it must be a whole number"),
+        (["q Q0 a 1 2 t", "q Q0 b 1.5 1 t"], "Line 2 of .* has the rank '1.5'"),
+        (["q Q0 a -1 2 t"], "Line 1 of .* has the rank '-1'"),
+    ],
+)
+def test_ranks_that_disagree_are_refused_on_request(tmp_path, lines, words):
+    (tmp_path / "run").write_text("\n".join(lines))
+    # The scores decide, so without the request the ranks are not looked at.
+    assert read_run(tmp_path / "run")["score"].tolist() == [float(x.split()[4]) for x in lines]
+    with pytest.raises(ValueError, match=words):
+        read_run(tmp_path / "run", ranks="error")
+
+
+def test_choices_of_the_readers_that_are_refused(tmp_path):
+    (tmp_path / "run").write_text("q Q0 a 1 2 t")
+    with pytest.raises(ValueError, match="ranks is 'warn': give 'ignore' or 'error'."):
+        read_run(tmp_path / "run", ranks="warn")
+    (tmp_path / "qrels").write_text("q 0 a 1")
+    with pytest.raises(ValueError, match=r"The scale is \(4, 0\): give its least label"):
+        read_qrels(tmp_path / "qrels", scale=(4, 0))
+
+
+def test_labels_outside_the_scale(tmp_path):
+    (tmp_path / "qrels").write_text("q 0 a 4\nq 0 b -1\nq 0 c 9\n")
+    assert read_qrels(tmp_path / "qrels")["relevance"].tolist() == [4, -1, 9]
+    assert len(read_qrels(tmp_path / "qrels", scale=(-1, 9))) == 3
+    with pytest.raises(ValueError, match=r"Line 2 of .*'b'\) has the relevance -1: the scale goes"):
+        read_qrels(tmp_path / "qrels", scale=(0, 9))
+    with pytest.raises(ValueError, match="Line 3 of .* the relevance 9: .* from -1 to 4; correct"):
+        read_qrels(tmp_path / "qrels", scale=(-1, 4))
+
+
 @pytest.mark.parametrize("kind", READERS)
 def test_a_missing_file_and_one_that_is_no_text(tmp_path, kind):
     read, text = READERS[kind]

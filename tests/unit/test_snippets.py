@@ -10,13 +10,13 @@ from everycell.collections.snippets import (
     SELECTION_FILES,
     AnnotationCounts,
     AnnotationError,
+    check_same_texts,
     count_annotations,
     overlap,
     read_annotations,
     read_tasks,
     span_fault,
 )
-from everycell.collections.user_studies import RatingsError
 from everycell.sources import fetch
 
 TEXT = "A lid, a pot, and heat."
@@ -85,7 +85,13 @@ def test_sentences_and_prolific_have_other_columns(save):
 
 
 def test_the_checked_texts_of_the_data_set_are_taken(save):
-    assert read_annotations([save(row(text_spans_2="['pot']"))])["snippets"][0] == ("pot",)
+    checked = row(text_spans="['old']", text_spans_2="['lid', 'pot']")
+    assert read_annotations([save(checked)])["snippets"][0] == ("lid", "pot")
+
+
+def test_released_texts_of_spans_lack_what_is_not_ascii(save):
+    text = row(**{"Input.passage": "A lìd, a pot.", "text_spans": "['ld', 'pot']"})
+    assert read_annotations([save(text)])["spans"][0] == ((2, 5), (9, 12))
 
 
 @pytest.mark.parametrize(
@@ -95,9 +101,22 @@ def test_the_checked_texts_of_the_data_set_are_taken(save):
         ({"Answer.taskAnswers": answer((5, 2))}, "row 1: the span 5 to 2 ends before it starts"),
         ({"Answer.taskAnswers": answer((5, 5))}, "row 1: the span 5 to 5 is empty"),
         ({"Answer.taskAnswers": "[]"}, r"starts with '\[\]'; allowed is a list of one answer"),
-        ({"Answer.taskAnswers": "[{'x': {'entities': [{}]}}]"}, "have a startOffset"),
-        ({"Answer.taskAnswers": "import os"}, "'import os' is no list"),
-        ({"text_spans": "none"}, "'none' is no list"),
+        ({"Answer.taskAnswers": "[{'x': {'entities': [{}]}}]"}, "each with a startOffset"),
+        ({"Answer.taskAnswers": "import os"}, "is 'import os'; allowed is a list"),
+        ({"text_spans": "none"}, "text_spans is 'none'; allowed is a list as Python writes it"),
+        ({"Answer.taskAnswers": "[{'x': {}}]", "text_spans": "[]"}, "one list of entities"),
+        ({"Answer.taskAnswers": "[{}]", "text_spans": "[]"}, "one list of entities"),
+        ({"Answer.taskAnswers": "[{'x': {'entities': {}}}]", "text_spans": "[]"}, "one list of en"),
+        (
+            {"Answer.taskAnswers": "[{'x': {'entities': []}, 'y': {'entities': []}}]"},
+            "one list of entities",
+        ),
+        ({"Answer.taskAnswers": answer((2.9, 5.9))}, "in whole characters"),
+        ({"text_spans": "['lid', 'zzz']"}, r"has \('lid', 'zzz'\), and the text of the spans is"),
+        (
+            {"text_spans": "['lid']"},
+            r"has \('lid',\), and the text of the spans is \('lid', 'pot'\)",
+        ),
     ],
 )
 def test_a_broken_annotation_is_named(save, changes, message):
@@ -106,18 +125,34 @@ def test_a_broken_annotation_is_named(save, changes, message):
 
 
 def test_a_text_has_one_wording_and_all_its_annotations(save):
-    other = row(**{"Input.passage": TEXT.upper()})
-    with pytest.raises(AnnotationError, match="p1 of turn 8_1 is written in two ways"):
-        read_annotations([save(row(), name="a.csv"), save(other, name="b.csv")])
+    other = row(**{"Input.passage": TEXT.replace("A", "O")})
+    with pytest.raises(AnnotationError, match=r"b.csv, row 2: the text p1 of turn 8_1 is written"):
+        read_annotations([save(row(), name="a.csv"), save(row(), other, name="b.csv")])
     second = row(**{"Input.passage_id": "p2"})
-    with pytest.raises(AnnotationError, match="p2 of turn 8_1 has 1 annotations where each has 2"):
+    with pytest.raises(AnnotationError, match=r"row 3: the text p2 of turn 8_1 has 1 annotations"):
         read_annotations([save(row(), row(), second)], per_text=2)
     with pytest.raises(AnnotationError, match="from 1 to 2 annotations"):
         count_annotations(read_annotations([save(row(), row(), second)]))
 
 
+def test_annotations_of_different_texts_are_not_compared(save):
+    found, reworded, another = (
+        read_annotations([save(row(**changes))])
+        for changes in (
+            {},
+            {"Input.passage": TEXT.replace("A", "O")},
+            {"Input.passage_id": "p2"},
+        )
+    )
+    check_same_texts(found, found)
+    with pytest.raises(AnnotationError, match="text p1 of turn 8_1 is not worded alike in both"):
+        check_same_texts(found, reworded)
+    with pytest.raises(AnnotationError, match="text p1 of turn 8_1 is missing from one"):
+        check_same_texts(found, another)
+
+
 def test_missing_columns_are_named(save):
-    with pytest.raises(RatingsError, match="lacks the column 'WorkerId'"):
+    with pytest.raises(AnnotationError, match="lacks the column 'WorkerId'"):
         read_annotations([save({"Input.turn_id": "8_1"})])
     without = row()
     del without["text_spans"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.anova import anova_lm
 
-from everycell.statistics import (
+from everycell.statistics.anova import (
     FastAnova,
     RankDeficientDesignWarning,
     anova,

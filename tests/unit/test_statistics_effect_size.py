@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.statistics import (
+from everycell.statistics.effect_size import (
     CULPEPPER,
     CULPEPPER_ZERO,
     EFFECT_SCALES,

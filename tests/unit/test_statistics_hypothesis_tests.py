@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from everycell.statistics import pearson, t_tests
+from everycell.statistics.hypothesis_tests import pearson, t_tests
 
 RNG = np.random.default_rng(4)
 SCORES = pd.DataFrame(RNG.random((20, 3)) + [0, 0.1, 0.4], columns=["a", "b", "c"])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.statistics import anova_power, power_from_f, required_per_group
+from everycell.statistics.power import anova_power, power_from_f, required_per_group
 
 
 @pytest.mark.parametrize(("f_value", "workers"), [(2.145, 16), (0.578, 56)])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.statistics import (
+from everycell.statistics.simulation import (
     answerability_study,
     rejection_rates,
     simulate_ratings,

@@ -25,6 +25,7 @@ from everycell.collections.user_satisfaction import (
     read_split,
     samples_frame,
     split_samples,
+    without_apologies,
 )
 from everycell.sources import fetch
 
@@ -144,6 +145,19 @@ def test_pairs_of_different_length_are_refused():
             compare([sample("a")], [longer])
 
 
+texts = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=8)
+histories = st.lists(st.tuples(st.sampled_from([USER, SYSTEM]), texts), max_size=4)
+
+
+@given(histories)
+def test_apologies_are_gone_after_one_pass(turns):
+    sorry = [(speaker, f"{text} I'm sorry, but no. i'm sorry") for speaker, text in turns]
+    once = without_apologies(sample(turns=(*sorry, TOLD)))
+    assert without_apologies(once) == once
+    assert not any("sorry" in text.lower() for _, text in once.turns)
+    assert [speaker for speaker, _ in once.turns] == [speaker for speaker, _ in (*sorry, TOLD)]
+
+
 def test_histories_are_compared_up_to_the_last_utterance():
     def pair(main, other):
         turns = [((SYSTEM, text), ASKED, TOLD) for text in (main, other)]
@@ -155,10 +169,6 @@ def test_histories_are_compared_up_to_the_last_utterance():
     assert pair("I'm sorry, it is full.", "it is free.") == (False, False)
     changed = sample("x", (ASKED, (SYSTEM, "Who?")), False)
     assert compare_histories([sample("a")], [changed]).loc[0, "same"]
-
-
-texts = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=8)
-histories = st.lists(st.tuples(st.sampled_from([USER, SYSTEM]), texts), max_size=4)
 
 
 @given(st.lists(st.tuples(histories, texts, st.booleans()), max_size=5))
@@ -359,4 +369,5 @@ def test_the_released_test_set_is_the_rebuilt_one(splits, mirror, tmp_path):
     assert apologies == [94, 498, 7, 65]
     pairs = compare_histories(main, generated)
     assert pairs["same"].sum() == 664
+    assert (~pairs["same"] & pairs["confirmed"]).sum() == 125
     assert pairs["same_without_apologies"].all()

@@ -101,6 +101,37 @@ def test_list_filters(call, built):
     assert {entry["id"] for entry in named} > {"sakai2023/table_1", "lajewska2025/table_C_2"}
 
 
+def test_list_takes_the_name_of_a_chapter(call, tree):
+    chapters = {
+        artefact.id
+        for artefact in all_artefacts(load_papers(tree.folder / "published"))
+        if (artefact.paper, artefact.chapter) in (("lajewska2025", "5"), ("lajewska2025", "B"))
+    }
+    entries = listed(call, tree, "lajewska2025_ch5", "lajewska2025_chB")
+    assert {entry["id"] for entry in entries} == chapters
+    code, out, err = call(tree, "list", "lajewska2025_ch55")
+    assert (code, out) == (1, "") and "'lajewska2025_ch55' is no artefact" in err
+
+
+def test_totals_are_the_sums_of_the_entries(call, built):
+    totals = listed(call, built, "lajewska2025_ch4", "lajewska2025_chC", "--totals")
+    keys = ["chapter", "tier", "state", "artefacts", "verdicts", "conclusions"]
+    assert all(list(row) == keys for row in totals)
+    groups = {(row["chapter"], row["tier"], row["state"]): row for row in totals}
+    assert len(groups) == len(totals)
+    assert {chapter for chapter, *_ in groups} == {"lajewska2025_ch4", "lajewska2025_chC"}
+    for (chapter, tier, state), row in groups.items():
+        entries = listed(call, built, chapter, "--tier", tier, "--state", state)
+        assert row["artefacts"] == len(entries) > 0
+        for counts in ("verdicts", "conclusions"):
+            for name, total in row[counts].items():
+                assert total == sum(entry[counts][name] for entry in entries)
+    votes = groups["lajewska2025_chC", "embedded", "rebuilt"]
+    assert votes["verdicts"]["equal"] == 24
+    code, out, _ = call(built, "list", "lajewska2025_chC", "--totals")
+    assert code == 0 and "24 equal, 24 quoted" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -17,7 +17,8 @@ CHAPTER_2 = {
     "collection_pydocs": 1,
     "encode": 3,
     "encode_expanded": 2,
-    "fetch_weights": 5,
+    "fetch_weights": 2,
+    "fetch_splade-tiny": 1,
     "index": 5,
     "rerank": 5,
     "rerank_pairs": 2,
@@ -26,6 +27,14 @@ CHAPTER_2 = {
     "tokenise": 5,
     "train": 4,
     "tune_bm25": 1,
+}
+CHAPTER_3 = {
+    "abolghasemi2026_ch3_estimators": 1,
+    "abolghasemi2026_ch3_generate_planted": 1,
+    "abolghasemi2026_ch3_planted": 1,
+    "abolghasemi2026_ch3_planted_success": 1,
+    "abolghasemi2026_ch3_train": 2,
+    "convert_gguf": 1,
 }
 CHAPTER_4 = {
     "abolghasemi2024_depth": 1,
@@ -37,13 +46,6 @@ CHAPTER_4 = {
     "collection_planted": 1,
     "count_terms": 1,
 }
-CHAPTER_3 = {
-    "abolghasemi2026_ch3_estimators": 1,
-    "abolghasemi2026_ch3_planted": 1,
-    "abolghasemi2026_ch3_train": 2,
-    # Those of chapter 2 and of MiniLM.
-    "fetch_weights": 9,
-}
 EMBEDDED = {
     **CHAPTER_2,
     **CHAPTER_3,
@@ -54,7 +56,7 @@ EMBEDDED = {
     "lajewska2025_chC_votes": 1,
     "page": 1,
     "sakai2023_gfrc": 2,
-    "verdicts": 20,
+    "verdicts": 21,
 }
 
 
@@ -77,10 +79,12 @@ def test_the_released_tier_makes_nothing_embedded_and_stays_below_300_jobs(tree)
     assert sum(jobs.values()) < 300
     assert jobs["lajewska2025_ch4_anova"] == 3
     fairness = {"abolghasemi2024_fairness", "abolghasemi2026_ch4_fairness", "count_terms"}
-    shared = {"page", "verdicts", *CHAPTER_2, *CHAPTER_3, *fairness}
+    shared = {"page", "verdicts", "convert_gguf", *CHAPTER_2, *CHAPTER_3, *fairness}
     shared -= {
         "abolghasemi2026_ch2_quality",
+        "abolghasemi2026_ch3_generate_planted",
         "abolghasemi2026_ch3_planted",
+        "abolghasemi2026_ch3_planted_success",
         "collection_pydocs",
     }
     assert not jobs.keys() & (EMBEDDED.keys() - shared)
@@ -118,7 +122,7 @@ def test_one_file_is_a_target(tree):
 
 def test_nugget_labels_come_from_one_file_of_the_mirror_or_from_the_authors_tables(tree, tmp_path):
     target = "results/released/lajewska2025/table_6_8.csv"
-    assert tree.planned(target) == {"fetch": 27, "lajewska2025_ch6_parts": 1}
+    assert tree.planned(target) == {"fetch_ginger_tables": 1, "lajewska2025_ch6_parts": 1}
     condensed = tmp_path / "ginger" / "nugget_assignments.jsonl.gz"
     condensed.parent.mkdir()
     condensed.touch()
@@ -190,12 +194,8 @@ def test_every_rule_says_what_it_does_and_needs(rules):
 
 
 def test_rules_that_compute_run_again_when_the_library_changes(rules):
-    assert [rule.name for rule in rules if "code" not in rule.params.keys()] == [
-        "fetch",
-        "fetch_weights",
-        "fetch_batches",
-        "fetch_dialogues",
-    ]
+    without = [rule.name for rule in rules if "code" not in rule.params.keys()]
+    assert len(without) > 10 and all(name.startswith("fetch") for name in without)
 
 
 def test_no_two_rules_share_a_log_or_a_benchmark(rules):

@@ -116,10 +116,11 @@ rule abolghasemi2026_ch3_test_sets:
 rule abolghasemi2026_ch3_generate:
     input:
         **generation_inputs(),
-        samples="work/satisfaction/test_sets.parquet",
+        samples="work/satisfaction/samples.parquet",
     output:
         generated="work/satisfaction/released/generated.parquet",
         rules="work/satisfaction/released/rules.parquet",
+        provenance="work/satisfaction/released/provenance.json",
     log:
         "logs/abolghasemi2026/generate_released.log",
     benchmark:
@@ -149,6 +150,7 @@ rule abolghasemi2026_ch3_generate_planted:
         samples="work/satisfaction/embedded/samples.parquet",
         generated="work/satisfaction/embedded/generated.parquet",
         rules="work/satisfaction/embedded/rules.parquet",
+        provenance="work/satisfaction/embedded/provenance.json",
     log:
         "logs/abolghasemi2026/generate_embedded.log",
     benchmark:
@@ -180,6 +182,7 @@ rule abolghasemi2026_ch3_success:
         sizes="results/released/abolghasemi2026/table_3_5.csv",
         generated="work/satisfaction/released/generated.parquet",
         rules="work/satisfaction/released/rules.parquet",
+        provenance="work/satisfaction/released/provenance.json",
     output:
         **table_files("released", "abolghasemi2026/table_3_4"),
         **beside("released", "abolghasemi2026/table_3_4", "intervals"),
@@ -212,6 +215,7 @@ rule abolghasemi2026_ch3_planted_success:
         samples="work/satisfaction/embedded/samples.parquet",
         generated="work/satisfaction/embedded/generated.parquet",
         rules="work/satisfaction/embedded/rules.parquet",
+        provenance="work/satisfaction/embedded/provenance.json",
     output:
         **table_files("embedded", "abolghasemi2026/table_3_4"),
         **beside("embedded", "abolghasemi2026/table_3_4", "generators"),

@@ -405,6 +405,8 @@ DL19_RUNS = {
         "AdvBert L4": "advbert_L4",
     }.items()
 }
+
+
 # Query set -> folder, what its files have before their ending, and the level that is relevant.
 MEASURED_SETS = {
     "embedded": {"planted": ("work/planted", "", 1)},

@@ -1,12 +1,39 @@
+# Included after the chapters, whose files it brings.
+WEIGHTS = ("splade-tiny", "minilm")
+# Files that a run needs together, in one job each: to start a job costs more than to fetch a file.
+FETCHED_TOGETHER = {
+    **{encoder: files_of_encoder(encoder) for encoder in WEIGHTS},
+    "gender-bias-ir/runs": [resource(key) for key in DL19_RUNS.values()],
+    "gender-bias-ir/grepbiasir": [
+        resource(key) for key in (GREPBIAS_QUERIES, *GREPBIAS_DOCUMENTS)
+    ],
+    "cast-reproducibility/runs": [resource(key) for key in CAST_RUN_FILES],
+    "cast-snippets/batches": annotations("dataset")["dataset"],
+    "cast-snippets/preliminary-study": sorted(
+        {
+            file
+            for group, files in annotations(*ANNOTATION_FILES, *SELECTION_FILES).items()
+            if group != "dataset"
+            for file in files
+        }
+    ),
+    "cast-answerability": [resource(key) for key in ANSWERABILITY_FILES.values()],
+    "ginger/tables": [resource(key) for key in TABLES],
+    **{
+        f"ir-collections/{collection}": [resource(key) for key in files.values()]
+        for collection, files in FILES.items()
+    },
+    "transparent-cis/pilot": [resource(key) for key in CH7_PILOT],
+    "user-satisfaction/dialogues": [
+        *rated_dialogues("ratings", "valid", "test").values(),
+        *counterfactual_dialogues().values(),
+    ],
+}
+
+
 localrules:
     fetch,
-    fetch_batches,
-    fetch_dialogues,
     fetch_weights,
-
-
-ruleorder: fetch_batches > fetch
-ruleorder: fetch_dialogues > fetch
 
 
 # The authors' released files: from the cache, the mirror or the network, hash checked.
@@ -40,31 +67,25 @@ use rule fetch as fetch_weights with:
         "../../envs/torch.yaml"
 
 
-# The batches of CAsT-snippets: 40 small files in one job, since starting a job costs more.
-use rule fetch as fetch_batches with:
-    output:
-        [ensure(batch, non_empty=True) for batch in annotations("dataset")["dataset"]],
-    log:
-        "logs/fetch/cast-snippets/batches.log",
-    benchmark:
-        "benchmarks/fetch/cast-snippets/batches.tsv"
-    message:
-        "Fetching the batches of CAsT-snippets"
+# Snakemake prefers a rule without wildcards, so these go before the two above.
+for batch, files in FETCHED_TOGETHER.items():
 
-
-# Rated dialogues and their counterfactuals: 8 files in one job, for the same reason.
-use rule fetch as fetch_dialogues with:
-    output:
-        [
-            ensure(file, non_empty=True)
-            for file in [
-                *rated_dialogues("ratings", "valid", "test").values(),
-                *counterfactual_dialogues().values(),
-            ]
-        ],
-    log:
-        "logs/fetch/user-satisfaction/dialogues.log",
-    benchmark:
-        "benchmarks/fetch/user-satisfaction/dialogues.tsv"
-    message:
-        "Fetching rated dialogues and their counterfactuals"
+    rule:
+        name:
+            f"fetch_{batch.replace('/', '_')}"
+        output:
+            [ensure(file, non_empty=True) for file in files],
+        log:
+            f"logs/fetch/{batch}.log",
+        benchmark:
+            f"benchmarks/fetch/{batch}.tsv"
+        localrule: True
+        conda:
+            f"../../envs/{'torch' if batch in WEIGHTS else 'base'}.yaml"
+        resources:
+            mem_mb=300,
+            runtime=15,
+        message:
+            f"Fetching {batch}"
+        script:
+            "../scripts/fetch.py"

@@ -26,6 +26,10 @@ CAST_SYSTEMS = {
         "T5_QReCC, T5_QReCC": "prf-17-26_t5-qrecc_ance_bm25-b-45-k-95_mono-duo-t5",
     },
 }
+CAST_RUN_FILES = sorted(
+    f"{CAST}/runs-2021/{run}_2021.trec"
+    for run in {run for systems in CAST_SYSTEMS.values() for run in systems.values()}
+)
 # What the text compares: name of the comparison -> pairs of systems, by their place above.
 CAST_COMPARISONS = {
     "2": {

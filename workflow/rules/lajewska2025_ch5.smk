@@ -1,6 +1,6 @@
 # lajewska2025, chapter 5: which parts of a passage answer a question, and is there an answer at all?
 # Annotations of CAsT-snippets -> agreement of annotators; labels of CAsT-answerability -> counts
-# and accuracy. The classifiers of the chapter are not trained here.
+# and accuracy; labelled sentences -> classifiers -> passages and rankings.
 
 
 # Table 5.1: what a passage took, as far as the logs are released.
@@ -18,6 +18,7 @@ rule lajewska2025_ch5_tasks:
         ),
     output:
         **table_files("released", "lajewska2025/table_5_1"),
+        **beside("released", "lajewska2025/table_5_1", "readings"),
     log:
         "logs/lajewska2025/table_5_1.log",
     benchmark:
@@ -77,10 +78,13 @@ rule lajewska2025_ch5_similarity:
             "paragraph_master",
             "paragraph_prolific",
             "paragraph_expert",
+            "sentence_regular",
+            "sentence_master",
         ),
     output:
         **table_files("released", "lajewska2025/table_5_3"),
         **beside("released", "lajewska2025/table_5_3", "parts"),
+        **beside("released", "lajewska2025/table_5_3", "sentences"),
     log:
         "logs/lajewska2025/table_5_3.log",
     benchmark:
@@ -127,7 +131,13 @@ rule lajewska2025_ch5_lengths:
 # Section 5.4: numbers of the text.
 rule lajewska2025_ch5_text:
     input:
-        **annotations("dataset", "paragraph_expert"),
+        **annotations(
+            "dataset",
+            "paragraph_regular",
+            "paragraph_master",
+            "paragraph_prolific",
+            "paragraph_expert",
+        ),
     output:
         **table_files("released", "lajewska2025/text_5_4"),
         **beside("released", "lajewska2025/text_5_4", "whole"),
@@ -177,9 +187,94 @@ rule lajewska2025_ch5_labels:
         "../scripts/lajewska2025_ch5_labels.py"
 
 
-# Table 5.6: accuracy of the released predictions.
+# Classifiers of sentences: all of a BERT is trained, or a regression over an encoder's vectors.
+rule answerability_train:
+    input:
+        **answerability_labels(),
+        encoder=classifier_files,
+        squad=classifier_squad,
+    output:
+        model=directory("work/answerability/{classifier}.model"),
+    log:
+        "logs/answerability/train_{classifier}.log",
+    wildcard_constraints:
+        classifier="tiny|full|squad",
+    cache: True
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=720,
+    params:
+        settings=classifier_settings,
+        model=classifier_model,
+        seed=SETTINGS.seed,
+        code=code_of("answerability_train.py"),
+    message:
+        "Training an answer-in-the-sentence classifier ({wildcards.classifier})"
+    script:
+        "../scripts/answerability_train.py"
+
+
+rule answerability_score:
+    input:
+        **answerability_labels(),
+        model="work/answerability/{classifier}.model",
+    output:
+        scores="work/answerability/{classifier}.scores.parquet",
+    log:
+        "logs/answerability/score_{classifier}.log",
+    wildcard_constraints:
+        classifier="tiny|full|squad",
+    cache: True
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        length=lambda wildcards: classifier_settings(wildcards)["length"],
+        code=code_of("answerability_score.py"),
+    message:
+        "Answers in the sentences of test passages ({wildcards.classifier})"
+    script:
+        "../scripts/answerability_score.py"
+
+
+rule answerability_frozen:
+    input:
+        **answerability_labels(),
+        encoder=files_of_encoder("minilm"),
+    output:
+        scores="work/answerability/frozen.scores.parquet",
+    log:
+        "logs/answerability/frozen.log",
+    cache: True
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=20,
+    params:
+        **SETTINGS.answerability.frozen.model_dump(),
+        # Weights of the penalty, of which the validation partition chooses.
+        strengths=[1.0, 10.0, 100.0, 1000.0],
+        seed=SETTINGS.seed,
+        code=code_of("answerability_frozen.py"),
+    message:
+        "Answers in the sentences of test passages (MiniLM as it comes)"
+    script:
+        "../scripts/answerability_frozen.py"
+
+
+# Table 5.6: accuracy of the released predictions, and of classifiers that were trained here.
 rule lajewska2025_ch5_accuracy:
     input:
+        **answerability_labels(),
+        **classifier_scores("tiny", "frozen"),
         chatgpt_passages=resource(ANSWERABILITY_FILES["chatgpt_passages"]),
         classifier=resource(ANSWERABILITY_FILES["classifier"]),
         augmented_classifier=resource(ANSWERABILITY_FILES["augmented_classifier"]),
@@ -187,14 +282,16 @@ rule lajewska2025_ch5_accuracy:
         **table_files("released", "lajewska2025/table_5_6"),
         **beside("released", "lajewska2025/table_5_6", "readings"),
         **beside("released", "lajewska2025/table_5_6", "unanswerable"),
+        **beside("released", "lajewska2025/table_5_6", "classifiers"),
+        **beside("released", "lajewska2025/table_5_6", "tests"),
     log:
-        "logs/lajewska2025/table_5_6.log",
+        "logs/lajewska2025/released_table_5_6.log",
     benchmark:
-        "benchmarks/lajewska2025/table_5_6.tsv"
+        "benchmarks/lajewska2025/released_table_5_6.tsv"
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=800,
         runtime=5,
     params:
         # Section 5.7.
@@ -207,6 +304,30 @@ rule lajewska2025_ch5_accuracy:
         "../scripts/lajewska2025_ch5_accuracy.py"
 
 
+# The same with the thesis' own classifiers, which a GPU trains.
+use rule lajewska2025_ch5_accuracy as lajewska2025_ch5_accuracy_full with:
+    input:
+        unpack(full_classifier_scores),
+        **answerability_labels(),
+        chatgpt_passages=resource(ANSWERABILITY_FILES["chatgpt_passages"]),
+        classifier=resource(ANSWERABILITY_FILES["classifier"]),
+        augmented_classifier=resource(ANSWERABILITY_FILES["augmented_classifier"]),
+    output:
+        **table_files("full", "lajewska2025/table_5_6"),
+        **beside("full", "lajewska2025/table_5_6", "readings"),
+        **beside("full", "lajewska2025/table_5_6", "unanswerable"),
+        **beside("full", "lajewska2025/table_5_6", "classifiers"),
+        **beside("full", "lajewska2025/table_5_6", "tests"),
+    log:
+        "logs/lajewska2025/full_table_5_6.log",
+    benchmark:
+        "benchmarks/lajewska2025/full_table_5_6.tsv"
+    params:
+        face=face_of("full", "lajewska2025/table_5_6"),
+    message:
+        "Accuracy of answerability detection by the thesis' classifiers (Table 5.6)"
+
+
 # Table B.1: sizes of the data sets.
 rule lajewska2025_chB_data_sets:
     input:
@@ -216,6 +337,8 @@ rule lajewska2025_chB_data_sets:
         unanswerable_sentences=resource(ANSWERABILITY_FILES["unanswerable_sentences"]),
     output:
         **table_files("released", "lajewska2025/table_B_1"),
+        **beside("released", "lajewska2025/table_B_1", "questions"),
+        **beside("released", "lajewska2025/table_B_1", "sentences"),
     log:
         "logs/lajewska2025/table_B_1.log",
     benchmark:
@@ -238,8 +361,10 @@ rule lajewska2025_chB_data_sets:
 rule lajewska2025_chB_sample:
     input:
         snippets=resource(ANSWERABILITY_FILES["snippets"]),
+        unanswerable=resource(ANSWERABILITY_FILES["unanswerable"]),
     output:
         **table_files("released", "lajewska2025/table_B_2"),
+        **beside("released", "lajewska2025/table_B_2", "passages"),
     log:
         "logs/lajewska2025/table_B_2.log",
     benchmark:

@@ -2,6 +2,7 @@
 # ratings -> ANOVA tables, a figure of means, numbers of the text.
 
 CH7 = "transparent-cis"
+CH7_PILOT = [f"{CH7}/pilot/qs{number}.csv" for number in (3, 4, 7)]
 
 
 # Tables 7.4 and 7.5 (one-way) and 7.6 (interactions of two factors).
@@ -59,7 +60,7 @@ rule lajewska2025_ch7_text:
     input:
         ratings=resource(f"{CH7}/user_study.csv"),
         comments=resource(f"{CH7}/comments_annotations.csv"),
-        pilot=[resource(f"{CH7}/pilot/qs{number}.csv") for number in (3, 4, 7)],
+        pilot=[resource(key) for key in CH7_PILOT],
     output:
         **table_files("released", "lajewska2025/text_7_3"),
         **beside("released", "lajewska2025/text_7_3", "power"),

@@ -1,5 +1,8 @@
 """Table 3.4 on planted dialogues: how often a stand-in judge sees the label flipped."""
 
+import json
+from pathlib import Path
+
 import pandas as pd
 from job import Job
 
@@ -24,6 +27,7 @@ def dialogue(sample):
 
 with Job(snakemake) as job:
     files, model = snakemake.input, snakemake.params.model
+    job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
     samples = frame_samples(pd.read_parquet(files.samples))
     generated, rules = (
         frame_rewritings(pd.read_parquet(file)) for file in (files.generated, files.rules)

@@ -1,5 +1,6 @@
 """Table 3.4: share of generated utterances that flip the label; own generators beside."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 from job import Job
 from statsmodels.stats.proportion import proportion_confint
 
-from everycell.collections.user_satisfaction import read_samples
+from everycell.collections.user_satisfaction import CAUSE_BENCHMARK, read_samples
 from everycell.dialogue.counterfactuals import Rewriting, count_faults, frame_rewritings
 from everycell.dialogue.judging import (
     compare_generators,
@@ -34,9 +35,10 @@ def opening(sample):
 def own_generators(job):
     """Write what stand-in judges say of generators, and how far they agree with people."""
     files, model = snakemake.input, snakemake.params.model
-    main = read_samples(Path(files.main), "MultiWOZ", "test")
+    job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
+    main = read_samples(Path(files.main), CAUSE_BENCHMARK, "test")
     # As `read_samples` names them; a pair has one number, and one dialogue.
-    people = read_samples(Path(files.released), "MultiWOZ", "generated")
+    people = read_samples(Path(files.released), CAUSE_BENCHMARK, "generated")
     dialogues = [opening(sample) for sample in main]
     said = [sample.turns[-1][1] for sample in people]
     truth = np.array([sample.satisfied for sample in people])

@@ -4,8 +4,8 @@ import pandas as pd
 from job import Job
 from lajewska2025_ch4 import both_studies
 
-from everycell.statistics import EFFECT_SCALES
 from everycell.statistics.cells import anova_cells, supported_cells
+from everycell.statistics.effect_size import EFFECT_SCALES
 
 #: Third factor of the three-way tables; they print only the terms that contain it.
 ADDED = {"8": None, "9": "Query", "10": "Familiarity"}

@@ -4,7 +4,7 @@ import pandas as pd
 from job import Job
 from lajewska2025_ch4 import both_studies
 
-from everycell.statistics import pearson
+from everycell.statistics.hypothesis_tests import pearson
 
 SATISFACTION = "Overall Satisfaction"
 

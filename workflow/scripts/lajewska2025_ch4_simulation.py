@@ -11,14 +11,14 @@ import pandas as pd
 from job import Job
 from rejection_figure import write_rejection_figure
 
-from everycell.statistics import (
-    EFFECT_SCALES,
+from everycell.statistics.cells import anova_cells
+from everycell.statistics.effect_size import EFFECT_SCALES
+from everycell.statistics.simulation import (
     answerability_study,
     rejection_rates,
     simulate_ratings,
     viewpoints_study,
 )
-from everycell.statistics.cells import anova_cells
 
 #: Study, names of its factors in the print, and the factors that move each rating.
 PLANTED = {

@@ -14,7 +14,8 @@ from everycell.collections.user_studies import (
     read_expert_scores,
     read_response_limitations,
 )
-from everycell.statistics import anova, power_from_f
+from everycell.statistics.anova import anova
+from everycell.statistics.power import power_from_f
 
 POWER_DECIMALS = {"cohen_f": 3, "achieved_power": 3, "per_group": 1, "per_group_needed": 0}
 

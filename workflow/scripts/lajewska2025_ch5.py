@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -19,6 +20,8 @@ GROUPS = {
     "sentence_regular": ("Sentence", "MTurk regular", 3),
     "sentence_master": ("Sentence", "MTurk master", 3),
 }
+#: Groups with snippets that overlap although the task forbids it: the union counts.
+OVERLAPPING = frozenset({"paragraph_prolific"})
 #: Annotators of a passage of the data set.
 PER_PASSAGE = 3
 
@@ -28,14 +31,17 @@ def paths(files: str | Iterable[str]) -> list[Path]:
     return [Path(files)] if isinstance(files, str) else [Path(file) for file in files]
 
 
-def marked_texts(annotations: pd.DataFrame) -> dict[tuple[str, str], BoolArray]:
-    """What each annotator marked, by turn and text; of overlapping spans the union."""
+def annotations_of(files: str | Iterable[str], group: str) -> pd.DataFrame:
+    """Annotations of a group's released files, as many of each text as its size."""
+    return read_annotations(paths(files), per_text=GROUPS[group][2])
+
+
+def marked_texts(
+    annotations: pd.DataFrame, group: str | None = None
+) -> dict[tuple[str, str], BoolArray]:
+    """What each annotator marked, by turn and text; overlaps are refused but in one group."""
+    overlapping: Literal["error", "union"] = "union" if group in OVERLAPPING else "error"
     return {
-        name: marked(rows["spans"].tolist(), len(rows["text"].iloc[0]), overlapping="union")
+        name: marked(rows["spans"].tolist(), len(rows["text"].iloc[0]), overlapping=overlapping)
         for name, rows in annotations.groupby(["turn_id", "text_id"], sort=False)
     }
-
-
-def marked_by(files: str | Iterable[str], per_text: int) -> dict[tuple[str, str], BoolArray]:
-    """The same for released files."""
-    return marked_texts(read_annotations(paths(files), per_text=per_text))

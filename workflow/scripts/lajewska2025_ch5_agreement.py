@@ -2,14 +2,14 @@
 
 import pandas as pd
 from job import Job
-from lajewska2025_ch5 import GROUPS, marked_by
+from lajewska2025_ch5 import GROUPS, annotations_of, marked_texts
 
 from everycell.dialogue.spans import mean_jaccard
 
 with Job(snakemake) as job:
     rows = []
     for group, (task, name, people) in GROUPS.items():
-        texts = marked_by(snakemake.input[group], people)
+        texts = marked_texts(annotations_of(snakemake.input[group], group), group)
         rows.append((name, task, str(people), "J", mean_jaccard(texts)))
         rows += [
             (name, task, str(people), f"J_{k}", mean_jaccard(texts, k))

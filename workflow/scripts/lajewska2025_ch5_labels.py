@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 from job import Job
-from lajewska2025_ch5_rankings import READINGS, test_rankings
+from lajewska2025_ch5_rankings import READINGS, rankings_of
 
 from everycell.collections.answerability import read_passage_labels, read_sentence_labels
 
@@ -17,7 +17,7 @@ with Job(snakemake) as job:
     passages = read_passage_labels(Path(files.snippets), Path(files.unanswerable))
     test = passages[passages["partition"] == "test"]
     answerable = {
-        reading: test_rankings(test, ["answerable"], reading)["answerable"].max(axis=1)
+        reading: rankings_of(test, ["answerable"], reading)["answerable"].max(axis=1)
         for reading in READINGS
     }
     labels = {

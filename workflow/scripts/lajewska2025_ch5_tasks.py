@@ -1,45 +1,49 @@
 """Table 5.1: time, workers and cost of annotating a passage."""
 
-from typing import NamedTuple
-
 import pandas as pd
 from job import Job
 from lajewska2025_ch5 import GROUPS, paths
 
 from everycell.collections.snippets import count_annotations, read_annotations, read_tasks
-
-
-class Effort(NamedTuple):
-    """Seconds (median) and reward (USD, mean) of a task."""
-
-    seconds: float
-    reward: float
-
-
-def effort(files) -> Effort:
-    """What a task took."""
-    tasks = read_tasks(paths(files))
-    return Effort(tasks["seconds"].median(), tasks["reward"].mean())
-
+from everycell.dialogue.effort import mean_effort, passage_effort
 
 with Job(snakemake) as job:
     files, fees = snakemake.input, snakemake.params.fees
-    rows = []
-    for group, (task, name, _) in GROUPS.items():
+    rows, readings = [], []
+    for group, (task, name, people) in GROUPS.items():
         counts = count_annotations(read_annotations(paths(files[group])))
         rows.append((name, task, "n_workers", counts.per_text))
         if name == "Prolific":
             continue
-        seconds, reward = effort(files[group])
+        steps = [read_tasks(paths(files[group]))]
         if task == "Sentence":
-            # One selection of sentences, and one task for each sentence of the passage.
-            selection = files[group.replace("sentence", "selection")]
-            passages = read_tasks(paths(selection))[["turn_id", "passage_id"]].drop_duplicates()
-            sentences = counts.texts / len(passages)
-            first = effort(selection)
-            seconds = first.seconds + sentences * seconds
-            reward = first.reward + sentences * reward
-        rows.append((name, task, "median_time_s", seconds))
+            # The step before: selecting the sentences of a passage.
+            steps.append(read_tasks(paths(files[group.replace("sentence", "selection")])))
+        whole = passage_effort(steps[0], people, *steps[1:])
+        by_topic = [step.groupby(step["turn_id"].str.partition("_")[0]) for step in steps]
+        topics = mean_effort(
+            [
+                passage_effort(tasks, people, *(step.get_group(topic) for step in by_topic[1:]))
+                for topic, tasks in by_topic[0]
+            ]
+        )
+        rows.append((name, task, "median_time_s", whole.seconds))
+        readings += [
+            (name, task, "seconds, both topics at once", whole.seconds),
+            (name, task, "seconds, mean of the topics' medians", topics.seconds),
+        ]
         if name in fees:
-            rows.append((name, task, "cost_usd", reward * (1 + fees[name])))
-    job.write_table(pd.DataFrame(rows, columns=["row", "task_variant", "metric", "value"]))
+            cost = whole.reward * (1 + fees[name])
+            rows.append((name, task, "cost_usd", cost))
+            readings += [
+                (name, task, "USD with the fee", cost),
+                (name, task, "USD without the fee", whole.reward),
+            ]
+    keys = ["row", "task_variant", "metric", "value"]
+    job.write_table(pd.DataFrame(rows, columns=keys))
+    readings = pd.DataFrame(readings, columns=keys)
+    job.write_beside(
+        readings,
+        "readings",
+        {metric: 2 if metric.startswith("USD") else 1 for metric in readings["metric"]},
+    )

@@ -11,8 +11,8 @@ from everycell.collections.user_studies import (
     TRANSPARENCY_FACTORS,
     read_transparency,
 )
-from everycell.statistics import EFFECT_SCALES
 from everycell.statistics.cells import TIMES, anova_cells
+from everycell.statistics.effect_size import EFFECT_SCALES
 
 #: Factors that the tables print again for the conditions with explanations only.
 WITH_EXPLANATION = ("Explanation Quality", "Presentation Mode")

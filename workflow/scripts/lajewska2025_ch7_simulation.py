@@ -12,13 +12,9 @@ from job import Job
 from rejection_figure import write_rejection_figure
 
 from everycell.collections.user_studies import RESPONSE_RATINGS
-from everycell.statistics import (
-    EFFECT_SCALES,
-    rejection_rates,
-    simulate_ratings,
-    transparency_study,
-)
 from everycell.statistics.cells import anova_cells
+from everycell.statistics.effect_size import EFFECT_SCALES
+from everycell.statistics.simulation import rejection_rates, simulate_ratings, transparency_study
 
 FACTORS = {
     "response_quality": "Response Quality",

@@ -7,7 +7,8 @@ import pandas as pd
 from job import Job
 
 from everycell.collections.user_studies import read_pilot, read_table, read_transparency
-from everycell.statistics import anova, power_from_f
+from everycell.statistics.anova import anova
+from everycell.statistics.power import power_from_f
 
 #: Options of the questionnaire, as (part, column): option -> name in the text. The file numbers
 #: the options and does not name them; the card says which names rest on the print.

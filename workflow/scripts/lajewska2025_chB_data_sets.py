@@ -42,3 +42,32 @@ with Job(snakemake) as job:
         }
         rows += [(row, dataset, "count", int(number)) for row, number in counts.items()]
     job.write_table(pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"]))
+    of_snippets = labels[labels["dataset"] == "CAsT-snippets"].groupby("turn_id")["answerable"]
+    answerable, passages = of_snippets.sum(), of_snippets.size().max()
+    readings = [
+        (str(least), metric, int(number))
+        for least in range(1, passages + 1)
+        for metric, number in (
+            ("questions with as many or more", (answerable >= least).sum()),
+            ("questions with fewer", (answerable < least).sum()),
+        )
+    ]
+    job.write_beside(
+        pd.DataFrame(readings, columns=["answerable passages", "metric", "value"]),
+        "questions",
+        {"questions with as many or more": 0, "questions with fewer": 0},
+    )
+    answers = {
+        "sentence pairs of the classifiers": pairs["CAsT-snippets"]["answers"],
+        "labels of the passages": sentences["answers"],
+    }
+    counted = [
+        (source, metric, int(number))
+        for source, found in answers.items()
+        for metric, number in (("with an answer", found.sum()), ("without", (~found).sum()))
+    ]
+    job.write_beside(
+        pd.DataFrame(counted, columns=["file", "metric", "value"]),
+        "sentences",
+        {"with an answer": 0, "without": 0},
+    )

@@ -5,10 +5,11 @@ from pathlib import Path
 import pandas as pd
 from job import Job
 
-from everycell.collections.answerability import read_passage_sentences
+from everycell.collections.answerability import read_passage_labels, read_passage_sentences
 
 with Job(snakemake) as job:
-    sentences = read_passage_sentences(Path(snakemake.input.snippets))
+    snippets, unanswerable = Path(snakemake.input.snippets), Path(snakemake.input.unanswerable)
+    sentences = read_passage_sentences(snippets)
     of_turn = sentences[sentences["turn_id"] == snakemake.params.turn]
     rows, answerable = [], []
     for number, passage in enumerate(snakemake.params.passages, start=1):
@@ -21,3 +22,24 @@ with Job(snakemake) as job:
         rows.append((str(number), "", "P (passage label)", int(answerable[-1])))
     rows.append(("", "", "R (ranking label)", int(any(answerable))))
     job.write_table(pd.DataFrame(rows, columns=["passage_no", "sentence_no", "metric", "value"]))
+    labels = read_passage_labels(snippets, unanswerable)
+    number_of = of_turn.groupby("passage_id").size()
+    passages = [
+        (row["passage_id"], metric, value)
+        for row in labels[labels["turn_id"] == snakemake.params.turn].to_dict("records")
+        for metric, value in (
+            ("partition", row["partition"]),
+            ("answerable", int(row["answerable"])),
+            # Sentences of CAsT-unanswerable stand in a file without ids.
+            *(
+                [("sentences", int(number_of[row["passage_id"]]))]
+                if row["dataset"] == "CAsT-snippets"
+                else []
+            ),
+        )
+    ]
+    job.write_beside(
+        pd.DataFrame(passages, columns=["passage_id", "metric", "value"]),
+        "passages",
+        {"partition": "text", "answerable": 0, "sentences": 0},
+    )

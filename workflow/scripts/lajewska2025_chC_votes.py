@@ -7,8 +7,8 @@ scores as there are votes.
 import pandas as pd
 from job import Job
 
-from everycell.statistics import EFFECT_SCALES
 from everycell.statistics.cells import anova_cells
+from everycell.statistics.effect_size import EFFECT_SCALES
 
 with Job(snakemake) as job:
     votes = job.input_cells("lajewska2025/table_C_2")

@@ -12,7 +12,7 @@ lajewska2025, sections 5.3 and 5.4. `FILES` has the registry keys.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,7 +68,7 @@ SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
 
 
 class AnnotationError(Exception):
-    """Annotations cannot be used; the message names file, row, and what is allowed."""
+    """Annotations, or labels made from them, cannot be used; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -174,11 +174,11 @@ def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> p
 
     Raises
     ------
-    RatingsError
-        A file that is no CSV, is empty or lacks a column.
     AnnotationError
-        An answer that cannot be read, a span that is not one of its text, a text id with two
-        texts, or another number of annotations.
+        A file that is no CSV, is empty or lacks a column; an answer without exactly one list of
+        spans, an offset that is no whole number, a span that is not one of its text, snippets
+        that are not the text of the spans, a text id with two texts, or another number of
+        annotations.
 
     Examples
     --------
@@ -192,23 +192,58 @@ def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> p
     [['p1', 'w1', ((0, 3),)]]
     """
     found = pd.concat([_annotations(path) for path in paths], ignore_index=True)
-    texts = found.groupby(["turn_id", "text_id"])["text"].nunique()
-    if (texts > 1).any():
-        turn, text = texts.idxmax()
+    texts = found.groupby(["turn_id", "text_id"], sort=False)
+    other = found["text"] != texts["text"].transform("first")
+    if other.any():
+        row = found[other].iloc[0]
         raise AnnotationError(
-            f"{_named(paths)}: the text {text} of turn {turn} is written in two ways; spans count "
-            "characters of one text, so fetch the files again (delete them first)."
+            f"{row['where']}: the text {row['text_id']} of turn {row['turn_id']} is written in "
+            "another way than in a row before; spans count characters of one text, so fetch the "
+            "files again (delete them first)."
         )
     if per_text is not None:
-        numbers = found.groupby(["turn_id", "text_id"]).size()
-        other = numbers[numbers != per_text]
-        if len(other):
-            turn, text = other.index[0]
+        numbers = texts["text"].transform("size")
+        if (numbers != per_text).any():
+            row = found[numbers != per_text].iloc[0]
             raise AnnotationError(
-                f"{_named(paths)}: the text {text} of turn {turn} has {other.iloc[0]} annotations "
-                f"where each has {per_text}; add or drop rows."
+                f"{row['where']}: the text {row['text_id']} of turn {row['turn_id']} has "
+                f"{numbers[row.name]} annotations where each has {per_text}; add or drop rows."
             )
-    return found
+    return found.drop(columns="where")
+
+
+def check_same_texts(first: pd.DataFrame, second: pd.DataFrame) -> None:
+    """Refuse two sets of annotations whose texts differ, so that spans count the same characters.
+
+    Parameters
+    ----------
+    first, second
+        What `read_annotations` gives.
+
+    Raises
+    ------
+    AnnotationError
+        A text of either that the other does not have, or has in another wording.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"turn_id": ["8_1"], "text_id": ["p1"], "text": ["A lid."]})
+    >>> check_same_texts(rows, rows)
+    >>> check_same_texts(rows, rows.assign(text="a lid."))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.collections.snippets.AnnotationError: The text p1 of turn 8_1 is not worded ...
+    """
+    keys = ["turn_id", "text_id"]
+    wordings = [part.groupby(keys)["text"].first() for part in (first, second)]
+    both = pd.concat(wordings, axis=1, keys=["first", "second"])
+    other = both[both["first"] != both["second"]]
+    if len(other):
+        turn, text = other.index[0]
+        fault = "missing from one" if other.iloc[0].isna().any() else "not worded alike in both"
+        raise AnnotationError(
+            f"The text {text} of turn {turn} is {fault} of two sets of annotations that are "
+            "compared by character; fetch their files again (delete them first)."
+        )
 
 
 def count_annotations(annotations: pd.DataFrame) -> AnnotationCounts:
@@ -259,10 +294,8 @@ def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
 
     Raises
     ------
-    RatingsError
-        A file that is no CSV, is empty or lacks a column.
     AnnotationError
-        A time or reward that is none.
+        A file that is no CSV, is empty or lacks a column, or a time or reward that is none.
 
     Examples
     --------
@@ -276,7 +309,7 @@ def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
     parts = []
     for path in paths:
         columns = ["Input.turn_id", "Input.passage_id", "WorkTimeInSeconds", "Reward"]
-        raw = read_table(path, columns)
+        raw = read_table(path, columns, error=AnnotationError)
         for column, form, allowed in (
             ("WorkTimeInSeconds", r"[1-9]\d*", "whole seconds, 1 or more"),
             ("Reward", r"\$\d+(\.\d+)?", "USD, such as $0.30"),
@@ -305,6 +338,7 @@ def _annotations(path: Path) -> pd.DataFrame:
     raw = read_table(
         path,
         ["WorkerId", "Input.turn_id", "Input.passage_id", "Input.passage", "Answer.taskAnswers"],
+        error=AnnotationError,
     )
     sentences = "Input.sentence_id" in raw
     # The data set's second column of texts is of the spans that hold after a check of the authors.
@@ -319,9 +353,16 @@ def _annotations(path: Path) -> pd.DataFrame:
         fault = span_fault(spans, len(text))
         if fault:
             raise AnnotationError(f"{where}: {fault}; mend or drop the row.")
+        snippets = tuple(literal(row[texts], list, f"{where}: {texts}"))
+        of_spans = tuple(_ascii(text[start:end]) for start, end in spans)
+        if snippets != of_spans:
+            raise AnnotationError(
+                f"{where}: {texts} has {snippets}, and the text of the spans is {of_spans}; they "
+                "must be the same but for characters that are not ASCII, so mend or drop the row."
+            )
         passage = row["Input.passage_id"]
         if passage.startswith("["):  # Prolific's files have a list of one id.
-            passage = str(_literal(passage, where)[0])
+            passage = str(literal(passage, list, f"{where}: Input.passage_id")[0])
         rows.append(
             {
                 "turn_id": row["Input.turn_id"],
@@ -330,7 +371,8 @@ def _annotations(path: Path) -> pd.DataFrame:
                 "worker": row["WorkerId"],
                 "text": text,
                 "spans": spans,
-                "snippets": tuple(_literal(row[texts], where)),
+                "snippets": snippets,
+                "where": where,
             }
         )
     return pd.DataFrame(rows)
@@ -338,32 +380,59 @@ def _annotations(path: Path) -> pd.DataFrame:
 
 def _spans(answer: str, where: str) -> tuple[Span, ...]:
     """Spans of an answer; beside them it may have a question on confidence."""
+    parts = literal(answer, list, f"{where}: Answer.taskAnswers")
     try:
-        (parts,) = _literal(answer, where)
-        entities = [
-            entity for part in parts.values() if "entities" in part for entity in part["entities"]
-        ]
-        return tuple((int(entity["startOffset"]), int(entity["endOffset"])) for entity in entities)
+        (part,) = parts
+        (entities,) = [value["entities"] for value in part.values() if "entities" in value]
+        spans = tuple((entity["startOffset"], entity["endOffset"]) for entity in entities)
+        sound = isinstance(entities, list)
     except (AttributeError, KeyError, TypeError, ValueError):
+        spans, sound = (), False
+    if not sound or not all(type(offset) is int for span in spans for offset in span):
         raise AnnotationError(
             f"{where}: Answer.taskAnswers starts with {answer[:40]!r}; allowed is a list of one "
-            "answer whose entities have a startOffset and an endOffset, so mend or drop the row."
-        ) from None
+            "answer with one list of entities, each with a startOffset and an endOffset in whole "
+            "characters, so mend or drop the row."
+        )
+    return spans
 
 
-def _literal(value: str, where: str) -> list:
+def _ascii(text: str) -> str:
+    """A text as the authors released it: without any character that is not ASCII."""
+    return text.encode("ascii", "ignore").decode()
+
+
+def literal(value: str, kind: type[Collection], where: str) -> Collection:
+    """A list or set that a file holds as Python writes it.
+
+    Parameters
+    ----------
+    value
+        Text of the cell.
+    kind
+        `list` or `set`.
+    where
+        File, row and column, for the error.
+
+    Raises
+    ------
+    AnnotationError
+        Any other text.
+
+    Examples
+    --------
+    >>> literal("['a', 'b']", list, "x.csv, row 1: spans")
+    ['a', 'b']
+    >>> literal("set()", set, "x.csv, row 1: sentences")
+    set()
+    """
     try:
         found = ast.literal_eval(value)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, TypeError, ValueError):
         found = None
-    if not isinstance(found, list):
+    if not isinstance(found, kind):
         raise AnnotationError(
-            f"{where}: {value[:40]!r} is no list; allowed is a list as Python writes it, so mend "
+            f"{where} is {value[:40]!r}; allowed is a {kind.__name__} as Python writes it, so mend "
             "or drop the row."
         )
     return found
-
-
-def _named(paths: Sequence[Path]) -> str:
-    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return f"{paths[0]}{more}"

@@ -499,6 +499,22 @@ def counterfactuals(
     return found
 
 
+def without_apologies(sample: Sample) -> Sample:
+    """A sample as the released counterfactuals are: no "I'm sorry", and no "but" after it.
+
+    The phrase was taken out of all their utterances and is in Main, where it goes with
+    dissatisfaction: a test on both should have Main without it as a control.
+
+    Examples
+    --------
+    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "I'm sorry, but all are taken."))
+    >>> without_apologies(Sample("toy-1", "toy", turns, False)).turns[1]
+    ('SYSTEM', 'all are taken.')
+    """
+    turns = ((speaker, _APOLOGY.sub("", text).strip()) for speaker, text in sample.turns)
+    return replace(sample, turns=tuple(turns))
+
+
 def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd.DataFrame:
     """What generated counterparts share with their originals before the last utterance.
 
@@ -512,8 +528,7 @@ def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd
     pandas.DataFrame
         One row a pair: `id` (of the original), `satisfied` (its label), `confirmed` (the other
         has the other label), `same` (history, to the letter), `same_without_apologies` (words of
-        the history without "I'm sorry" and a "but" after it, which the released counterfactuals
-        lost in all utterances).
+        the history after `without_apologies`).
 
     Raises
     ------
@@ -535,7 +550,8 @@ def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd
             sample.satisfied,
             sample.satisfied != other.satisfied,
             sample.turns[:-1] == other.turns[:-1],
-            _unapologetic(sample.turns[:-1]) == _unapologetic(other.turns[:-1]),
+            _words(without_apologies(sample).turns[:-1])
+            == _words(without_apologies(other).turns[:-1]),
         )
         for sample, other in zip(
             main, counterfactuals(main, generated, confirmed=False), strict=True
@@ -609,9 +625,8 @@ def _length(turns: Iterable[Turn], counted: str) -> int:
     return said + (counted == SYSTEM)
 
 
-def _unapologetic(turns: Iterable[Turn]) -> list[list[str]]:
-    """Words of each utterance that are no part of an apology."""
-    return [[speaker, *_WORD.findall(_APOLOGY.sub(" ", text))] for speaker, text in turns]
+def _words(turns: Iterable[Turn]) -> list[list[str]]:
+    return [[speaker, *_WORD.findall(text)] for speaker, text in turns]
 
 
 def _ratings(rated: str, speaker: str, where: str) -> tuple[int, ...]:

@@ -231,13 +231,15 @@ def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
     return pd.Series(pd.Categorical(raw[column].map(options), categories=labels), name=column)
 
 
-def read_table(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
+def read_table(
+    path: Path, columns: Sequence[str] = (), *, error: type[Exception] = RatingsError
+) -> pd.DataFrame:
     r"""Read a released CSV as text, where the word "None" is a word; `columns` must be there.
 
     Raises
     ------
-    RatingsError
-        Empty file, no rows, rows longer than the header, or a missing column.
+    Exception
+        Of the class `error`: empty file, no rows, rows longer than the header, or a missing column.
 
     Examples
     --------
@@ -251,34 +253,36 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
     Traceback (most recent call last):
     everycell.collections.user_studies.RatingsError: ...: its rows have more fields than its ...
     """
-    raw = _read_csv(path)
+    raw = _read_csv(path, error)
     # pandas would take the first field for the row's name and shift all others by one column.
     if not isinstance(raw.index, pd.RangeIndex):
-        raise RatingsError(
+        raise error(
             f"{path}: its rows have more fields than its header; fetch it again (delete the file "
             "first)."
         )
-    _require(path, raw, columns)
+    _require(path, raw, columns, error)
     if raw.empty:
-        raise RatingsError(f"{path}: has a header and no rows; fetch it again.")
+        raise error(f"{path}: has a header and no rows; fetch it again.")
     return raw
 
 
-def _read_csv(path: Path, **options: Any) -> pd.DataFrame:
+def _read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any) -> pd.DataFrame:
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False, **options)
     except pd.errors.EmptyDataError:
-        raise RatingsError(f"{path}: is empty; fetch it again (delete the file first).") from None
-    except (pd.errors.ParserError, UnicodeDecodeError) as error:
-        raise RatingsError(
-            f"{path}: cannot be read as CSV ({error}); fetch it again (delete the file first)."
+        raise error(f"{path}: is empty; fetch it again (delete the file first).") from None
+    except (pd.errors.ParserError, UnicodeDecodeError) as fault:
+        raise error(
+            f"{path}: cannot be read as CSV ({fault}); fetch it again (delete the file first)."
         ) from None
 
 
-def _require(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
+def _require(
+    path: Path, raw: pd.DataFrame, columns: Sequence[str], error: type[Exception] = RatingsError
+) -> None:
     missing = [column for column in columns if column not in raw]
     if missing:
-        raise RatingsError(
+        raise error(
             f"{path}: lacks the column {missing[0]!r}; it has {', '.join(raw.columns[:20])}."
         )
 

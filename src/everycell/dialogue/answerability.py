@@ -14,6 +14,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 from statsmodels.stats.contingency_tables import mcnemar
 
 BoolArray = npt.NDArray[np.bool_]
@@ -21,7 +25,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 How = Literal["max", "mean"]
 Repeated = Literal["tuples", "distinct", "rows"]
-#: Score from which passages and rankings count as answerable, by aggregation (section 5.6.2).
+#: Score from which passages and rankings count as answerable, by aggregation (section 5.6.2; see
+#: `decide` for a score that equals it).
 THRESHOLDS: Mapping[How, float] = {"max": 0.5, "mean": 0.25}
 
 
@@ -39,6 +44,29 @@ class McNemar(NamedTuple):
     only_first: int
     only_second: int
     p: float
+
+
+class Level(NamedTuple):
+    """Decisions on the cases of one level, by one way of aggregation.
+
+    Attributes
+    ----------
+    level
+        "passage" or "ranking".
+    passages, rankings
+        How sentences became passages, and passages rankings; the second is empty for passages.
+    turns
+        Question of each case, shape (n,).
+    truth, said
+        Whether it has an answer, and whether the scores say so, shape (n,).
+    """
+
+    level: Literal["passage", "ranking"]
+    passages: How
+    rankings: How | Literal[""]
+    turns: npt.NDArray
+    truth: BoolArray
+    said: BoolArray
 
 
 def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
@@ -87,6 +115,9 @@ def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
 def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
     """Whether each score says that there is an answer: the threshold itself does.
 
+    By the text (section 5.6.2) a score must exceed the threshold. The authors' code takes a score
+    that equals it as an answer, and so does this function. No released score equals its threshold.
+
     Parameters
     ----------
     scores : array, shape (n,)
@@ -110,6 +141,41 @@ def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
             f"The threshold is {threshold} and the scores {found}: give numbers from 0 to 1."
         )
     return found >= threshold
+
+
+def best_threshold(scores: npt.ArrayLike, truth: npt.ArrayLike) -> float:
+    """Threshold with the most right decisions, of 0.05, 0.10, ..., 0.95.
+
+    Parameters
+    ----------
+    scores : array, shape (n,)
+        0 to 1, of the validation partition; one or more.
+    truth : array of bool, shape (n,)
+
+    Returns
+    -------
+    float
+        The lowest of several that are equally good.
+
+    Raises
+    ------
+    ValueError
+        No score, a score that is not from 0 to 1, or another number of truth values.
+
+    Examples
+    --------
+    >>> best_threshold([0.1, 0.2, 0.42, 0.8], [False, False, True, True])
+    0.25
+    """
+    found, wanted = np.asarray(scores, dtype=float), np.asarray(truth)
+    if found.ndim != 1 or not len(found) or wanted.shape != found.shape or wanted.dtype != bool:
+        raise ValueError(
+            f"There are scores of shape {found.shape} and truth values of shape {wanted.shape} and "
+            f"type {wanted.dtype}: give one True or False for each score, and one score or more."
+        )
+    thresholds = [step / 20 for step in range(1, 20)]
+    right = [np.count_nonzero(decide(found, threshold) == wanted) for threshold in thresholds]
+    return thresholds[int(np.argmax(right))]
 
 
 def rankings(
@@ -165,6 +231,112 @@ def rankings(
     else:
         raise ValueError(f"repeated is {repeated!r}: give 'distinct', 'tuples' or 'rows'.")
     return np.array(found, dtype=np.intp).reshape(-1, size)
+
+
+def decide_levels(
+    passages: pd.DataFrame,
+    scores: Sequence[npt.ArrayLike],
+    thresholds: Mapping[How, float] = THRESHOLDS,
+    *,
+    size: int = 3,
+    repeated: Repeated = "distinct",
+) -> list[Level]:
+    """Decisions on passages and rankings from scores of sentences, in all six ways.
+
+    Parameters
+    ----------
+    passages : pandas.DataFrame
+        n rows with `turn_id`, `passage_id` and `answerable` (bool).
+    scores : sequence of n arrays
+        Scores from 0 to 1 of the sentences of each passage.
+    thresholds : mapping of aggregation to float
+        0 to 1. A ranking is decided by the threshold of its own aggregation, whatever that of its
+        passages, as in the authors' code.
+    size, repeated
+        Of rankings, as in `rankings`.
+
+    Returns
+    -------
+    list of Level
+        Passages by maximum and mean, then rankings by (maximum, mean) of each of these.
+
+    Raises
+    ------
+    ValueError
+        Another number of scores than of passages, or what `aggregate` and `rankings` refuse.
+
+    Examples
+    --------
+    >>> passages = pd.DataFrame(
+    ...     {"turn_id": ["1", "1"], "passage_id": ["a", "b"], "answerable": [True, False]})
+    >>> levels = decide_levels(passages, [[0.9, 0.1], [0.2]], size=2)
+    >>> [(one.level, one.passages, one.rankings, one.said.tolist()) for one in levels[:3]]
+    [('passage', 'max', '', [True, False]), ('ranking', 'max', 'max', [True]), \
+('ranking', 'max', 'mean', [True])]
+    """
+    if len(scores) != len(passages):
+        raise ValueError(
+            f"There are scores of {len(scores)} passages and {len(passages)} passages: give the "
+            "scores of each passage."
+        )
+    turns, truth = passages["turn_id"].to_numpy(), passages["answerable"].to_numpy()
+    places = [np.flatnonzero(turns == turn) for turn in passages["turn_id"].unique()]
+    ids = passages["passage_id"].to_numpy()
+    sets = [own[rankings(ids[own].tolist(), size, repeated=repeated)] for own in places]
+    members = np.concatenate(sets) if sets else np.empty((0, size), dtype=np.intp)
+    found = []
+    for first in THRESHOLDS:
+        of_passages = aggregate(scores, first)
+        said = decide(of_passages, thresholds[first])
+        found.append(Level("passage", first, "", turns, truth, said))
+        for second in THRESHOLDS:
+            of_rankings = aggregate(list(of_passages[members]), second)
+            said = decide(of_rankings, thresholds[second])
+            has = truth[members].any(axis=1)
+            found.append(Level("ranking", first, second, turns[members[:, 0]], has, said))
+    return found
+
+
+def lexical_probabilities(
+    training: Sequence[tuple[str, str]], answers: npt.ArrayLike, pairs: Sequence[tuple[str, str]]
+) -> FloatArray:
+    """A baseline that knows words alone: logistic regression over TF-IDF.
+
+    Parameters
+    ----------
+    training : sequence of (question, sentence)
+        n pairs to learn from.
+    answers : array of bool, shape (n,)
+        Whether the sentence has (a part of) the answer; both values must be there.
+    pairs : sequence of (question, sentence)
+        m pairs to judge.
+
+    Returns
+    -------
+    numpy.ndarray
+        Probability of an answer, shape (m,), 0 to 1.
+
+    Notes
+    -----
+    Features are the words of the sentence, those that it shares with the question, and the cosine
+    of the two (scikit-learn's `TfidfVectorizer` and `LogisticRegression` as they come).
+
+    Examples
+    --------
+    >>> pairs = [("tea time", "tea at five"), ("tea time", "it rains"), ("sea", "the sea is blue")]
+    >>> found = lexical_probabilities(pairs, [True, False, True], [("sea", "a sea"), ("sea", "it")])
+    >>> bool(found[0] > found[1])
+    True
+    """
+    words = TfidfVectorizer().fit([text for pair in training for text in pair])
+
+    def features(some: Sequence[tuple[str, str]]) -> sparse.csr_array:
+        questions, sentences = (words.transform([pair[side] for pair in some]) for side in (0, 1))
+        shared = questions.multiply(sentences)
+        return sparse.hstack([sentences, shared, shared.sum(axis=1)[:, None]], format="csr")
+
+    model = LogisticRegression(max_iter=1000).fit(features(training), np.asarray(answers))
+    return model.predict_proba(features(pairs))[:, 1]
 
 
 def mcnemar_test(

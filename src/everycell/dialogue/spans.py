@@ -18,6 +18,7 @@ from everycell.collections.snippets import Span, overlap, span_fault
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
 Aggregation = Literal["mean", "majority", "similarity"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("mean", "majority", "similarity")
 
@@ -88,6 +89,81 @@ def marked(
         for start, end in spans:
             found[person, start:end] = True
     return found
+
+
+def clip(spans: Sequence[Span], start: int, end: int) -> list[Span]:
+    """What spans of a text leave in a part of it, such as a sentence.
+
+    Parameters
+    ----------
+    spans : sequence of (start, end)
+        Of the whole text, in characters.
+    start, end : int
+        The part; the end is not in it.
+
+    Returns
+    -------
+    list of (start, end)
+        Counted from the start of the part; spans outside it are gone.
+
+    Raises
+    ------
+    SpanError
+        A part without a character.
+
+    Examples
+    --------
+    >>> clip([(0, 4), (6, 9), (12, 15)], 2, 8)
+    [(0, 2), (4, 6)]
+    """
+    if end <= start:
+        raise SpanError(f"The part goes from {start} to {end}: give an end behind its start.")
+    return [
+        (max(first, start) - start, min(last, end) - start)
+        for first, last in spans
+        if first < end and last > start
+    ]
+
+
+def align(part: str, whole: str) -> tuple[IntArray, IntArray]:
+    """Places of a part's letters and digits in the part and in the whole text.
+
+    For two copies of a text that differ in quotes, dashes, blanks or letters that are not ASCII,
+    so that spans of one do not count the same characters in the other.
+
+    Parameters
+    ----------
+    part, whole : str
+        A copy of a sentence, and the passage that it comes from.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Positions of the same n ASCII letters and digits, shape (n,) each, in order; in the whole
+        text those of its first occurrence.
+
+    Raises
+    ------
+    SpanError
+        A part without letters or digits, or one that the whole text does not have.
+
+    Examples
+    --------
+    >>> [places.tolist() for places in align("its ok", "Now: it’s – ok.")]
+    [[0, 1, 2, 4, 5], [5, 6, 8, 12, 13]]
+    """
+    in_part, in_whole = (
+        [place for place, letter in enumerate(text) if letter.isascii() and letter.isalnum()]
+        for text in (part, whole)
+    )
+    letters = "".join(part[place] for place in in_part)
+    found = "".join(whole[place] for place in in_whole).find(letters)
+    if not letters or found < 0:
+        raise SpanError(
+            f"The text {part[:40]!r} is no part of {whole[:40]!r} by its letters and digits: give "
+            "a sentence and the passage that it is from."
+        )
+    return np.array(in_part), np.array(in_whole[found : found + len(letters)])
 
 
 def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:

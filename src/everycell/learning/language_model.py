@@ -126,10 +126,6 @@ class LocalModel:
                 )
             return self._score(ids, whole[len(ids) :])
 
-    def count_tokens(self, request: Request) -> int:
-        """Tokens of the request's prompt."""
-        return len(self._token_ids(*self._prompt_text(request)))
-
     def _prompt_text(self, request: Request) -> tuple[str, bool]:
         """Prompt as one text, and whether the tokenizer adds its special tokens to it."""
         if isinstance(request.prompt, str):

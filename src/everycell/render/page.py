@@ -42,7 +42,7 @@ STATES = {
 PLACES = {
     "print": "error in the print",
     "copy": "error of our copy, not of the paper",
-    "undecided": "undecided: print or copy",
+    "undecided": "undecided: print, copy or a rule of counting",
 }
 #: A table beside an artefact that is longer than this is linked, not shown.
 _BESIDE_CELLS = 200
@@ -399,14 +399,15 @@ def _printed_table(artefact: Artefact) -> dict[str, Any]:
 
 
 def _beside_table(path: Path, title: str) -> dict[str, Any] | None:
-    """Read a table that stands beside; its numbers are shown with four significant digits."""
+    """Read a table that stands beside; counts are shown whole, else four significant digits."""
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
     if len(table) > _BESIDE_CELLS:
         return None
     keys = [column for column in table.columns if column not in ("value", "marker")]
-    numbers = pd.to_numeric(table["value"], errors="coerce")
+    numbers = pd.to_numeric(table["value"], errors="coerce").astype(float)
     texts = [
-        text if pd.isna(number) else f"{number:.4g}"
+        # With four digits a count of ten thousands would become 1.234e+04.
+        text if pd.isna(number) else f"{number:.{10 if number.is_integer() else 4}g}"
         for text, number in zip(table["value"], numbers, strict=True)
     ]
     if "marker" in table:

@@ -35,6 +35,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 import pytrec_eval
 
 from everycell.retrieval.runs import (
@@ -133,16 +134,18 @@ def _topics(
     return topics[~dropped]
 
 
-def _nested(frame: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
-    """Query -> document -> value, as pytrec_eval takes it."""
+def _nested(frame: pd.DataFrame, column: str, topics: pd.Index) -> dict[str, dict[str, float]]:
+    """Query -> document -> value of the topics, as pytrec_eval takes it."""
     row, queries = pd.factorize(frame["query"])
-    order = np.argsort(row, kind="stable")
-    documents = frame["document"].to_numpy(dtype=object)[order].tolist()
-    values = frame[column].to_numpy()[order].tolist()
+    documents, values = pa.array(frame["document"]), frame[column].to_numpy()
+    if (np.diff(row) < 0).any():
+        order = np.argsort(row, kind="stable")
+        documents, values = documents.take(pa.array(order)), values[order]
     ends = np.cumsum(np.bincount(row)).tolist()
     return {
-        query: dict(zip(documents[start:end], values[start:end], strict=True))
+        query: dict(zip(documents[start:end].to_pylist(), values[start:end].tolist(), strict=True))
         for query, start, end in zip(queries, [0, *ends], ends, strict=False)
+        if query in topics
     }
 
 
@@ -208,11 +211,11 @@ def evaluate(
         without_relevant=without_relevant,
     )
     evaluator = pytrec_eval.RelevanceEvaluator(
-        _nested(qrels[qrels["query"].isin(topics)], "relevance"),
+        _nested(qrels, "relevance", topics),
         {_trec_name(measure) for measure in measures},
         relevance_level=relevance_level,
     )
-    found = evaluator.evaluate(_nested(run[run["query"].isin(topics)], "score"))
+    found = evaluator.evaluate(_nested(run, "score", topics))
     table = {}
     for measure in measures:
         name, cutoff = _parse(measure)

@@ -4,9 +4,11 @@
 level    measure                                             function
 =======  ==================================================  ==========================
 order    Kendall's tau of the union, rank-biased overlap     :func:`ranking_agreement`
-scores   root mean square error, paired t-test               :func:`score_agreement`
+scores   root mean square error, t-tests                     :func:`score_agreement`
 effects  effect ratio, difference of relative improvements   :func:`effect_agreement`
 =======  ==================================================  ==========================
+
+:func:`compare_runs` measures all three of runs and judgements.
 
 The levels go from strict to lenient: two runs may share no document and have the same scores, and
 two experiments may differ in all scores and show the same effect.
@@ -18,7 +20,9 @@ open, or goes another way, the functions say so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -26,8 +30,9 @@ import pandas as pd
 from scipy import stats
 
 from everycell.metrics.rank_overlap import Variant, crbo
-from everycell.retrieval.runs import trec_order
-from everycell.retrieval.significance import paired_tests
+from everycell.retrieval.evaluation import Choice, evaluate
+from everycell.retrieval.runs import check_qrels, check_run, trec_order
+from everycell.retrieval.significance import paired_beside_unpaired
 
 Numbering = Literal["original", "ids"]
 
@@ -143,8 +148,10 @@ def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.Data
     -------
     pandas.DataFrame
         Index ``measure``; ``topics``, ``original`` and ``reproduced`` (means over topics),
-        ``rmse`` (0 or more, in the unit of the measure) and ``p`` of the paired two-sided t-test
-        (0 to 1). A small p says that the two differ; a great one does not say that they agree.
+        ``rmse`` (0 or more, in the unit of the measure), ``p_paired`` and ``p_unpaired`` of the
+        two-sided t-tests (0 to 1). A small p says that the two differ; a great one does not say
+        that they agree. The paired test is the one that fits equal topics; the other one is what
+        a replication on other topics would have.
 
     Raises
     ------
@@ -158,13 +165,17 @@ def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.Data
     >>> original = pd.DataFrame({"MAP": [0.2, 0.4, 0.6]}, index=topics)
     >>> reproduced = pd.DataFrame({"MAP": [0.3, 0.4, 0.4]}, index=topics)
     >>> score_agreement(original, reproduced).round(3).to_dict("records")
-    [{'topics': 3, 'original': 0.4, 'reproduced': 0.367, 'rmse': 0.129, 'p': 0.742}]
+    [{'topics': 3, 'original': 0.4, 'reproduced': 0.367, 'rmse': 0.129, 'p_paired': 0.742,
+      'p_unpaired': 0.795}]
     """
     original, reproduced = _aligned({"original": original, "reproduced": reproduced})
     rows = []
     for measure in original.columns:
         pair = pd.DataFrame({"original": original[measure], "reproduced": reproduced[measure]})
-        test = paired_tests(pair).iloc[0]
+        with warnings.catch_warnings():
+            # scipy, where a run has the same value for all topics, or both differ by the same.
+            warnings.filterwarnings("ignore", "Precision loss occurred", RuntimeWarning)
+            test = paired_beside_unpaired(pair).iloc[0]
         squares = (pair["original"] - pair["reproduced"]) ** 2
         rows.append(
             {
@@ -173,7 +184,8 @@ def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.Data
                 "original": test["mean_a"],
                 "reproduced": test["mean_b"],
                 "rmse": float(np.sqrt(squares.mean())),
-                "p": test["p"],
+                "p_paired": test["p_paired"],
+                "p_unpaired": test["p_unpaired"],
             }
         )
     return pd.DataFrame(rows).set_index("measure")
@@ -280,3 +292,193 @@ def _aligned(named: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame
             )
     first, second = named.values()
     return first, second.loc[first.index, first.columns]
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """An original and a reproduced run side by side; made by :func:`compare_runs`.
+
+    Attributes
+    ----------
+    order : pandas.DataFrame
+        Index ``depth``; ``topics`` (that both runs answer) and the means over them of what
+        :func:`ranking_agreement` has: ``kendall_tau_union`` (lists of a single document left
+        out; not a number if there are no others) and ``rbo``.
+    scores : pandas.DataFrame
+        Of :func:`score_agreement`.
+    effects : pandas.DataFrame or None
+        Of :func:`effect_agreement`, if there were baselines.
+    by_topic : pandas.DataFrame
+        Index ``query``, in the order of the qrels: ``kendall_tau_union@k`` and ``rbo@k`` for each
+        depth k (not a number where a run does not answer), then ``M original`` and ``M
+        reproduced`` for each measure M.
+    """
+
+    order: pd.DataFrame
+    scores: pd.DataFrame
+    effects: pd.DataFrame | None
+    by_topic: pd.DataFrame
+
+
+def compare_runs(
+    original: pd.DataFrame,
+    reproduced: pd.DataFrame,
+    qrels: pd.DataFrame,
+    measures: Sequence[str] = ("MAP", "nDCG"),
+    *,
+    baselines: tuple[pd.DataFrame, pd.DataFrame] | None = None,
+    relevance_level: int = 1,
+    missing_topics: Choice = "error",
+    depths: Sequence[int] = (DEPTH,),
+    p: float = PERSISTENCE,
+    variant: Variant = "ext",
+    union: Numbering = "original",
+) -> RunComparison:
+    """All measures of reproduction of a run, from runs and judgements.
+
+    Parameters
+    ----------
+    original, reproduced : pandas.DataFrame
+        Runs with the columns ``query``, ``document`` and ``score``. Topics that the qrels do not
+        have are left out, as in trec_eval.
+    qrels : pandas.DataFrame
+        Columns ``query``, ``document`` and ``relevance``.
+    measures : sequence of str
+        Names as in :mod:`everycell.retrieval.evaluation`.
+    baselines : (pandas.DataFrame, pandas.DataFrame), optional
+        Baseline of the original and of the reproduced experiment, over which `original` and
+        `reproduced` are the advanced runs.
+    relevance_level : int
+        Least relevance that counts as relevant.
+    missing_topics : {"error", "zero", "drop"}
+        What becomes of a topic of the qrels that one of the runs does not answer: an error, value
+        0 in each measure and no part in `order`, or left out for all runs.
+    depths : sequence of int
+        How many documents of a topic are compared in their order, each 1 or more.
+    p, variant, union
+        As in :func:`ranking_agreement`.
+
+    Returns
+    -------
+    RunComparison
+
+    Raises
+    ------
+    ValueError
+        For a run without a topic or a judged document of the qrels (those of another year, or ids
+        of passages beside ids of documents), qrels without a relevant document, fewer than two
+        topics, a topic that `missing_topics` refuses, a depth twice, an unknown choice, or what
+        the three functions and :func:`~everycell.retrieval.evaluation.evaluate` refuse.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": ["q", "q", "r"], "document": list("aba"), "score": [2., 1, 1]})
+    >>> qrels = pd.DataFrame({"query": ["q", "r"], "document": ["b", "a"], "relevance": 1})
+    >>> turned = run.assign(score=[1.0, 2, 1])
+    >>> found = compare_runs(run, turned, qrels, ["MAP"], depths=[2])
+    >>> found.order.round(3).to_dict("index")
+    {2: {'topics': 2, 'kendall_tau_union': -1.0, 'rbo': 0.9}}
+    >>> found.scores.round(3).to_dict("index")
+    {'MAP': {'topics': 2, 'original': 0.75, 'reproduced': 1.0, 'rmse': 0.354, 'p_paired': 0.5,
+             'p_unpaired': 0.423}}
+    """
+    if len(set(depths)) < len(depths) or not depths:
+        raise ValueError(f"The depths are {list(depths)}: give one or more, each once.")
+    runs = {"original": original, "reproduced": reproduced}
+    if baselines is not None:
+        runs |= dict(zip(("original baseline", "reproduced baseline"), baselines, strict=True))
+    qrels = check_qrels(qrels)
+    if not (qrels["relevance"] >= relevance_level).any():
+        raise ValueError(
+            f"No document of the qrels has a relevance of {relevance_level} or more: the greatest "
+            f"is {qrels['relevance'].max()}; choose a lower relevance_level, or the right qrels."
+        )
+    runs = {name: _judged_topics(check_run(run), qrels, name) for name, run in runs.items()}
+    topics = _common_topics(runs, qrels, missing_topics)
+    qrels = qrels[qrels["query"].isin(topics)]
+    values = {
+        name: evaluate(run, qrels, measures, relevance_level=relevance_level)
+        for name, run in runs.items()
+    }
+    pair = [runs["original"], runs["reproduced"]]
+    answered = topics
+    for run in pair:
+        answered = answered.intersection(run["query"].unique(), sort=False)
+    if answered.empty:
+        raise ValueError(
+            "No topic of the qrels is answered by both runs: the original has topics such as "
+            f"{pair[0]['query'].iloc[0]!r}, the reproduced one such as "
+            f"{pair[1]['query'].iloc[0]!r}; compare runs on the same topics."
+        )
+    lists = [run[run["query"].isin(answered)] for run in pair]
+    orders = {
+        depth: ranking_agreement(*lists, depth=depth, p=p, variant=variant, union=union)
+        for depth in depths
+    }
+    by_topic = pd.DataFrame(index=topics)
+    for depth, order in orders.items():
+        by_topic = by_topic.join(order.add_suffix(f"@{depth}"))
+    for measure in values["original"].columns:
+        for name in ("original", "reproduced"):
+            by_topic[f"{measure} {name}"] = values[name][measure]
+    order = pd.DataFrame({depth: order.mean() for depth, order in orders.items()}).T
+    order.insert(0, "topics", len(answered))
+    effects = None
+    if baselines is not None:
+        effects = effect_agreement(
+            values["original baseline"],
+            values["original"],
+            values["reproduced baseline"],
+            values["reproduced"],
+        )
+    return RunComparison(
+        order=order.rename_axis("depth"),
+        scores=score_agreement(values["original"], values["reproduced"]),
+        effects=effects,
+        by_topic=by_topic,
+    )
+
+
+def _judged_topics(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
+    """A run's rows of topics of the qrels, some document of which is judged."""
+    there = run[run["query"].isin(qrels["query"].unique())]
+    if there.empty:
+        raise ValueError(
+            f"The {name} run has no topic of the qrels: it begins with "
+            f"{run['query'].iloc[0]!r}, the qrels with {qrels['query'].iloc[0]!r}; give the qrels "
+            "of the same year, or the same ids."
+        )
+    if there.merge(qrels, on=["query", "document"]).empty:
+        raise ValueError(
+            f"No document of the {name} run is judged in its topic: the run has documents such as "
+            f"{there['document'].iloc[0]!r}, the qrels such as {qrels['document'].iloc[0]!r}; give "
+            "the qrels of the same collection, or the same ids (passages or documents)."
+        )
+    return there
+
+
+def _common_topics(
+    runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame, missing_topics: Choice
+) -> pd.Index:
+    """Topics to compare on, in the order of the qrels."""
+    if missing_topics not in ("error", "zero", "drop"):
+        raise ValueError(f"missing_topics is {missing_topics!r}: give 'error', 'zero' or 'drop'.")
+    topics = pd.Index(qrels["query"].unique(), name="query")
+    everywhere = np.ones(len(topics), dtype=bool)
+    for name, run in runs.items():
+        there = topics.isin(run["query"].unique())
+        if missing_topics == "error" and not there.all():
+            raise ValueError(
+                f"The {name} run does not answer topic {topics[~there][0]!r} of the qrels "
+                f"({(~there).sum()} of {len(topics)} topics): complete it, count such topics as "
+                "0 with missing_topics='zero', or leave them out for all runs with 'drop'."
+            )
+        everywhere &= there
+    if missing_topics == "drop":
+        topics = topics[everywhere]
+    if len(topics) < 2:
+        raise ValueError(
+            f"{len(topics)} of {qrels['query'].nunique()} topics of the qrels can be compared: "
+            "two or more are needed, so give runs on the same topics."
+        )
+    return topics

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from everycell.statistics import t_tests
+from everycell.statistics.hypothesis_tests import t_tests
 
 #: Decimals within which values of a measure are the same; others lie much further apart.
 _DIGITS = 12
@@ -56,7 +56,7 @@ def paired_tests(
     ------
     ValueError
         For a column twice, one system only, an unknown name or choice, or what
-        :func:`~everycell.statistics.t_tests` refuses.
+        :func:`~everycell.statistics.hypothesis_tests.t_tests` refuses.
 
     Notes
     -----

@@ -46,7 +46,7 @@ def anova_cells(
 
     Examples
     --------
-    >>> from everycell.statistics import CULPEPPER
+    >>> from everycell.statistics.effect_size import CULPEPPER
     >>> frame = pd.DataFrame({"rating": [1, 2, 3, 4, 2, 4], "kind": list("aabbcc")})
     >>> anova_cells(frame, ["rating"], ["kind"], CULPEPPER)["value"].tolist()[1]
     'L'
@@ -89,7 +89,7 @@ def supported_cells(
 
     Examples
     --------
-    >>> from everycell.statistics import CULPEPPER
+    >>> from everycell.statistics.effect_size import CULPEPPER
     >>> frame = pd.DataFrame({"rating": [1, 2, 4, 3, 2, 4], "a": list("001111"),
     ...                       "b": list("000011")})
     >>> found = supported_cells(frame, ["rating"], ["a", "b"], CULPEPPER)

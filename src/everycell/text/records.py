@@ -428,15 +428,12 @@ class Recorded:
         if waiting and self._load is None:
             raise MissingAnswerError(self._missing(requests, waiting))
         self._check_cost(list(waiting.values()))
-        with ThreadPoolExecutor(self._workers) as pool:
-            calls = [pool.submit(self._ask, request) for request in waiting.values()]
-            try:
-                for call in as_completed(calls):
-                    call.result()
-            except BaseException:
-                for call in calls:
-                    call.cancel()
-                raise
+        if self._workers == 1:
+            # In this thread: others would have their own settings of torch.
+            for request in waiting.values():
+                self._ask(request)
+        else:
+            self._ask_side_by_side(list(waiting.values()))
         used = [self.record.entries[key_of(self.identity, request)] for request in requests]
         self._used |= {entry.key: entry for entry in used}
         return [entry.answer for entry in used]
@@ -486,6 +483,17 @@ class Recorded:
                 f"{self._estimated:.2f} {currency}, above the `budget` of {self._budget:g}: raise "
                 "it, or ask for less. None of them was sent."
             )
+
+    def _ask_side_by_side(self, requests: list[Request]) -> None:
+        with ThreadPoolExecutor(self._workers) as pool:
+            calls = [pool.submit(self._ask, request) for request in requests]
+            try:
+                for call in as_completed(calls):
+                    call.result()
+            except BaseException:
+                for call in calls:
+                    call.cancel()
+                raise
 
     def _ask(self, request: Request) -> None:
         with self._loading:

@@ -6,17 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.statistics import (
-    FastAnova,
-    RankDeficientDesignWarning,
-    anova,
-    anova_power,
-    pearson,
-    power_from_f,
-    required_per_group,
-    supported_anova,
-    t_tests,
-)
+from everycell.statistics.anova import FastAnova, RankDeficientDesignWarning, anova, supported_anova
+from everycell.statistics.hypothesis_tests import pearson, t_tests
+from everycell.statistics.power import anova_power, power_from_f, required_per_group
 
 HERE = Path(__file__).parent
 DATA = pd.read_csv(HERE / "anova_data.csv")

@@ -1,0 +1,127 @@
+"""What the annotation of a passage took: time and reward, in one task or in two steps.
+
+In the second design of lajewska2025 workers first select the sentences of a passage that answer, in
+one task, and then mark snippets in each of these, a task each.
+
+Source: lajewska2025, section 5.3 and Table 5.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+
+class Effort(NamedTuple):
+    """What one person took for a passage.
+
+    Attributes
+    ----------
+    passages
+        Passages that it rests on, 1 or more.
+    seconds
+        Working time, more than 0.
+    reward
+        USD, 0 or more, without the fee of a platform.
+    """
+
+    passages: int
+    seconds: float
+    reward: float
+
+
+def passage_effort(
+    tasks: pd.DataFrame, people: int, selection: pd.DataFrame | None = None
+) -> Effort:
+    """Time and reward of a passage, annotated as a whole or sentence by sentence.
+
+    Parameters
+    ----------
+    tasks
+        Annotation of passages, or of sentences if there is a selection: columns `turn_id`,
+        `passage_id`, `seconds`, `reward`, one row a task done.
+    people
+        How many did each task, 1 or more.
+    selection
+        Selection of sentences, the same columns, for all passages of the tasks.
+
+    Returns
+    -------
+    Effort
+        Median time and mean reward of a task. With a selection: those of its task, and those of
+        a sentence times the mean number of sentences that were annotated in a passage; a passage
+        without such a sentence counts too.
+
+    Raises
+    ------
+    ValueError
+        No task, fewer than one person, a number of tasks that the people do not divide, or a
+        sentence of a passage that nobody was asked to select from.
+
+    Examples
+    --------
+    >>> def done(seconds, reward):
+    ...     return pd.DataFrame({"turn_id": "8_1", "passage_id": ["p1", "p1", "p2", "p2"],
+    ...                          "seconds": seconds, "reward": reward})
+    >>> passage_effort(done([50, 60, 80, 300], 0.3), people=2)
+    Effort(passages=2, seconds=70.0, reward=0.3)
+
+    Four tasks of two people are two sentences, one a passage.
+
+    >>> passage_effort(done([10, 20, 30, 40], 0.1), 2, selection=done([50, 60, 80, 300], 0.1))
+    Effort(passages=2, seconds=95.0, reward=0.2)
+    """
+    if people < 1 or not len(tasks) or len(tasks) % people:
+        raise ValueError(
+            f"There are {len(tasks)} tasks of {people} people: give one person or more, and for "
+            "each text one task of each."
+        )
+    if selection is None:
+        return Effort(
+            len(_passages(tasks)), float(tasks["seconds"].median()), float(tasks["reward"].mean())
+        )
+    whole = _passages(selection)
+    unknown = _passages(tasks).difference(whole)
+    if len(unknown):
+        raise ValueError(
+            f"The passage {unknown[0][1]} of turn {unknown[0][0]} has annotated sentences and no "
+            "selection: give the tasks of both steps."
+        )
+    first = passage_effort(selection, 1)
+    sentences = len(tasks) / people / len(whole)
+    return Effort(
+        len(whole),
+        first.seconds + sentences * float(tasks["seconds"].median()),
+        first.reward + sentences * float(tasks["reward"].mean()),
+    )
+
+
+def mean_effort(parts: Sequence[Effort]) -> Effort:
+    """Mean of parts, such as topics, each weighted with its passages.
+
+    Raises
+    ------
+    ValueError
+        No part.
+
+    Examples
+    --------
+    >>> mean_effort([Effort(60, 100.0, 0.3), Effort(20, 200.0, 0.3)])
+    Effort(passages=80, seconds=125.0, reward=0.3)
+    """
+    if not parts:
+        raise ValueError("There is no part: give one or more.")
+    passages = sum(part.passages for part in parts)
+    seconds, reward = (
+        math.fsum(part.passages * value for part, value in zip(parts, values, strict=True))
+        / passages
+        for values in ([part.seconds for part in parts], [part.reward for part in parts])
+    )
+    return Effort(passages, seconds, reward)
+
+
+def _passages(tasks: pd.DataFrame) -> pd.MultiIndex:
+    return pd.MultiIndex.from_frame(tasks[["turn_id", "passage_id"]]).unique()

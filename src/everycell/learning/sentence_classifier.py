@@ -1,0 +1,249 @@
+"""Is (a part of) the answer in this sentence? Classifiers of questions with sentences.
+
+Either all of a BERT is trained, as in the thesis, or an encoder stays as it is and a logistic
+regression over its vectors is trained: minutes less on a CPU.
+
+Source: lajewska2025, section 5.6.1, and the authors' code for the form of the input. Their model
+has two outputs and a softmax; one output with a sigmoid, as here, is the same family of functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from torch.nn import functional
+from transformers import BertModel, PreTrainedModel, PreTrainedTokenizerBase
+
+from everycell.learning.batching import map_batches, pad
+from everycell.learning.cross_encoder import PairLength, join, tokenise
+from everycell.learning.models import dense_vectors
+from everycell.learning.tilde import check_length
+from everycell.text.sentences import sentence_spans
+
+Pair = tuple[str, str]
+FloatArray = npt.NDArray[np.float64]
+
+
+def classification_loss(
+    tokenizer: PreTrainedTokenizerBase, length: int
+) -> Callable[[PreTrainedModel, Mapping[str, Sequence[Any]]], torch.Tensor]:
+    """What `everycell.learning.training.train` minimises: binary cross-entropy.
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerBase
+        The model's own.
+    length : int
+        Most tokens of [CLS] question [SEP] sentence [SEP], 5 or more.
+
+    Returns
+    -------
+    callable
+        Takes a model with one output and rows (column: values) with `question`, `sentence` (str)
+        and `answers` (bool); returns their mean loss.
+
+    Examples
+    --------
+    >>> import torch, types
+    >>> from transformers import BertTokenizer
+    >>> words = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "why", "so"])}
+    >>> loss = classification_loss(BertTokenizer(vocab=words), 8)
+    >>> def model(**batch):
+    ...     return types.SimpleNamespace(logits=torch.zeros(len(batch["input_ids"]), 1))
+    >>> model.device, model.config = "cpu", types.SimpleNamespace(max_position_embeddings=8)
+    >>> rows = {"question": ["why"], "sentence": ["so"], "answers": [True]}
+    >>> round(loss(model, rows).item(), 4)
+    0.6931
+    """
+
+    def loss(model: PreTrainedModel, rows: Mapping[str, Sequence[Any]]) -> torch.Tensor:
+        check_length(model, length)
+        pairs = list(zip(rows["question"], rows["sentence"], strict=True))
+        batch = pad(_sequences(tokenizer, pairs, length), tokenizer.pad_token_id, model.device)
+        logits = model(**batch).logits[:, 0]
+        answers = torch.tensor(rows["answers"], dtype=logits.dtype, device=logits.device)
+        return functional.binary_cross_entropy_with_logits(logits, answers)
+
+    return loss
+
+
+def answer_probabilities(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    pairs: Sequence[Pair],
+    length: int,
+    *,
+    batch_tokens: int = 2048,
+) -> FloatArray:
+    """Probability that each sentence holds (a part of) the answer to its question.
+
+    Parameters
+    ----------
+    model : transformers.PreTrainedModel
+        For sequence classification with one output, trained with `classification_loss`, in eval
+        mode.
+    tokenizer : transformers.PreTrainedTokenizerBase
+        The model's own.
+    pairs : sequence of (question, sentence)
+        n pairs; may be empty.
+    length : int
+        As in training.
+    batch_tokens : int
+        Most tokens in a batch, padding included.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n,), 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        A length beyond what the model reads, or below 5.
+    """
+    check_length(model, length)
+    logits = map_batches(
+        lambda batch: model(**batch).logits[:, 0],
+        _sequences(tokenizer, pairs, length),
+        pad_id=tokenizer.pad_token_id,
+        batch_tokens=batch_tokens,
+        device=model.device,
+        what="sentences",
+    )
+    return 1 / (1 + np.exp(-np.array(logits, dtype=np.float64)))
+
+
+def pair_features(
+    model: BertModel,
+    tokenizer: PreTrainedTokenizerBase,
+    pairs: Sequence[Pair],
+    length: int,
+) -> FloatArray:
+    """What an encoder of single texts says of a question and a sentence.
+
+    Parameters
+    ----------
+    model : transformers.BertModel
+        A sentence encoder with h hidden units, in eval mode.
+    tokenizer : transformers.PreTrainedTokenizerBase
+        The model's own.
+    pairs : sequence of (question, sentence)
+        n pairs; each text is encoded once.
+    length : int
+        Most tokens of a text, the two special ones included, 3 or more.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n, 2h + 1): products and absolute differences of the two vectors, unit by unit, and
+        their cosine.
+
+    Raises
+    ------
+    ValueError
+        A length beyond what the model reads, or below 3.
+    """
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    place = {text: number for number, text in enumerate(texts)}
+    vectors = dense_vectors(model, tokenizer, texts, length).astype(np.float64)
+    questions, sentences = (
+        vectors[[place[pair[side]] for pair in pairs]].reshape(len(pairs), -1) for side in (0, 1)
+    )
+    products = questions * sentences
+    return np.hstack([products, np.abs(questions - sentences), products.sum(axis=1, keepdims=True)])
+
+
+def train_head(features: npt.ArrayLike, answers: npt.ArrayLike, *, strength: float) -> Pipeline:
+    """Logistic regression over standardised features.
+
+    Parameters
+    ----------
+    features : array, shape (n, k)
+        Of `pair_features`.
+    answers : array of bool, shape (n,)
+        Both values must be there.
+    strength : float
+        Of the L2 penalty, above 0: the weight of the squared coefficients.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+        Its `predict_proba(...)[:, 1]` is the probability of an answer.
+
+    Raises
+    ------
+    ValueError
+        One value of `answers` alone, or a strength that is not above 0.
+
+    Examples
+    --------
+    >>> head = train_head([[0.0], [1.0], [2.0], [3.0]], [False, False, True, True], strength=1.0)
+    >>> head.predict([[0.5], [2.5]]).tolist()
+    [False, True]
+    """
+    if strength <= 0 or len(set(np.asarray(answers).tolist())) != 2:
+        raise ValueError(
+            f"strength is {strength} and answers has {len(set(np.asarray(answers).tolist()))} "
+            "values: give a strength above 0, and sentences with and without an answer."
+        )
+    head = make_pipeline(StandardScaler(), LogisticRegression(C=1 / strength, max_iter=1000))
+    return head.fit(np.asarray(features), np.asarray(answers))
+
+
+def squad_pairs(
+    questions: Iterable[tuple[str, str, Sequence[str]]], *, seed: int
+) -> list[tuple[str, str, bool]]:
+    """Question-sentence pairs of SQuAD 2.0, as many with an answer as without (section 5.6.1).
+
+    Parameters
+    ----------
+    questions : iterable of (question, passage, answers)
+        Answers as they stand in the passage; none for a question without one.
+    seed : int
+        Of the draw.
+
+    Returns
+    -------
+    list of (question, sentence, answers)
+        Each sentence with an answer of its question, then as many sentences, drawn from those of
+        the questions without an answer; all of these where they are fewer.
+
+    Examples
+    --------
+    >>> questions = [("who?", "It rains. Ann left.", ["Ann"]), ("why?", "It is late. So.", [])]
+    >>> squad_pairs(questions, seed=0)[0]
+    ('who?', 'Ann left.', True)
+    """
+    answering: list[tuple[str, str, bool]] = []
+    silent: list[tuple[str, str, bool]] = []
+    for question, passage, answers in questions:
+        for start, end in sentence_spans(passage):
+            sentence = passage[start:end]
+            if not answers:
+                silent.append((question, sentence, False))
+            elif any(answer in sentence for answer in answers):
+                answering.append((question, sentence, True))
+    drawn = np.random.default_rng(seed).permutation(len(silent))[: len(answering)]
+    return answering + [silent[place] for place in drawn]
+
+
+def _sequences(
+    tokenizer: PreTrainedTokenizerBase, pairs: Sequence[Pair], length: int
+) -> list[npt.NDArray[np.int32]]:
+    """[CLS] question [SEP] sentence [SEP] as one text (all token types 0), cut at its end.
+
+    A question longer than half of it is cut too.
+    """
+    room = PairLength(length)
+    questions, sentences = (tokenise(tokenizer, [pair[side] for pair in pairs]) for side in (0, 1))
+    return [
+        np.concatenate(join(tokenizer, question, sentence, room))
+        for question, sentence in zip(questions, sentences, strict=True)
+    ]

@@ -1,0 +1,215 @@
+"""The command compare on files that are not ours: values, options, what is refused."""
+
+import gzip
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from everycell.cli import app
+from everycell.retrieval.reproduction import compare_runs
+from everycell.retrieval.runs import read_qrels, read_run
+
+RUNS = {
+    "a.run": ["q1 d1 d2 d3", "q2 d4 d5", "q3 d6 d7"],
+    "b.run": ["q1 d2 d1 d3", "q2 d4 d5", "q3 d7 d8"],
+    "base.run": ["q1 d3 d2", "q2 d5 d4", "q3 d8 d7"],
+    "base2.run": ["q1 d3 d1", "q2 d9 d4", "q3 d7 d8"],
+}
+QRELS = "q1 0 d1 2\nq1 0 d2 1\nq2 0 d4 1\nq3 0 d7 2\nq3 0 d6 0\n"
+
+
+def trec(lists: list[str]) -> str:
+    """Text of a run from lines of a query and its documents, best first."""
+    return "".join(
+        f"{query} Q0 {document} {rank} {10 - rank} t\n"
+        for query, *documents in map(str.split, lists)
+        for rank, document in enumerate(documents, 1)
+    )
+
+
+def call(*arguments) -> tuple[int, str, str]:
+    """Exit code, standard output and error of everycell."""
+    done = CliRunner().invoke(app, ["compare", *map(str, arguments)])
+    # An error that no one turned into a sentence is a fault of the program.
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def refused(*arguments) -> str:
+    """Return the one sentence with which the command ends."""
+    code, out, err = call(*arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith("everycell: ") and err.endswith(".\n") and err.count("\n") == 1
+    return err
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Folder, which is the working one, with runs and qrels."""
+    monkeypatch.chdir(tmp_path)
+    for name, lists in RUNS.items():
+        Path(name).write_text(trec(lists))
+    Path("qrels").write_text(QRELS)
+    return tmp_path
+
+
+def records(frame: pd.DataFrame) -> list[dict]:
+    return frame.reset_index().to_dict("records")
+
+
+def test_json_is_what_the_library_gives(files):
+    code, out, err = call(
+        "a.run", "b.run", "qrels", "--json", "--measure", "nDCG@2", "--measure", "MAP",
+        "--level", "2", "--k", 2, "--k", 3, "--p", "0.9", "--variant", "truncated",
+        "--union", "ids", "--baseline", "base.run", "--reproduced-baseline", "base2.run",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    found = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    runs = [read_run(name) for name in RUNS]
+    expected = compare_runs(
+        *runs[:2], read_qrels("qrels"), ["nDCG@2", "MAP"], baselines=(runs[2], runs[3]),
+        relevance_level=2, depths=[2, 3], p=0.9, variant="truncated", union="ids",
+    )  # fmt: skip
+    for name in ("order", "scores", "effects"):
+        assert found[name] == [pytest.approx(row) for row in records(getattr(expected, name))]
+    assert found["settings"] == {
+        "original": "a.run",
+        "reproduced": "b.run",
+        "baseline": "base.run",
+        "reproduced baseline": "base2.run",
+        "qrels": "qrels",
+        "topics": 3,
+        "topics of the qrels": 3,
+        "level": 2,
+        "missing": "error",
+        "ranks": "error",
+        "p": 0.9,
+        "variant": "truncated",
+        "union": "ids",
+    }
+
+
+def test_rows_of_queries(files):
+    _, out, _ = call("a.run", "b.run", "qrels", "--json", "--per-query", "--k", 1, "--k", 2)
+    found = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    assert list(found) == ["settings", "queries"]
+    assert [row["query"] for row in found["queries"]] == ["q1", "q2", "q3"]
+    first = found["queries"][0]
+    # At depth 1 there is no pair, and d1 is not d2; RR is not asked for.
+    assert first["kendall_tau_union@1"] is None and first["rbo@1"] == 0
+    assert first["kendall_tau_union@2"] == -1
+    assert {"MAP original", "nDCG reproduced"} < set(first)
+
+
+def test_the_table_is_for_readers(files):
+    code, out, _ = call("a.run", "b.run", "qrels", "--measure", "RR")
+    assert code == 0 and "effect" not in out
+    rows = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()]
+    assert ["original: a.run"] in rows and ["missing: error"] in rows
+    head = rows.index(["depth", "topics", "kendall_tau_union", "rbo"])
+    # Taus of 1/3, 1 and 1: a document that only one list has does not lower it.
+    assert rows[head + 1][:3] == ["1000", "3", "0.7778"]
+    head = rows.index(
+        ["measure", "topics", "original", "reproduced", "rmse", "p_paired", "p_unpaired"]
+    )
+    assert rows[head + 1][:5] == ["RR", "3", "0.8333", "1.0000", "0.2887"]
+
+
+def test_a_run_with_itself(files):
+    _, out, err = call("a.run", "a.run", "qrels", "--json")
+    found = json.loads(out)
+    assert err == ""
+    (order,) = found["order"]
+    assert (order["kendall_tau_union"], order["rbo"]) == (1, pytest.approx(1))
+    for row in found["scores"]:
+        assert (row["rmse"], row["p_paired"], row["p_unpaired"]) == (0, 1, 1)
+
+
+def test_topics_without_an_answer(files):
+    Path("few.run").write_text(trec(RUNS["b.run"][:2]))
+    said = refused("a.run", "few.run", "qrels")
+    assert "The reproduced run does not answer topic 'q3' of the qrels (1 of 3 topics)" in said
+    for missing, topics in (("zero", 3), ("drop", 2)):
+        _, out, _ = call("a.run", "few.run", "qrels", "--json", "--missing", missing)
+        found = json.loads(out)
+        assert found["settings"]["topics"] == found["scores"][0]["topics"] == topics
+        assert found["order"][0]["topics"] == 2
+
+
+def test_ranks_that_disagree_with_the_scores(files):
+    # Distances: the best document has the lowest.
+    turned = re.sub(r"(\d) (\d+) t\n", r"\1 -\2 t\n", trec(RUNS["b.run"]))
+    Path("turned.run").write_text(turned)
+    said = refused("a.run", "turned.run", "qrels")
+    assert "Line 2 of turned.run has the rank 2 and the score -8.0, higher than" in said
+    _, out, _ = call("a.run", "turned.run", "qrels", "--ranks", "ignore", "--json", "--k", 2)
+    # As trec_eval takes it: d3 before d1 before d2.
+    assert json.loads(out)["order"][0]["kendall_tau_union"] < 0.5
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        ("", "The run file bad.run is empty"),
+        (trec(["81_1 d1 d2"]), "The reproduced run has no topic of the qrels: it begins with"),
+        (trec(["q1 MARCO_1-3 MARCO_2-0"]), "No document of the reproduced run is judged"),
+        ("q1 Q0 d1 1 nan t\n", "Line 1 of bad.run (query 'q1', document 'd1') has the score nan"),
+        (trec(["q1 d1 d2 d1"]), "Line 3 of bad.run has the document 'd1' of query 'q1'"),
+        (trec(["q1 d1"])[:-3], "Line 1 of bad.run has 5 fields"),
+    ],
+)
+def test_runs_that_are_refused(files, run, says):
+    Path("bad.run").write_text(run)
+    assert says in refused("a.run", "bad.run", "qrels")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "options", "says"),
+    [
+        (QRELS.replace("q", "81_"), [], "The original run has no topic of the qrels"),
+        (QRELS, ["--level", "3"], "No document of the qrels has a relevance of 3 or more"),
+        (QRELS, ["--scale", "0,1"], "Line 1 of bad (query 'q1', document 'd1') has the relevance"),
+        (QRELS + "q1 0 d1 0\n", [], "Line 6 of bad has the document 'd1' of query 'q1' for the"),
+        ("q1 0 d1 high\n", [], "Line 1 of bad has the relevance 'high'"),
+        ("q1 0 d1 1\n", [], "1 of 1 topics of the qrels can be compared"),
+    ],
+)
+def test_judgements_that_are_refused(files, qrels, options, says):
+    Path("bad").write_text(qrels)
+    assert says in refused("a.run", "b.run", "bad", *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--measure", "MRR"], "The measure 'MRR' is unknown"),
+        (["--missing", "skip"], "--missing is 'skip'; allowed are error, zero, drop"),
+        (["--ranks", "warn"], "--ranks is 'warn'; allowed are error, ignore"),
+        (["--scale", "4"], "--scale is '4'; give the least and the greatest label, as 0,4"),
+        (["--scale", "4,0"], "The scale is (4, 0)"),
+        (["--level", "0"], "relevance_level is 0"),
+        (["--k", "0"], "The depth is 0"),
+        (["--k", "5", "--k", "5"], "The depths are [5, 5]"),
+        (["--p", "1"], "The persistence p is 1"),
+        (["--variant", "rest"], "The variant 'rest' is unknown"),
+        (["--union", "rank"], "union is 'rank'"),
+        (["--baseline", "base.run"], "needs both --baseline and --reproduced-baseline"),
+        (["--reproduced-baseline", "base.run"], "needs both --baseline and"),
+    ],
+)
+def test_options_that_are_refused(files, options, says):
+    assert says in refused("a.run", "b.run", "qrels", *options)
+
+
+def test_files_that_are_not_there_or_damaged(files):
+    assert "The run file no.run does not exist" in refused("a.run", "no.run", "qrels")
+    assert "The qrels file no.txt does not exist" in refused("a.run", "b.run", "no.txt")
+    Path("cut.gz").write_bytes(gzip.compress(QRELS.encode())[:30])
+    assert "cut.gz: " in refused("a.run", "b.run", "cut.gz")
+    shutil.copy("a.run", "b.gz")
+    assert "b.gz: " in refused("a.run", "b.gz", "qrels")

@@ -1,0 +1,86 @@
+"""Sentences: invariants, quotes, faults, and the released sentences of CAsT-unanswerable."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.collections.answerability import FILES
+from everycell.sources import fetch
+from everycell.text.sentences import sentence_spans
+
+TEXT = st.text(st.sampled_from("aB .?!,'”“\n\u00a01é()"), max_size=40)
+
+
+def sentences(text, **options):
+    return [text[start:end] for start, end in sentence_spans(text, **options)]
+
+
+@given(TEXT, st.sampled_from(["ascii", "curly"]))
+def test_sentences_are_in_order_and_leave_out_blanks_alone(text, quotes):
+    end = 0
+    for start, stop in sentence_spans(text, quotes=quotes):
+        assert end <= start < stop <= len(text)
+        assert not text[end:start].strip()
+        sentence = text[start:stop] if end else text[start:stop].lstrip()
+        assert sentence.strip() == sentence
+        end = stop
+    assert not text[end:].strip()
+
+
+@pytest.mark.parametrize("text", ["", " \n "])
+def test_nothing_has_no_sentence(text):
+    assert sentence_spans(text) == []
+
+
+def test_abbreviations_and_initials_end_no_sentence():
+    assert sentences("Mr. J. Doe of St. Ives paid 3.50 for tea. Why? It rained.") == [
+        "Mr. J. Doe of St. Ives paid 3.50 for tea.",
+        "Why?",
+        "It rained.",
+    ]
+
+
+def test_straight_quotes_stay_with_their_sentence():
+    text = 'She said "go." He went.'
+    assert sentences(text) == sentences(text, quotes="curly") == ['She said "go."', "He went."]
+
+
+def test_unknown_quotes_are_refused():
+    with pytest.raises(ValueError, match="quotes is 'french': give 'ascii' or 'curly'"):
+        sentence_spans("A. B.", quotes="french")
+
+
+@pytest.fixture(scope="module")
+def released(mirror, tmp_path_factory):
+    """Passages without an answer, each with its sentences as the authors cut it."""
+    cache = tmp_path_factory.mktemp("cache")
+    passages, rows = (
+        pd.read_csv(
+            fetch(FILES[key], cache, mirror=mirror, network=False), dtype=str, keep_default_na=False
+        )
+        for key in ("unanswerable", "unanswerable_sentences")
+    )
+    found = rows["sentences"].str.split(" [SEP] ", n=1, regex=False).str[1]
+    cut = {}
+    for partition, texts in passages.groupby("partition")["passage"]:
+        # The file has the sentences of a partition passage by passage.
+        left = iter(found[rows["partition"] == partition])
+        for text in texts:
+            rest, of_passage = text, []
+            while rest.strip():
+                sentence = next(left)
+                rest = rest.lstrip()
+                assert rest.startswith(sentence)
+                rest = rest.removeprefix(sentence)
+                of_passage.append(sentence)
+            cut[text] = of_passage
+        assert not list(left)
+    return cut
+
+
+@pytest.mark.parametrize(("quotes", "otherwise"), [("ascii", 6), ("curly", 70)])
+def test_passages_are_cut_as_by_the_authors(released, quotes, otherwise):
+    """But for lone punctuation marks, under straight quotes; some passages stand twice."""
+    different = [text for text, cut in released.items() if cut != sentences(text, quotes=quotes)]
+    assert len(different) == otherwise

@@ -1,0 +1,116 @@
+"""The full tier of Table 5.6 with a random BERT and a toy SQuAD: the path, not results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from transformers import BertConfig, BertForMaskedLM
+from workflow.project import Project
+
+TABLE = "results/full/lajewska2025/table_5_6"
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "a", "is", "of", "to", ".", "?"]
+
+
+def write_encoder(folder: Path) -> None:
+    """A BERT of one layer with random weights, and its vocabulary alone as tokenizer."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=8,
+        num_attention_heads=1,
+        intermediate_size=8,
+        num_hidden_layers=1,
+        max_position_embeddings=16,
+    )
+    BertForMaskedLM(config).save_pretrained(folder)
+    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in VOCABULARY))
+    kind = {"tokenizer_class": "BertTokenizerFast", "do_lower_case": True}
+    (folder / "tokenizer_config.json").write_text(json.dumps(kind))
+
+
+def write_squad(path: Path) -> None:
+    """One paragraph with an answer, and one without."""
+    paragraphs = [
+        {"context": "Ann left. It rained.", "qas": [{"question": "who?", "answers": [
+            {"text": "Ann"}]}]},
+        {"context": "A bee. A tree.", "qas": [{"question": "why?", "answers": []}]},
+    ]  # fmt: skip
+    path.write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}), encoding="utf-8")
+
+
+@pytest.fixture
+def named(clean: Project) -> Project:
+    """Return a project whose configuration names a model and SQuAD, with settings for them."""
+    write_encoder(clean.folder / "encoder")
+    write_squad(clean.folder / "train-v2.0.json")
+    clean.edit("config.yaml", "model: bert-base-uncased", "model: encoder")
+    clean.edit("config.yaml", "squad: null", "squad: train-v2.0.json")
+    clean.edit("config.yaml", "epochs: 3\n    batch: 32", "epochs: 1\n    batch: 1024")
+    clean.edit("config.yaml", "length: 512\n", "length: 16\n")
+    return clean
+
+
+@pytest.mark.slow
+def test_from_the_labels_to_the_verdicts(named, mirror):
+    named.mirror = mirror
+    named.build(f"{TABLE}.verdicts.json")
+    sizes = {}
+    for name in ("full", "squad"):
+        folder = named.folder / f"work/answerability/{name}.model"
+        record = json.loads((folder / "training.json").read_text())
+        assert record["steps"] == 20 and record["best_step"] == 20
+        scores = pd.read_parquet(named.folder / f"work/answerability/{name}.scores.parquet")
+        assert scores["probability"].between(0, 1).all()
+        assert not scores.duplicated(["question", "sentence"]).any()
+        sizes[name] = record["inputs"]["examples"]
+    # Two sentences of SQuAD more, of which the scores know nothing.
+    assert sizes["full"] != sizes["squad"]
+    report = named.verdicts("lajewska2025/table_5_6", "full")
+    verdicts = [cell["verdict"] for cell in report["cells"]]
+    assert len(verdicts) == 19 and verdicts.count("not_run") == 2
+    assert verdicts.count("equal") >= 3
+    assert all(claim["on_rebuilt"] != "undecided" for claim in report["conclusions"])
+    assert named.everycell("verify").returncode == 0
+
+
+def test_the_hub_model_is_planned_without_files_of_its_own(named):
+    named.edit("config.yaml", "model: encoder", "model: bert-base-uncased")
+    plan = named.planned(f"{TABLE}.csv")
+    assert plan["answerability_train"] == plan["answerability_score"] == 2
+    assert not {"answerability_frozen", "fetch_weights"} & plan.keys()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "squad: train-v2.0.json",
+            "squad: null",
+            "`answerability.full.squad` is null; this tier needs train-v2.0.json of SQuAD 2.0",
+        ),
+        (
+            "squad: train-v2.0.json",
+            "squad: encoder",
+            "`answerability.full.squad` is 'encoder', which is no file",
+        ),
+        (
+            "model: encoder",
+            "model: published",
+            "`answerability.full.model` is 'published', which has no config.json",
+        ),
+    ],
+)
+def test_what_is_missing_is_named_in_one_sentence(named, old, new, said):
+    named.edit("config.yaml", old, new)
+    done = named.snakemake("-n", f"{TABLE}.csv")
+    assert done.returncode != 0 and done.stdout.count(f"config.yaml: {said}") == 1
+
+
+def test_small_classifiers_take_few_jobs(tree):
+    plan = tree.planned("results/released/lajewska2025/table_5_6.csv")
+    assert plan["answerability_train"] == plan["answerability_score"] == 1
+    assert plan["answerability_frozen"] == plan["lajewska2025_ch5_accuracy"] == 1
