@@ -34,6 +34,7 @@ CHAPTER_3 = {
     "abolghasemi2026_ch3_planted": 1,
     "abolghasemi2026_ch3_planted_success": 1,
     "abolghasemi2026_ch3_train": 2,
+    "fetch_minilm": 1,
     "convert_gguf": 1,
 }
 CHAPTER_4 = {
