@@ -35,6 +35,7 @@ from everycell.artefacts import (
     find_artefact,
     load_papers,
 )
+from everycell.collections.smart import CollectionError
 from everycell.config import Config, ConfigError, read_config
 from everycell.receipts import ReceiptError
 from everycell.receipts import verify as verify_receipt
@@ -817,3 +818,88 @@ def _print_table(console: Console, frame: pd.DataFrame) -> None:
             )
         )
     console.print(table)
+
+
+annotation = typer.Typer(
+    help="Let people label counterfactuals: sheets, a third annotator, import.",
+    no_args_is_help=True,
+)
+app.add_typer(annotation, name="annotation")
+
+Folder = Annotated[Path, typer.Argument(help="Folder that `sheets` wrote.")]
+
+
+@annotation.command("sheets")
+def sheets(
+    counterfactuals: Annotated[
+        Path,
+        typer.Argument(
+            help="Parquet or JSONL: id, benchmark, turns, satisfied, text; a row a rewriting."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder to write.")],
+    real: Annotated[
+        Path | None,
+        typer.Option(help="Parquet or JSONL of real dialogues: id, benchmark, turns, satisfied."),
+    ] = None,
+    mix: Annotated[
+        int | None,
+        typer.Option(min=0, help="Real dialogues among them; by default as many as of the others."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of names and orders.")] = 1,
+) -> None:
+    """Write blind sheets for two annotators, counterfactuals among real dialogues."""
+    from everycell.collections.user_satisfaction import frame_samples
+    from everycell.dialogue import annotation as human
+    from everycell.dialogue.counterfactuals import frame_rewritings
+
+    with sentences(human.SheetError, CollectionError):
+        made = frame_rewritings(human.read_dialogues(counterfactuals, rewritten=True))
+        known = frame_samples(human.read_dialogues(real)) if real is not None else []
+        drawn = human.draw_real(known, made, number=len(made) if mix is None else mix, seed=seed)
+        items = human.make_items(made, drawn, seed=seed)
+        written = human.write_sheets(out, items, seed=seed)
+    hidden = sum(bool(item.fault) for item in items)
+    typer.echo(
+        f"{', '.join(map(str, written))}: {len(items) - hidden} dialogues, {len(drawn)} of them "
+        f"real; {hidden} rewritings have a fault and are on no sheet. Keep {out / human.KEY} from "
+        "the annotators."
+    )
+
+
+@annotation.command("third")
+def third(folder: Folder) -> None:
+    """Write a sheet for a third annotator: what the first two disagree on."""
+    from everycell.dialogue import annotation as human
+
+    with sentences(human.SheetError):
+        path = human.write_third(folder)
+    typer.echo(f"{path}" if path else "The annotators agree on everything; no third is needed.")
+
+
+@annotation.command("import")
+def import_(folder: Folder) -> None:
+    """Check the sheets, settle labels, and write what follows from them.
+
+    Writes labels.csv, css.csv, agreement.csv and confirmed.jsonl, the counterfactuals whose flip
+    is confirmed, into the folder.
+    """
+    from everycell.collections.user_satisfaction import samples_frame
+    from everycell.dialogue import annotation as human
+    from everycell.render.atomic import write_atomically
+
+    with sentences(human.SheetError):
+        labels = human.read_labels(folder)
+        kept = human.confirmed(human.read_items(folder), labels)
+        tables = {
+            "labels": labels,
+            "css": human.success(labels),
+            "agreement": human.agreement(labels),
+        }
+        for name, table in tables.items():
+            write_atomically(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+        lines = samples_frame(kept).to_json(orient="records", lines=True, force_ascii=False)
+        write_atomically(folder / "confirmed.jsonl", lines)
+    for name in ("css", "agreement"):
+        _console().print(tables[name].round(2).to_string(index=False))
+    typer.echo(f"{folder / 'confirmed.jsonl'}: {len(kept)} confirmed counterfactuals.")

@@ -576,6 +576,41 @@ class LanguageModels(_Model):
         return self
 
 
+class PlantedDialogues(_Model):
+    """Generated dialogues whose satisfaction is known."""
+
+    dialogues: int = Field(200, ge=1, description="Dialogues, of five samples or more.")
+    dissatisfied: float = Field(
+        0.1, ge=0, le=1, description="Probability of a fault in a turn of the system."
+    )
+    noise: float = Field(
+        0.05, ge=0, le=0.5, description="Probability that a label is turned round."
+    )
+    samples: int = Field(20, ge=1, description="Samples of each label that are rewritten.")
+
+
+class Counterfactuals(_Model):
+    """Counterfactual utterances of chapter 3 of abolghasemi2026."""
+
+    model: str = Field(
+        "smollm2", min_length=1, description="Name of a language model (`language_models`)."
+    )
+    template: str | None = Field(
+        None, min_length=1, description="File of an own prompt template; null: the project's."
+    )
+    max_tokens: int = Field(64, ge=1, description="Tokens after which an answer is cut.")
+    temperature: float = Field(0.0, ge=0, le=2, description="0: always the likeliest token.")
+    stop: list[Annotated[str, Field(min_length=1)]] = Field(
+        ["\nUSER", "\nSYSTEM"], max_length=4, description="Texts that end an answer."
+    )
+    longest: int = Field(60, ge=1, description="Words of an utterance that can be used.")
+    samples: int = Field(
+        40, ge=1, description="Samples of each label that are rewritten (released tier)."
+    )
+    folds: int = Field(10, ge=2, description="Parts of the dialogues for the stand-in judge.")
+    planted: PlantedDialogues = PlantedDialogues()
+
+
 class SentenceClassifier(Training):
     """An answer-in-the-sentence classifier, all of whose weights are trained."""
 
@@ -652,6 +687,74 @@ class CastSystems(_Model):
     )
 
 
+class Estimator(_Model):
+    """How one kind of estimator of user satisfaction is trained."""
+
+    steps: int = Field(ge=1, description="Steps of a training.")
+    batch: int = Field(ge=1, description="Samples a step.")
+    learning_rate: float = Field(gt=0, lt=1, description="Highest learning rate.")
+    validations: int = Field(
+        2, ge=1, description="Times that it is validated; the best state of them is kept."
+    )
+    samples: int | None = Field(
+        None, ge=2, description="Training samples, the first ones of a benchmark; null: all."
+    )
+
+
+class TextEstimator(Estimator):
+    """A BERT that reads the last words of a dialogue."""
+
+    length: int = Field(128, ge=8, le=512, description="Word pieces that it reads.")
+
+
+class TurnEstimator(Estimator):
+    """ASAP, which reads a dialogue turn by turn."""
+
+    frozen: bool = Field(True, description="Whether the encoder of utterances stays as it is.")
+    turns: int = Field(8, ge=1, description="Turns that it reads, the last ones.")
+    utterance: int = Field(64, ge=3, le=512, description="Word pieces of an utterance.")
+    size: int = Field(128, ge=8, multiple_of=8, description="Width of both transformers.")
+    heads: int = Field(4, ge=1, description="Heads of their attention.")
+    layers: int = Field(2, ge=1, description="Layers of the transformer over turns.")
+    hawkes_layers: int = Field(2, ge=1, description="Layers of the Hawkes process.")
+
+
+class PlantedSatisfaction(_Model):
+    """Sizes of the generated dialogues whose satisfaction is known."""
+
+    dialogues: int = Field(120, ge=10, description="Dialogues of the training part.")
+    test_dialogues: int = Field(40, ge=5, description="Of the validation and of the test part.")
+    dissatisfied: float = Field(0.06, gt=0, lt=1, description="Share of faulty answers.")
+    noise: float = Field(0.03, ge=0, lt=0.5, description="Share of labels that are turned round.")
+    steps: int = Field(100, ge=1, description="Steps of a training.")
+
+
+class FewShot(_Model):
+    """Labels of a language model that is shown two examples."""
+
+    samples: int = Field(50, ge=2, description="Samples of Main and of CF that it labels.")
+    max_tokens: int = Field(8, ge=1, description="Tokens of an answer.")
+    model: str = Field("smollm2", min_length=1, description="Of `language_models`.")
+
+
+class UserSatisfaction(_Model):
+    """Estimators of chapter 3 of abolghasemi2026."""
+
+    seeds: int = Field(1, ge=1, le=100, description="Trainings of each estimator.")
+    upsampling: list[Annotated[int, Field(ge=1, le=50)]] = Field(
+        [1, 10, 20],
+        min_length=1,
+        description="How often a dissatisfied sample stands in the training set.",
+    )
+    bert: TextEstimator = TextEstimator(steps=160, batch=16, learning_rate=5e-4)
+    asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=2000)
+    orders: int = Field(
+        100, ge=2, description="Random orders in which dissatisfied samples are added."
+    )
+    planted: PlantedSatisfaction = PlantedSatisfaction()
+    few_shot: FewShot = FewShot()
+
+
 class Config(_Model):
     """All that ``config.yaml`` may hold.
 
@@ -673,6 +776,8 @@ class Config(_Model):
     user_studies: UserStudies = UserStudies()
     query_by_example: QueryByExample = QueryByExample()
     term_fairness: TermFairness = TermFairness()
+    counterfactuals: Counterfactuals = Counterfactuals()
+    user_satisfaction: UserSatisfaction = UserSatisfaction()
     language_models: LanguageModels = LanguageModels()
     answerability: Answerability = Answerability()
     cast_systems: CastSystems = CastSystems()

@@ -23,6 +23,7 @@ PARTS = (
     "profiles",
     "published",
     "pyproject.toml",
+    "recorded",
     "results",
     "src",
     "workflow",

@@ -125,6 +125,72 @@ def counterfactual_dialogues():
     return {part: resource(key) for part, key in CAUSE_FILES.items()}
 
 
+#: The project's prompt for counterfactual utterances.
+COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
+#: How counterfactual utterances are generated, for the rules of both tiers.
+GENERATION = {
+    "model": SETTINGS.counterfactuals.model,
+    "decoding": {
+        "max_tokens": SETTINGS.counterfactuals.max_tokens,
+        "temperature": SETTINGS.counterfactuals.temperature,
+        "stop": SETTINGS.counterfactuals.stop,
+    },
+    "longest": SETTINGS.counterfactuals.longest,
+    "seed": SETTINGS.seed,
+}
+
+
+def generation_inputs():
+    """What generating takes beside dialogues: a model, a template, answers that are known."""
+    return {
+        "model": language_model_files(SETTINGS.counterfactuals.model),
+        "template": SETTINGS.counterfactuals.template or COUNTERFACTUAL_PROMPT,
+        "recorded": "recorded/abolghasemi2026_ch3.jsonl",
+    }
+
+
+def satisfaction_samples(wildcards):
+    """Labelled dialogues of the wildcard's tier."""
+    name = "planted" if wildcards.tier == "embedded" else "samples"
+    return f"work/satisfaction/{name}.parquet"
+
+
+def satisfaction_settings(wildcards):
+    """Settings of the wildcard's kind of satisfaction estimator."""
+    return getattr(SETTINGS.user_satisfaction, wildcards.kind)
+
+
+def satisfaction_encoder(wildcards):
+    """Files of what an estimator starts from: BERT-tiny, or MiniLM where it stays as it is."""
+    frozen = getattr(satisfaction_settings(wildcards), "frozen", False)
+    return files_of_encoder("minilm" if frozen else "splade-tiny")
+
+
+def satisfaction_training(wildcards):
+    """How an estimator is trained, in the words of `everycell.learning`."""
+    chosen = satisfaction_settings(wildcards)
+    names = ("steps", "batch", "learning_rate", "validations")
+    options = {name: getattr(chosen, name) for name in names}
+    if wildcards.tier == "embedded":
+        options["steps"] = SETTINGS.user_satisfaction.planted.steps
+    return options
+
+
+def satisfaction_sizes(wildcards):
+    """What an estimator reads of a dialogue, and its own sizes."""
+    chosen = satisfaction_settings(wildcards).model_dump()
+    other = ("steps", "batch", "learning_rate", "validations", "samples", "frozen")
+    return {name: value for name, value in chosen.items() if name not in other}
+
+
+def up_sampling_setups():
+    """Setups of Table 3.6 by name, with how often a dissatisfied sample stands."""
+    return {
+        "w/o up-sampling" if factor == 1 else f"up-sampling x{factor}": factor
+        for factor in SETTINGS.user_satisfaction.upsampling
+    }
+
+
 def vocabulary_of(wildcards):
     """Vocabulary of a tokenisation into word pieces; none for the others.
 
@@ -656,6 +722,12 @@ def figure_files(tier, name):
         "svg": shown(f"{stem}.svg", tier, name),
         "receipt": f"{stem}.receipt.json",
     }
+
+
+def further(files, tier, name):
+    """Files of a further artefact of a job, under output names that start with its own."""
+    start = name.rpartition("/")[2]
+    return {f"{start}_{part}": path for part, path in files(tier, name).items()}
 
 
 def beside(tier, name, part, *, figure=False):

@@ -41,6 +41,10 @@ class Job:
 
     On entry, messages go to the rule's log and fetched inputs are hashed again. On a clean exit
     the receipt is written; on an error it is not, and the log says why.
+
+    A job may make further artefacts, each with a receipt of its own: the names of its outputs start
+    with the artefact's (``figure_3_5_csv``, ``figure_3_5_receipt``), and so does its parameter
+    ``table_3_7_face``.
     """
 
     def __init__(self, snakemake: Any) -> None:
@@ -82,19 +86,20 @@ class Job:
         """Printed cells that a card declares as inputs: all of the print that a script may read."""
         return find_artefact(load_papers(Path("published")), artefact).input_cells()
 
-    def write_table(self, table: pd.DataFrame, note: str = "") -> None:
+    def write_table(self, table: pd.DataFrame, note: str = "", artefact: str = "") -> None:
         """Write the artefact's table with the title, layout and decimals of its card.
 
-        `note` stands behind the title, in brackets.
+        `note` stands behind the title, in brackets; `artefact` names a further one.
         """
         from everycell.render.tables import write_table
 
-        face = self.snakemake.params.face
+        start = f"{artefact}_" if artefact else ""
+        face = self.snakemake.params[f"{start}face"]
         keys = [column for column in table.columns if column not in ("value", "marker")]
         layout = face["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
         write_table(
             table,
-            Path(self.snakemake.output.csv).with_suffix(""),
+            Path(self.snakemake.output[f"{start}csv"]).with_suffix(""),
             title=face["title"] + f" ({note})" * bool(note),
             layout_rows=layout["rows"],
             layout_columns=layout["columns"],
@@ -143,21 +148,34 @@ class Job:
     ) -> None:
         if error is not None:
             self._fail(error)
-        if self.receipt is not None:
-            try:
-                self._write_receipt(self.receipt)
-            except OSError as fault:
-                self._fail(fault)
+        try:
+            for receipt, made in self._receipts().items():
+                self._write_receipt(receipt, made)
+        except OSError as fault:
+            self._fail(fault)
         self.log.close()
 
-    def _write_receipt(self, receipt: Path) -> None:
+    def _receipts(self) -> dict[Path, list[Path]]:
+        """Each receipt with the files that it is for."""
+        if self.receipt is None:
+            return {}
+        output, found = self.snakemake.output, {}
+        for name in output.keys():
+            start, _, end = name.rpartition("_")
+            if end == "receipt":
+                parts = [part for part in output.keys() if part.startswith(f"{start}_")]
+                found[Path(output[name])] = [Path(output[part]) for part in parts if part != name]
+        others = {self.receipt, *found, *(path for paths in found.values() for path in paths)}
+        return found | {self.receipt: [made for made in map(Path, output) if made not in others]}
+
+    def _write_receipt(self, receipt: Path, made: list[Path]) -> None:
         params = {key: value for key, value in self.snakemake.params.items() if key != "code"}
         write_receipt(
             receipt,
             artefact="/".join(receipt.parts[2:]).removesuffix(".receipt.json"),
             tier=self.tier,
             inputs=map(Path, self.snakemake.input),
-            outputs=[Path(made) for made in self.snakemake.output if Path(made) != receipt],
+            outputs=made,
             parameters=params | self.facts,
             seed=self.seed,
             code=self.snakemake.params.code,

@@ -299,6 +299,7 @@ def interval_lines(
     value_label: str = "",
     reference: float | None = None,
     columns: int = 2,
+    legend_above: bool = False,
 ) -> Figure:
     """Lines with an interval at each point, such as a rejection rate with its binomial one.
 
@@ -314,6 +315,8 @@ def interval_lines(
         A value to mark by a dashed line, such as the level of a test.
     columns
         Panels in a row, at most.
+    legend_above
+        One legend above all panels, for lines that leave no room in them; else one in each.
 
     Returns
     -------
@@ -351,8 +354,10 @@ def interval_lines(
                 )
                 axis.fill_between(line[x], line[low], line[high], color=colour, alpha=0.2, lw=0)
             axis.set_title(title)
-            if series is not None:
+            if series is not None and not legend_above:
                 axis.legend(fontsize=7)
+        if legend_above:
+            _legend_above(figure)
         _label(figure, axes, x_label, value_label)
     return figure
 

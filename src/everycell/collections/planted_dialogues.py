@@ -1,0 +1,388 @@
+"""Made-up task-oriented dialogues in which satisfaction is planted, with noise and imbalance.
+
+A user looks for a restaurant, a hotel or a train, asks one thing about it, books and says thanks;
+the system asks, offers, answers and confirms. A turn of the system is right, and the user is
+satisfied, or it has one of the faults in `FAULTS`, and the user is not. After a fault the user says
+the same again, up to `TRIES` times. What raters would write down is the planted label, turned
+round with a chosen probability.
+
+The label of a turn is that of abolghasemi2026, section 3.5.4: after the turn of the system and
+before the next turn of the user. Texts and faults are this project's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.user_satisfaction import Sample
+
+#: What a turn of the system can have wrong.
+FAULTS: Mapping[str, str] = {
+    "contradiction": "the right turn, with another value than the user's in one place",
+    "no answer": "the system cannot or does not know",
+    "asked again": "the system asks for what the user has said",
+    "beside the point": "the system speaks of something else",
+}
+#: Times that a user says the same before going on.
+TRIES = 2
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_TIMES = ("11:15", "12:45", "13:30", "17:00", "18:30", "19:45")
+_AREAS = ("north", "south", "east", "west", "centre")
+_PRICES = ("cheap", "moderate", "expensive")
+_COUNTS = tuple("2345678")
+_TOWNS = ("Elmford", "Norwick", "Ashbury", "Port Leven", "Saltmere", "Hollin")
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What the user wants at one point, and how the system serves it.
+
+    Fields are texts with slots in braces; `stated` names the slots that the user gives here.
+    """
+
+    user: tuple[str, ...]
+    right: tuple[str, ...]
+    stated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Domain:
+    values: Mapping[str, tuple[str, ...]]
+    again: Mapping[str, str]
+    steps: tuple[_Step, ...]
+
+
+_THANKS = _Step(
+    ("Thank you, that is all.", "Great, thanks for your help.", "Thanks, bye."),
+    ("You are welcome, goodbye.", "My pleasure. Have a good day!", "Glad to help. Enjoy!"),
+)
+_DOMAINS: Mapping[str, _Domain] = {
+    "restaurant": _Domain(
+        {
+            "food": ("Thai", "Greek", "Lebanese", "Polish", "Korean", "Basque"),
+            "area": _AREAS,
+            "price": _PRICES,
+            "day": _DAYS,
+            "people": _COUNTS,
+            "time": _TIMES,
+            "name": ("Blue Kettle", "Olive Yard", "Old Granary", "Red Plum", "Salt House"),
+            "ask": ("a terrace", "a vegan menu", "high chairs", "live music"),
+        },
+        {
+            "food": "What kind of food would you like?",
+            "area": "Which part of town do you have in mind?",
+            "price": "What price range are you looking for?",
+            "day": "On which day shall I book?",
+            "people": "For how many people is that?",
+            "time": "At what time would you like the table?",
+        },
+        (
+            _Step(
+                (
+                    "I am looking for a place that serves {food} food in the {area}.",
+                    "Can you find me a {food} restaurant in the {area} of town?",
+                ),
+                (
+                    "There are some {food} places in the {area}. Any price range?",
+                    "Sure, {food} food in the {area}. What would you like to spend?",
+                ),
+                ("food", "area"),
+            ),
+            _Step(
+                ("It should be {price}.", "In the {price} range, please."),
+                (
+                    "{name} is a {price} {food} restaurant in the {area}. Shall I book a table?",
+                    "How about {name}? It is {price} and in the {area}.",
+                ),
+                ("price",),
+            ),
+            _Step(
+                ("Does it have {ask}?", "Do you know whether they have {ask}?"),
+                ("Yes, {name} has {ask}.", "They do have {ask}. Anything else about {name}?"),
+            ),
+            _Step(
+                (
+                    "Please book a table for {people} people on {day} at {time}.",
+                    "I would like a table on {day} at {time}, {people} people.",
+                ),
+                (
+                    "Done: {name}, {day} at {time}, {people} people. Your reference is {code}.",
+                    "Your table for {people} at {name} is booked for {day}, {time}. It is {code}.",
+                ),
+                ("people", "day", "time"),
+            ),
+            _THANKS,
+        ),
+    ),
+    "hotel": _Domain(
+        {
+            "area": _AREAS,
+            "price": _PRICES,
+            "stars": ("two", "three", "four", "five"),
+            "day": _DAYS,
+            "people": _COUNTS,
+            "nights": _COUNTS,
+            "name": ("Linden Court", "Harbour Inn", "Mill Lodge", "Swan Rooms", "Castle View"),
+            "ask": ("free parking", "wireless internet", "a lift", "a pool"),
+        },
+        {
+            "area": "Where in town would you like to stay?",
+            "price": "Do you have a price range in mind?",
+            "stars": "How many stars should it have?",
+            "day": "From which day would you like the room?",
+            "people": "How many guests will there be?",
+            "nights": "How many nights will you stay?",
+        },
+        (
+            _Step(
+                (
+                    "I need a {price} hotel in the {area}.",
+                    "We want to stay in the {area} of town, somewhere {price}.",
+                ),
+                (
+                    "I have several {price} hotels in the {area}. How many stars?",
+                    "In the {area} there is a choice of {price} ones. Does the rating matter?",
+                ),
+                ("price", "area"),
+            ),
+            _Step(
+                ("A {stars} star one.", "It should have {stars} stars."),
+                (
+                    "{name} has {stars} stars, is {price} and lies in the {area}.",
+                    "I can offer {name}, {stars} stars, in the {area}. Would you like a room?",
+                ),
+                ("stars",),
+            ),
+            _Step(
+                ("Is there {ask}?", "Does this hotel have {ask}?"),
+                ("Yes, there is {ask} at {name}.", "{name} has {ask}. May I book it for you?"),
+            ),
+            _Step(
+                (
+                    "Book it for {people} people and {nights} nights from {day}.",
+                    "Yes, a room from {day}, {nights} nights, for {people} of us.",
+                ),
+                (
+                    "It is booked: {nights} nights from {day} for {people} people. Code {code}.",
+                    "{name} expects {people} guests on {day} for {nights} nights, code {code}.",
+                ),
+                ("people", "nights", "day"),
+            ),
+            _THANKS,
+        ),
+    ),
+    "train": _Domain(
+        {
+            "start": _TOWNS,
+            "goal": _TOWNS,
+            "day": _DAYS,
+            "time": _TIMES,
+            "people": _COUNTS,
+            "name": ("EX204", "EX317", "RB88", "RB151", "IC905"),
+            "ask": ("a dining car", "room for bicycles", "power sockets", "a quiet coach"),
+        },
+        {
+            "start": "Where do you leave from?",
+            "goal": "Where would you like to go?",
+            "day": "On which day will you travel?",
+            "time": "When do you want to leave?",
+            "people": "How many tickets do you need?",
+        },
+        (
+            _Step(
+                (
+                    "I want to go by train from {start} to {goal}.",
+                    "Which trains run from {start} to {goal}?",
+                ),
+                (
+                    "Many trains run from {start} to {goal}. Which day and time suit you?",
+                    "From {start} to {goal}, gladly. When will that be?",
+                ),
+                ("start", "goal"),
+            ),
+            _Step(
+                ("On {day}, after {time}.", "{day}, and I cannot leave before {time}."),
+                (
+                    "{name} leaves {start} on {day} just after {time}. Do you want a ticket?",
+                    "On {day} there is {name}, a little later than {time}.",
+                ),
+                ("day", "time"),
+            ),
+            _Step(
+                ("Does it have {ask}?", "And is there {ask} on board?"),
+                ("Yes, {name} has {ask}.", "There is {ask} on {name}. Shall I book?"),
+            ),
+            _Step(
+                ("{people} tickets, please.", "Please book seats for {people} people."),
+                (
+                    "{people} tickets for {name} on {day} are yours, reference {code}.",
+                    "I have booked {people} seats from {start} to {goal}. Your code is {code}.",
+                ),
+                ("people",),
+            ),
+            _THANKS,
+        ),
+    ),
+}
+_NO_ANSWER = (
+    "I am afraid I cannot do that at the moment.",
+    "Sorry, I have no information on that.",
+    "Something went wrong with my search, please try later.",
+    "I could not find anything like that.",
+)
+_BESIDE = (
+    "The museum opens at ten and is free on Sundays.",
+    "Your taxi will be a white van.",
+    "There are three cinemas in town. Which films do you like?",
+    "The weather is fine all week.",
+)
+_COMPLAINTS = (
+    "That is not what I asked. {said}",
+    "No. {said}",
+    "Please listen: {said}",
+    "Once more: {said}",
+)
+
+
+@dataclass(frozen=True)
+class PlantedDialogues:
+    """Samples whose satisfaction is known.
+
+    Attributes
+    ----------
+    samples : tuple of Sample
+        One a turn of the system, from the first to the last of each dialogue. `satisfied` is the
+        observed label, with noise.
+    truth : pandas.DataFrame
+        A row a sample, in the same order: `id`, `dialogue` (samples of one share their beginning,
+        so a split must not part them), `turn` (1 or more), `satisfied` (planted), `fault` (one of
+        `FAULTS`, or "").
+    """
+
+    samples: tuple[Sample, ...]
+    truth: pd.DataFrame
+
+
+def plant_dialogues(
+    dialogues: int = 100,
+    *,
+    dissatisfied: float = 0.1,
+    noise: float = 0.0,
+    seed: int = 0,
+    benchmark: str = "planted",
+) -> PlantedDialogues:
+    """Make dialogues with planted satisfaction.
+
+    Parameters
+    ----------
+    dialogues : int
+        1 or more. Each gives five samples or more.
+    dissatisfied : float
+        Probability of a fault in a turn of the system, from 0 to 1.
+    noise : float
+        Probability that the observed label of a turn is not the planted one, from 0 to 0.5.
+    seed : int
+        0 or more. With the same seed, another noise changes labels alone, no text.
+    benchmark : str
+        Name of the set, and start of each id.
+
+    Returns
+    -------
+    PlantedDialogues
+
+    Raises
+    ------
+    ValueError
+        A number outside its range.
+
+    Examples
+    --------
+    >>> planted = plant_dialogues(40, dissatisfied=0.2, noise=0.1, seed=3)
+    >>> len(planted.samples), planted.samples[1].id, len(planted.samples[1].turns)
+    (256, 'planted/0001/2', 4)
+    >>> bool(planted.truth["satisfied"].mean().round(1) == 0.8)
+    True
+    """
+    for name, value, least, most in (
+        ("dialogues", dialogues, 1, None),
+        ("dissatisfied", dissatisfied, 0, 1),
+        ("noise", noise, 0, 0.5),
+        ("seed", seed, 0, None),
+    ):
+        if not (value >= least and (most is None or value <= most)):
+            allowed = f"{least} or more" if most is None else f"from {least} to {most}"
+            raise ValueError(f"{name} is {value}; give a number {allowed}.")
+    # A stream of its own, so that the noise changes no text.
+    draw, flips = (np.random.default_rng([seed, stream]) for stream in (0, 1))
+    samples, rows = [], []
+    for number in range(1, dialogues + 1):
+        turns: list[tuple[str, str]] = []
+        for turn, (user, system, fault) in enumerate(_dialogue(dissatisfied, draw), start=1):
+            turns += [("USER", user), ("SYSTEM", system)]
+            key = f"{benchmark}/{number:04}/{turn}"
+            satisfied = not fault
+            observed = satisfied != bool(flips.random() < noise)
+            samples.append(Sample(key, benchmark, tuple(turns), observed))
+            rows.append((key, f"{benchmark}/{number:04}", turn, satisfied, fault))
+    columns = ["id", "dialogue", "turn", "satisfied", "fault"]
+    return PlantedDialogues(tuple(samples), pd.DataFrame(rows, columns=columns))
+
+
+def _dialogue(dissatisfied: float, draw: np.random.Generator) -> list[tuple[str, str, str]]:
+    """Exchanges of one dialogue: turn of the user, turn of the system, fault or ""."""
+    domain = _DOMAINS[_pick(tuple(_DOMAINS), draw)]
+    wanted = {slot: _pick(values, draw) for slot, values in domain.values.items()}
+    if "goal" in wanted:
+        wanted["goal"] = _other(domain.values["goal"], wanted["start"], draw)
+    wanted["code"] = "".join(str(digit) for digit in draw.integers(0, 10, 6))
+    exchanges: list[tuple[str, str, str]] = []
+    known: list[str] = []
+    for step in domain.steps:
+        said = _pick(step.user, draw).format(**wanted)
+        known += step.stated
+        for attempt in range(1 + TRIES):
+            user = said if attempt == 0 else _pick(_COMPLAINTS, draw).format(said=said)
+            right = _pick(step.right, draw)
+            wrong = bool(draw.random() < dissatisfied)
+            system, fault = (
+                _wrong(right, wanted, known, domain, draw)
+                if wrong
+                else (right.format(**wanted), "")
+            )
+            exchanges.append((user, system, fault))
+            if not fault:
+                break
+    return exchanges
+
+
+def _wrong(
+    right: str,
+    wanted: Mapping[str, str],
+    known: list[str],
+    domain: _Domain,
+    draw: np.random.Generator,
+) -> tuple[str, str]:
+    """A turn with a fault that can be had here, and the fault."""
+    repeated = [slot for slot in known if f"{{{slot}}}" in right]
+    fault = _pick([name for name in FAULTS if name != "contradiction" or repeated], draw)
+    if fault == "contradiction":
+        slot = _pick(repeated, draw)
+        return right.format(
+            **wanted | {slot: _other(domain.values[slot], wanted[slot], draw)}
+        ), fault
+    if fault == "asked again":
+        return domain.again[_pick(known, draw)], fault
+    return _pick(_NO_ANSWER if fault == "no answer" else _BESIDE, draw), fault
+
+
+def _pick(choices, draw: np.random.Generator):
+    return choices[int(draw.integers(len(choices)))]
+
+
+def _other(values: tuple[str, ...], than: str, draw: np.random.Generator) -> str:
+    return _pick([value for value in values if value != than], draw)

@@ -1,0 +1,657 @@
+"""The human step between generated counterfactuals and a test set, as files.
+
+A folder holds it: `KEY` (what each item is; not for annotators), a sheet for each of two
+annotators, on disagreement one for a third, and the guidelines. Sheets are CSV files in the form
+that spreadsheets open well (UTF-8 with a byte order mark, CRLF, one row a dialogue). They are
+blind: counterfactuals stand among real dialogues, in another order for each annotator, under names
+that say nothing.
+
+Source: abolghasemi2026, section 3.5.4 (two annotators, a third on disagreement, two questions,
+counterfactuals mixed among real dialogues) and Tables 3.3 and 3.4.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.user_satisfaction import SYSTEM, Sample
+from everycell.dialogue.counterfactuals import Rewriting, dialogue_text
+from everycell.statistics.agreement import cohens_kappa, percent_agreement
+
+#: File that says what each item of the sheets is.
+KEY = "key.jsonl"
+GUIDELINES = "guidelines.md"
+#: Questions of a sheet, answered by 0 (no) or 1 (yes).
+QUESTIONS: Mapping[str, str] = {
+    "satisfied": "Is the user satisfied after the last utterance of the system?",
+    "coherent": "Does the last utterance of the system fit what was said before?",
+}
+COLUMNS = ("item", "dialogue", *QUESTIONS, "comment")
+#: The first two answer every question; the third what they disagree on.
+ANNOTATORS = (1, 2, 3)
+
+_GUIDELINES = """\
+# Guidelines
+
+Each row of your sheet is a dialogue between a user and a system that finds and books things. Read
+it to its end, then write 0 (no) or 1 (yes) into the columns `satisfied` and `coherent`.
+
+- `satisfied`: put yourself in the user's place, after the last utterance of the system and before
+  saying anything else. 1 if the system understood what the user wants and met it, in whole or in
+  part, asked for what it must know, or said how it can be had. 0 if it misunderstood, could not do
+  it, or left it open.
+- `coherent`: 1 if the last utterance belongs to this dialogue; 0 if it speaks of something else,
+  such as a restaurant where the user asked for a hotel. A useless utterance can be coherent.
+
+Judge the last utterance alone; what went wrong before does not count if it is mended now. Write
+what you like into `comment`. Change nothing else, add and remove no rows (sorting them is fine),
+save as CSV (UTF-8), and speak with no other annotator until all are done.
+"""
+
+
+class SheetError(Exception):
+    """A sheet or its folder cannot be used; the message names the file, row and item."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A dialogue in the pool.
+
+    Attributes
+    ----------
+    name : str
+        As the sheets call it.
+    sample : Sample
+        A real dialogue with its label, or a counterfactual with the label that it is meant to have.
+    counterfactual : bool
+    fault : str
+        Why a counterfactual cannot be shown (`everycell.dialogue.counterfactuals.FAULTS`), or "".
+        Such an item stands on no sheet, and counts as one that was not flipped.
+    """
+
+    name: str
+    sample: Sample
+    counterfactual: bool
+    fault: str = ""
+
+
+def read_dialogues(path: Path, *, rewritten: bool = False) -> pd.DataFrame:
+    """Read dialogues, or rewritings of their last utterance, from a file.
+
+    Parameters
+    ----------
+    path : Path
+        Parquet, as the workflow writes it, or JSON lines (``.jsonl``).
+    rewritten : bool
+        Whether it has rewritings, with a column `text`; `fault` and `raw` may be missing.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `everycell.collections.user_satisfaction.frame_samples` takes it, and with `rewritten`
+        as `everycell.dialogue.counterfactuals.frame_rewritings` does.
+
+    Raises
+    ------
+    SheetError
+        A file that cannot be read, or lacks a column; a label that is neither true nor false, nor
+        0 or 1; a text that is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "mine.jsonl"
+    >>> row = {"id": "1", "benchmark": "toy", "turns": [["SYSTEM", "At 8."]], "satisfied": 1}
+    >>> _ = path.write_text(json.dumps(row))
+    >>> read_dialogues(path).to_numpy().tolist()
+    [['1', 'toy', [['SYSTEM', 'At 8.']], True]]
+    """
+    try:
+        if path.suffix == ".jsonl":
+            lines = path.read_text(encoding="utf-8").splitlines()
+            frame = pd.DataFrame([json.loads(line) for line in lines if line.strip()])
+        else:
+            frame = pd.read_parquet(path)
+    except FileNotFoundError:
+        raise SheetError(f"There is no file {path}; name Parquet or JSON lines.") from None
+    except (OSError, ValueError) as error:
+        raise SheetError(
+            f"{path}: is neither Parquet nor, as .jsonl, JSON lines ({error}); name such a file."
+        ) from None
+    needed = ["id", "benchmark", "turns", "satisfied", *["text"] * rewritten]
+    for column in needed:
+        if column not in frame:
+            raise SheetError(f"{path}: lacks {column!r}; each row needs {', '.join(needed)}.")
+    for number, row in enumerate(frame.to_dict("records"), start=1):
+        if row["satisfied"] not in (0, 1):
+            raise SheetError(
+                f"{path}, row {number}: `satisfied` is {row['satisfied']!r}; allowed is true or "
+                "false (or 1 or 0)."
+            )
+        if rewritten and not isinstance(row["text"], str):
+            raise SheetError(f"{path}, row {number}: `text` is {row['text']!r}; give a text.")
+        if not all(
+            len(turn) == 2 and all(isinstance(x, str) for x in turn) for turn in row["turns"]
+        ):
+            raise SheetError(
+                f"{path}, row {number}: `turns` is {str(row['turns'])[:60]}; allowed is a list of "
+                "pairs of speaker and text."
+            )
+    frame["satisfied"] = frame["satisfied"].astype(bool)
+    frame["id"] = frame["id"].astype(str)
+    for column, default in (("fault", ""), ("raw", "")):
+        if rewritten and column not in frame:
+            frame[column] = default
+    return frame
+
+
+def draw_real(
+    real: Sequence[Sample], rewritings: Sequence[Rewriting], *, number: int, seed: int
+) -> list[Sample]:
+    """Draw real dialogues to stand among counterfactuals.
+
+    Those that are the original of a counterfactual are taken only where there are no others, since
+    beside each other the two give away which is which.
+
+    Parameters
+    ----------
+    real
+        What there is.
+    rewritings
+        The counterfactuals.
+    number : int
+        How many are wanted; where there are fewer, all are taken.
+    seed : int
+        Of the draw.
+
+    Examples
+    --------
+    >>> samples = [Sample(name, "toy", (("SYSTEM", f"At {name}."),), True) for name in "abc"]
+    >>> drawn = draw_real(samples, [Rewriting(samples[0], "", "", "")], number=2, seed=1)
+    >>> sorted(sample.id for sample in drawn)
+    ['b', 'c']
+    """
+    # By their words: the same dialogue may have another id in another file.
+    originals = {made.sample.turns for made in rewritings}
+    order = sorted(real, key=lambda sample: (sample.benchmark, sample.id))
+    random.Random(seed).shuffle(order)
+    # A stable sort: within both kinds the drawn order stays.
+    order.sort(key=lambda sample: sample.turns in originals)
+    return order[:number]
+
+
+def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed: int) -> list[Item]:
+    """Put counterfactuals and real dialogues into one pool, under names that say nothing.
+
+    Parameters
+    ----------
+    rewritings
+        One or more; those with a fault are kept, but stand on no sheet.
+    real
+        Dialogues as they are; none is allowed.
+    seed : int
+        Of the names.
+
+    Returns
+    -------
+    list of Item
+        In the order of their names.
+
+    Raises
+    ------
+    SheetError
+        No counterfactual without a fault, or an id that comes twice.
+
+    Examples
+    --------
+    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
+    >>> made = Rewriting(Sample("1", "toy", turns, True), "No taxi.", "", "")
+    >>> items = make_items([made], [Sample("2", "toy", turns, True)], seed=1)
+    >>> [(item.name, item.sample.id, item.sample.satisfied) for item in items]
+    [('d0001', '2', True), ('d0002', '1-cf', False)]
+    """
+    items = [
+        Item(
+            "",
+            replace(
+                made.sample,
+                id=f"{made.sample.id}-cf",
+                turns=(*made.sample.turns[:-1], (SYSTEM, made.text)),
+                satisfied=not made.sample.satisfied,
+            ),
+            True,
+            made.fault,
+        )
+        for made in rewritings
+    ]
+    if all(item.fault for item in items):
+        raise SheetError(
+            f"None of the {len(items)} counterfactuals can be shown to annotators; generate some "
+            "that have no fault."
+        )
+    items += [Item("", sample, False) for sample in real]
+    counts = Counter((item.sample.benchmark, item.sample.id) for item in items)
+    (benchmark, name), most = counts.most_common(1)[0]
+    if most > 1:
+        raise SheetError(
+            f"The dialogue {name} of {benchmark} comes {most} times; allowed is each one once, so "
+            "remove the others."
+        )
+    # Sorted first, so that the names do not hang on the order of what is given.
+    items.sort(key=lambda item: (item.sample.benchmark, item.sample.id))
+    random.Random(seed).shuffle(items)
+    return [replace(item, name=f"d{number:04}") for number, item in enumerate(items, start=1)]
+
+
+def write_sheets(folder: Path, items: Sequence[Item], *, seed: int) -> list[Path]:
+    """Write key, guidelines and the sheets of the first two annotators.
+
+    Parameters
+    ----------
+    folder : Path
+        New, or without a key: what annotators have filled in is never overwritten.
+    items
+        Of `make_items`.
+    seed : int
+        Of the order of each sheet.
+
+    Returns
+    -------
+    list of Path
+        The two sheets.
+
+    Raises
+    ------
+    SheetError
+        The folder has a key.
+    OSError
+        No space or no permission.
+    """
+    if (folder / KEY).exists():
+        raise SheetError(
+            f"{folder} has sheets already, which may be filled in; name another folder."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    sheets = [_write_sheet(folder, annotator, items, seed) for annotator in ANNOTATORS[:2]]
+    _replace(folder / GUIDELINES, _GUIDELINES.encode())
+    lines = [
+        json.dumps(
+            {
+                "item": item.name,
+                "id": item.sample.id,
+                "benchmark": item.sample.benchmark,
+                "turns": item.sample.turns,
+                "satisfied": item.sample.satisfied,
+                "counterfactual": item.counterfactual,
+                "fault": item.fault,
+                "seed": seed,
+            },
+            ensure_ascii=False,
+        )
+        for item in items
+    ]
+    # Last, since a folder with a key is one that is complete.
+    _replace(folder / KEY, ("\n".join(lines) + "\n").encode())
+    return sheets
+
+
+def sheet_path(folder: Path, annotator: int) -> Path:
+    """File of an annotator's sheet.
+
+    Examples
+    --------
+    >>> sheet_path(Path("mine"), 3).as_posix()
+    'mine/annotator-3.csv'
+    """
+    return folder / f"annotator-{annotator}.csv"
+
+
+def _write_sheet(folder: Path, annotator: int, items: Sequence[Item], seed: int) -> Path:
+    shown = sorted((item for item in items if not item.fault), key=lambda item: item.name)
+    random.Random(f"{seed} {annotator}").shuffle(shown)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({"item": item.name, "dialogue": dialogue_text(item.sample)} for item in shown)
+    path = sheet_path(folder, annotator)
+    # Without the mark, Excel takes UTF-8 for an older encoding.
+    _replace(path, text.getvalue().encode("utf-8-sig"))
+    return path
+
+
+def _replace(path: Path, content: bytes) -> None:
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_bytes(content)
+    partial.replace(path)
+
+
+def read_items(folder: Path) -> list[Item]:
+    """Items of a folder's key.
+
+    Raises
+    ------
+    SheetError
+        No key, or one that was edited.
+    """
+    return _read_key(folder)[0]
+
+
+def _read_key(folder: Path) -> tuple[list[Item], int]:
+    path = folder / KEY
+    if not path.is_file():
+        raise SheetError(
+            f"{folder} has no {KEY}; name the folder that `everycell annotation sheets` wrote."
+        )
+    items, seed = [], 0
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            turns = tuple((speaker, text) for speaker, text in row["turns"])
+            sample = Sample(row["id"], row["benchmark"], turns, row["satisfied"])
+            items.append(Item(row["item"], sample, row["counterfactual"], row["fault"]))
+            seed = row["seed"]
+        except (ValueError, KeyError, TypeError):
+            raise SheetError(
+                f"{path}, line {number}: is no item; the key must stay as it was written, so "
+                "restore it."
+            ) from None
+    return items, seed
+
+
+def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
+    """Read a sheet that was filled in, and check that it is whole.
+
+    Parameters
+    ----------
+    path : Path
+        CSV with commas, semicolons or tabs, as spreadsheets write it; columns in any order, rows
+        in any order, other columns allowed.
+    items
+        What must stand on it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index `item` in the order of `items`, columns `QUESTIONS` with 0 or 1.
+
+    Raises
+    ------
+    SheetError
+        A file that cannot be read, a missing column, an item that is unknown, missing or there
+        twice, a dialogue that was changed (other than in its white space), or an answer that is
+        not 0 or 1.
+    """
+    rows = _rows(path)
+    known = {item.name: item for item in items}
+    found: dict[str, tuple[int, dict[str, int]]] = {}
+    for number, row in rows:
+        name = row["item"].strip()
+        where = f"{path}, row {number}"
+        if name not in known:
+            raise SheetError(
+                f"{where}: has the item {name!r}, which is none of this sheet's {len(known)}; "
+                "restore the name that was there."
+            )
+        if name in found:
+            raise SheetError(
+                f"{where}: has the item {name}, as row {found[name][0]} has; keep one of the two."
+            )
+        if row["dialogue"].split() != dialogue_text(known[name].sample).split():
+            raise SheetError(
+                f"{where}: the dialogue of item {name} was changed; restore it (the sheet is made "
+                "anew by `everycell annotation sheets` with the same seed, in another folder)."
+            )
+        answers = {question: row[question].strip() for question in QUESTIONS}
+        for question, answer in answers.items():
+            if answer not in ("0", "1"):
+                told = f"is {answer!r}" if answer else "is empty"
+                raise SheetError(
+                    f"{where}: `{question}` of item {name} {told}; allowed is 0 (no) or 1 (yes)."
+                )
+        found[name] = number, {question: int(answer) for question, answer in answers.items()}
+    missing = [name for name in known if name not in found]
+    if missing:
+        raise SheetError(
+            f"{path}: lacks {len(missing)} of {len(known)} items ({', '.join(missing[:5])}"
+            f"{', ...' if len(missing) > 5 else ''}); restore their rows."
+        )
+    frame = pd.DataFrame([found[name][1] for name in known], index=list(known), dtype=int)
+    return frame.rename_axis("item")
+
+
+def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+    """Rows with their numbers as a spreadsheet counts them, without empty ones."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise SheetError(f"There is no sheet {path}; put the annotator's file there.") from None
+    except UnicodeDecodeError:
+        raise SheetError(
+            f"{path}: is no UTF-8 text; save it in the spreadsheet as CSV UTF-8."
+        ) from None
+    header = text.partition("\n")[0]
+    separator = max(",;\t", key=header.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
+    except csv.Error as error:
+        raise SheetError(
+            f"{path}: is no CSV ({error}); open it in a spreadsheet and save it as CSV UTF-8."
+        ) from None
+    names = [name.strip() for name in rows[0]] if rows else []
+    lacking = [column for column in ("item", "dialogue", *QUESTIONS) if column not in names]
+    if lacking:
+        raise SheetError(
+            f"{path}: lacks the column {lacking[0]!r}; the first row must name the columns "
+            f"{', '.join(COLUMNS)}."
+        )
+    return [
+        (number, dict.fromkeys(names, "") | dict(zip(names, row, strict=False)))
+        for number, row in enumerate(rows[1:], start=2)
+        if any(cell.strip() for cell in row)
+    ]
+
+
+def disagreements(first: pd.DataFrame, second: pd.DataFrame) -> list[str]:
+    """Items that two annotators answer differently, in either question.
+
+    Examples
+    --------
+    >>> first = pd.DataFrame({"satisfied": [1, 0], "coherent": [1, 1]}, index=["d1", "d2"])
+    >>> disagreements(first, first.assign(coherent=[1, 0]))
+    ['d2']
+    """
+    differ = (first != second.loc[first.index, first.columns]).any(axis=1)
+    return list(first.index[differ])
+
+
+def write_third(folder: Path) -> Path | None:
+    """Write the third annotator's sheet: what the first two disagree on; None where they agree.
+
+    Raises
+    ------
+    SheetError
+        A sheet that is not whole, or a third one that is there already.
+    """
+    items, seed = _read_key(folder)
+    shown = _shown(items)
+    path = sheet_path(folder, 3)
+    if path.exists():
+        raise SheetError(
+            f"{path} is there already and may be filled in; remove it to make it anew."
+        )
+    open_ = disagreements(*(read_sheet(sheet_path(folder, n), shown) for n in ANNOTATORS[:2]))
+    if not open_:
+        return None
+    return _write_sheet(folder, 3, [item for item in shown if item.name in open_], seed)
+
+
+def _shown(items: Sequence[Item]) -> list[Item]:
+    return [item for item in items if not item.fault]
+
+
+def read_labels(folder: Path) -> pd.DataFrame:
+    """Labels of a folder whose sheets are filled in.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an item, in the order of the key: `item`, `id`, `benchmark`, `counterfactual`,
+        `fault`, `intended` (label of a real dialogue, or what a counterfactual is meant to have; 0
+        or 1), for each question `satisfied_1`, `satisfied_2`, `coherent_1`, `coherent_2` and the
+        settled `satisfied`, `coherent`: what two of the annotators say. All of these are missing
+        (`pandas.NA`) where there is a fault.
+
+    Raises
+    ------
+    SheetError
+        A sheet that is not whole, or is missing although the first two annotators disagree.
+    """
+    items = read_items(folder)
+    shown = _shown(items)
+    first, second = (read_sheet(sheet_path(folder, number), shown) for number in ANNOTATORS[:2])
+    open_ = disagreements(first, second)
+    path = sheet_path(folder, 3)
+    if open_ and not path.is_file():
+        raise SheetError(
+            f"The annotators disagree on {len(open_)} items and there is no {path}; make it with "
+            "`everycell annotation third` and have it filled in."
+        )
+    settled = first.copy()
+    if open_:
+        third = read_sheet(path, [item for item in shown if item.name in open_])
+        # Where two of three have to agree, the third decides what the first two do not.
+        differ = first.loc[open_] != second.loc[open_]
+        settled.loc[open_] = first.loc[open_].where(~differ, third)
+    labels = pd.DataFrame(
+        [
+            (
+                item.name,
+                item.sample.id,
+                item.sample.benchmark,
+                item.counterfactual,
+                item.fault,
+                int(item.sample.satisfied),
+            )
+            for item in items
+        ],
+        columns=["item", "id", "benchmark", "counterfactual", "fault", "intended"],
+    ).set_index("item")
+    for question in QUESTIONS:
+        labels[f"{question}_1"] = first[question].astype("Int64")
+        labels[f"{question}_2"] = second[question].astype("Int64")
+        labels[question] = settled[question].astype("Int64")
+    return labels.reset_index()
+
+
+def success(labels: pd.DataFrame) -> pd.DataFrame:
+    r"""Share of the generated utterances that flip the label (CSS, Table 3.4).
+
+    .. math:: CSS = 100 \cdot \frac{\text{counterfactuals that are settled as intended}}
+                                    {\text{generated utterances}}
+
+    Parameters
+    ----------
+    labels
+        Of `read_labels`, or a frame with its columns `benchmark`, `counterfactual`, `intended`,
+        `satisfied` and `fault`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `benchmark`, `row` (label of the original: Satisfaction, Dissatisfaction; or
+        Overall), `generated`, `usable` (without a fault), `flipped`, `CSS` (0 to 100; NaN where
+        nothing was generated).
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True,
+    ...                        "intended": [0, 0, 1, 1], "satisfied": [0, 1, 1, pd.NA],
+    ...                        "fault": ["", "", "", "empty"]})
+    >>> success(labels)[["row", "generated", "usable", "flipped", "CSS"]].to_numpy().tolist()[1:]
+    [['Dissatisfaction', 2, 1, 1, 50.0], ['Overall', 4, 3, 2, 50.0]]
+    """
+    made = labels[labels["counterfactual"]]
+    flipped = (made["satisfied"] == made["intended"]).fillna(False).astype(bool)
+    usable = made["fault"] == ""
+    rows = []
+    for benchmark in dict.fromkeys(made["benchmark"]):
+        of_one = made["benchmark"] == benchmark
+        for row, chosen in (
+            ("Satisfaction", of_one & (made["intended"] == 0)),
+            ("Dissatisfaction", of_one & (made["intended"] == 1)),
+            ("Overall", of_one),
+        ):
+            counts = (int(chosen.sum()), int((chosen & usable).sum()))
+            kept = int((chosen & usable & flipped).sum())
+            share = 100 * kept / counts[0] if counts[0] else float("nan")
+            rows.append((benchmark, row, *counts, kept, share))
+    return pd.DataFrame(rows, columns=["benchmark", "row", "generated", "usable", "flipped", "CSS"])
+
+
+def agreement(labels: pd.DataFrame) -> pd.DataFrame:
+    """How far the first two annotators agree (Table 3.3), on counterfactuals and real dialogues.
+
+    Parameters
+    ----------
+    labels
+        Of `read_labels`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `benchmark`, `dialogues` ("counterfactual" or "real"), `question`, `items`,
+        `percent agreement` (0 to 100), `Cohen kappa` (-1 to 1; NaN where each annotator gave one
+        and the same answer throughout) and `as intended`: the share of items (0 to 100) whose
+        settled label is the intended one, which for a real dialogue is its label before.
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True, "fault": "",
+    ...     "intended": [0, 0, 1, 1], "satisfied_1": [0, 0, 1, 1], "satisfied_2": [0, 1, 1, 1],
+    ...     "satisfied": [0, 0, 1, 1], "coherent_1": 1, "coherent_2": 1, "coherent": 1})
+    >>> agreement(labels)[["question", "percent agreement", "Cohen kappa"]].to_numpy().tolist()
+    [['satisfied', 75.0, 0.5], ['coherent', 100.0, nan]]
+    """
+    rows = []
+    shown = labels[labels["fault"] == ""]
+    for (benchmark, made), group in shown.groupby(["benchmark", "counterfactual"], sort=False):
+        kind = "counterfactual" if made else "real"
+        for question in QUESTIONS:
+            pair = [group[f"{question}_{number}"].astype(int).tolist() for number in (1, 2)]
+            as_intended = float("nan")
+            if question == "satisfied":
+                as_intended = 100 * float((group[question] == group["intended"]).mean())
+            rows.append(
+                (
+                    *(benchmark, kind, question, len(group)),
+                    percent_agreement(*pair),
+                    cohens_kappa(*pair),
+                    as_intended,
+                )
+            )
+    columns = ["benchmark", "dialogues", "question", "items"]
+    return pd.DataFrame(rows, columns=[*columns, "percent agreement", "Cohen kappa", "as intended"])
+
+
+def confirmed(items: Sequence[Item], labels: pd.DataFrame) -> list[Sample]:
+    """Counterfactuals whose settled label is the one they were meant to have: the CF set.
+
+    As in the thesis the flip alone decides; incoherent ones are found by `labels`.
+
+    Parameters
+    ----------
+    items, labels
+        Of `read_items` and `read_labels`.
+    """
+    kept = labels["counterfactual"] & (labels["satisfied"] == labels["intended"]).fillna(False)
+    names = set(labels.loc[kept.astype(bool), "item"])
+    return [item.sample for item in items if item.name in names]

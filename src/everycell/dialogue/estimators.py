@@ -1,0 +1,206 @@
+"""Tables of satisfaction estimators from what they answered: abolghasemi2026, section 3.6.2.
+
+*Answers* are a frame with a row for each sample and training: `benchmark`, `part` ("main" or "cf"),
+`id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training) and `predicted`
+(whether the estimator says "satisfied"). A counterfactual has its original's id and "-cf".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from everycell.dialogue.satisfaction import (
+    Confusion,
+    confusion,
+    dissatisfaction_steps,
+    jaccard,
+    scores,
+)
+
+#: Test sets of Table 3.6, and the parts that each is made of.
+TEST_SETS = {"Main": ("main",), "CF": ("cf",), "Mixed": ("main", "cf")}
+#: Measures as the print names them.
+MEASURES = ("Acc", "P", "R", "F1")
+ESTIMATOR = ["benchmark", "model", "setup"]
+
+
+def confusions(answers: pd.DataFrame) -> pd.DataFrame:
+    """Right and wrong answers of each training on each test set.
+
+    Parameters
+    ----------
+    answers
+        See the head of this module.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `benchmark`, `test_data`, `model`, `setup`, `seed`, and the fields of `Confusion`. A
+        benchmark without counterfactuals has the test set Main alone.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"benchmark": "toy", "part": ["main", "cf"], "id": ["1", "1-cf"],
+    ...     "satisfied": [True, False], "model": "BERT", "setup": "x1", "seed": 0,
+    ...     "predicted": True})
+    >>> confusions(frame)[["test_data", "satisfied_right", "dissatisfied_wrong"]].values.tolist()
+    [['Main', 1, 0], ['CF', 0, 1], ['Mixed', 1, 1]]
+    """
+    rows = []
+    for names, group in answers.groupby([*ESTIMATOR, "seed"], sort=False):
+        benchmark, model, setup, seed = names
+        for test_data, parts in TEST_SETS.items():
+            chosen = group[group["part"].isin(parts)]
+            if set(parts) <= set(group["part"]):
+                counts = confusion(chosen["satisfied"].tolist(), chosen["predicted"].tolist())
+                rows.append((benchmark, test_data, model, setup, seed, *counts))
+    columns = ["benchmark", "test_data", "model", "setup", "seed", *Confusion._fields]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def measured(counts: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy and macro precision, recall and F1 of each row of `confusions`, in percent.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows' keys, `metric` (of `MEASURES`) and `value`: one row a measure.
+
+    Examples
+    --------
+    What says "satisfied" of each sample of Main, MultiWOZ:
+
+    >>> counts = pd.DataFrame([["MultiWOZ", "Main", "BERT", "x1", 0, 811, 0, 0, 40]], columns=[
+    ...     "benchmark", "test_data", "model", "setup", "seed", *Confusion._fields])
+    >>> measured(counts)["value"].round(2).tolist()
+    [95.3, 47.65, 50.0, 48.8]
+    """
+    keys = [column for column in counts.columns if column not in Confusion._fields]
+    values = [
+        scores(Confusion(*map(int, row)))
+        for row in counts[list(Confusion._fields)].itertuples(index=False)
+    ]
+    wide = counts[keys].assign(
+        **dict(zip(MEASURES, map(list, zip(*values, strict=True)), strict=True))
+    )
+    return wide.melt(id_vars=keys, value_vars=list(MEASURES), var_name="metric")
+
+
+def chosen_setups(valid: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Setup of each model that does best on validation samples, which no table shows.
+
+    Parameters
+    ----------
+    valid
+        Answers to validation samples; `part` does not matter.
+
+    Returns
+    -------
+    dict of (benchmark, model) to str
+        The setup with the highest macro F1, mean over the trainings; the first among equals.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"benchmark": "toy", "part": "valid", "id": ["1", "2"] * 2,
+    ...     "satisfied": [True, False] * 2, "model": "BERT", "setup": ["x1", "x1", "x10", "x10"],
+    ...     "seed": 0, "predicted": [True, True, True, False]})
+    >>> chosen_setups(frame)
+    {('toy', 'BERT'): 'x10'}
+    """
+    table = measured(confusions(valid.assign(part="main")))
+    means = (
+        table[table["metric"] == "F1"].groupby(ESTIMATOR, sort=False)["value"].mean().reset_index()
+    )
+    best: dict[tuple[str, str], str] = {}
+    for names, rows in means.groupby(["benchmark", "model"], sort=False):
+        best[names] = rows["setup"].iloc[int(rows["value"].to_numpy().argmax())]
+    return best
+
+
+def overlap(answers: pd.DataFrame) -> float:
+    """Jaccard similarity of the samples solved in either form (Table 3.7), mean over trainings.
+
+    Parameters
+    ----------
+    answers
+        Of one estimator on one benchmark with counterfactuals.
+
+    Returns
+    -------
+    float
+        0 to 1; NaN where a training solves nothing.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"part": ["main", "main", "cf"], "id": ["1", "2", "1-cf"],
+    ...     "satisfied": [True, True, False], "seed": 0, "predicted": [True, True, False]})
+    >>> overlap(frame)
+    0.5
+    """
+    found = []
+    for _, rows in answers.groupby("seed"):
+        right = rows[rows["satisfied"] == rows["predicted"]]
+        found.append(jaccard(*(right.loc[right["part"] == part, "id"] for part in ("main", "cf"))))
+    return float(np.mean(found))
+
+
+def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
+    """Measures of an estimator while dissatisfied counterfactuals are added (Figures 3.4, 3.5).
+
+    Parameters
+    ----------
+    answers
+        Of one estimator on one benchmark with counterfactuals.
+    orders : int
+        Random orders in which samples are added, 1 or more. They do not depend on the estimator,
+        if its samples are the same and in the same order.
+    seed : int
+        Of the orders.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `percent` (share of dissatisfied samples, from that of Main on in steps of five points),
+        `metric` ("Acc", "F1" or "recall of dissatisfaction", percent), `value` (mean over orders
+        and trainings), and `low` and `high`, within which 95 % of them lie.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"part": ["main"] * 9 + ["cf"], "id": [*"123456789", "1-cf"],
+    ...     "satisfied": [True] * 9 + [False], "seed": 0, "predicted": True})
+    >>> found = growing_share(frame, orders=2, seed=0)
+    >>> found[found["metric"] == "Acc"][["percent", "value"]].round(1).values.tolist()
+    [[0.0, 100.0], [5.0, 90.0], [10.0, 90.0]]
+    """
+    rows = []
+    for number, (_, given) in enumerate(answers.groupby("seed")):
+        main, cf = (given[given["part"] == part] for part in ("main", "cf"))
+        base = confusion(main["satisfied"].tolist(), main["predicted"].tolist())
+        right = ~cf.loc[~cf["satisfied"], "predicted"].to_numpy(dtype=bool)
+        steps = dissatisfaction_steps(
+            base.satisfied_right + base.satisfied_wrong,
+            base.dissatisfied_right + base.dissatisfied_wrong,
+            len(right),
+        )
+        for order in range(orders):
+            shuffled = right[np.random.default_rng([seed, order]).permutation(len(right))]
+            for percent, added in steps:
+                more = int(shuffled[:added].sum())
+                counts = base._replace(
+                    dissatisfied_right=base.dissatisfied_right + more,
+                    dissatisfied_wrong=base.dissatisfied_wrong + added - more,
+                )
+                found = scores(counts)
+                unhappy = counts.dissatisfied_right + counts.dissatisfied_wrong
+                values = {"Acc": found.accuracy, "F1": found.f1}
+                if unhappy:
+                    recall = 100 * counts.dissatisfied_right / unhappy
+                    values["recall of dissatisfaction"] = recall
+                rows += [(number, order, percent, *value) for value in values.items()]
+    table = pd.DataFrame(rows, columns=["seed", "order", "percent", "metric", "value"])
+    groups = table.groupby(["percent", "metric"], sort=False)["value"]
+    mean = groups.mean()
+    # Of equal values mean and quantiles may differ in the last bit.
+    low, high = groups.quantile(0.025).clip(upper=mean), groups.quantile(0.975).clip(lower=mean)
+    return pd.DataFrame({"value": mean, "low": low, "high": high}).reset_index()

@@ -1,0 +1,141 @@
+"""Labels of satisfaction by a language model that is shown two examples (abolghasemi2026, 3.4.2).
+
+Instruction and examples are this project's. As in the thesis, the instruction says what both labels
+mean, and a satisfied example stands before a dissatisfied one; which two it shows is not stated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from everycell.collections.user_satisfaction import SYSTEM, USER, Sample, Turn
+from everycell.text.generation import Message
+
+SATISFIED, DISSATISFIED = "Satisfied", "Dissatisfied"
+_INSTRUCTION = (
+    "You read a conversation between a user and a booking service and judge the last reply of the "
+    f'service. Answer with one word. "{SATISFIED}": the reply shows that the service understood '
+    "the user, and it helps with the request, wholly or in part, or says how it can be met. "
+    f'"{DISSATISFIED}": the reply misses what the user asked for or does not help with it.'
+)
+_QUESTION = "How does the user feel about the last reply?"
+_EXAMPLES: tuple[tuple[tuple[Turn, ...], str], ...] = (
+    (
+        (
+            (USER, "Is there a museum near the harbour that opens on Mondays?"),
+            (SYSTEM, "Yes, the Boat House is open on Mondays from 10 to 5. Shall I get tickets?"),
+        ),
+        SATISFIED,
+    ),
+    (
+        (
+            (USER, "I need two rooms in a quiet hotel from Friday on."),
+            (SYSTEM, "What time would you like to leave by train?"),
+        ),
+        DISSATISFIED,
+    ),
+)
+_LABEL = re.compile(r"\b(?:(dissatisfied|unsatisfied|not satisfied)|(satisfied))\b", re.IGNORECASE)
+
+
+def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
+    """What a language model is asked about a dialogue.
+
+    Parameters
+    ----------
+    turns : sequence of (speaker, text)
+        The last one is the system's.
+
+    Returns
+    -------
+    tuple of Message
+        An instruction, two examples with their answers, and the dialogue.
+
+    Examples
+    --------
+    >>> asked = messages([("USER", "A taxi?"), ("SYSTEM", "At 8.")])
+    >>> [message.role for message in asked]
+    ['system', 'user', 'assistant', 'user', 'assistant', 'user']
+    >>> asked[-1].content.splitlines()[:2]
+    ['USER: A taxi?', 'SYSTEM: At 8.']
+    """
+    found = [Message(role="system", content=_INSTRUCTION)]
+    for example, label in _EXAMPLES:
+        found += [
+            Message(role="user", content=_shown(example)),
+            Message(role="assistant", content=label),
+        ]
+    return (*found, Message(role="user", content=_shown(turns)))
+
+
+def parse_label(answer: str) -> bool | None:
+    """Whether an answer says that the user is satisfied.
+
+    Parameters
+    ----------
+    answer : str
+        What a language model said, of any length.
+
+    Returns
+    -------
+    bool or None
+        None where it names no label, or both: such answers are counted, and taken for wrong.
+
+    Examples
+    --------
+    >>> [parse_label(text) for text in ("Satisfied.", "dissatisfied", "I cannot say", "")]
+    [True, False, None, None]
+    >>> parse_label("Satisfied or dissatisfied?")
+    """
+    found = {bool(match[2]) for match in _LABEL.finditer(answer)}
+    return found.pop() if len(found) == 1 else None
+
+
+def drawn_pairs(
+    main: Sequence[Sample], counterfactual: Sequence[Sample], *, size: int, seed: int
+) -> tuple[list[Sample], list[Sample]]:
+    """Draw samples with their counterfactuals, which stand for both test sets.
+
+    Parameters
+    ----------
+    main, counterfactual
+        Test sets; a counterfactual has its original's id and "-cf".
+    size : int
+        Samples of each, 1 or more; where there are fewer pairs, all are taken.
+    seed : int
+
+    Returns
+    -------
+    list of Sample, list of Sample
+        In the order of `main`.
+
+    Raises
+    ------
+    ValueError
+        A size below 1, or no pair.
+
+    Examples
+    --------
+    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
+    >>> main = [Sample(f"{n}", "toy", turns, True) for n in range(3)]
+    >>> others = [Sample(f"{n}-cf", "toy", turns, False) for n in (0, 2)]
+    >>> [[each.id for each in part] for part in drawn_pairs(main, others, size=9, seed=0)]
+    [['0', '2'], ['0-cf', '2-cf']]
+    """
+    others = {each.id: each for each in counterfactual}
+    pairs = [(each, others[f"{each.id}-cf"]) for each in main if f"{each.id}-cf" in others]
+    if size < 1 or not pairs:
+        raise ValueError(
+            f"{size} of {len(pairs)} pairs of a sample and its counterfactual are to be drawn: "
+            "there must be one or more of both; give a larger size, or the samples of one set."
+        )
+    rows = np.random.default_rng(seed).permutation(len(pairs))[:size]
+    first, second = zip(*(pairs[row] for row in sorted(rows)), strict=True)
+    return list(first), list(second)
+
+
+def _shown(turns: Sequence[Turn]) -> str:
+    return "\n".join([*(f"{speaker}: {text}" for speaker, text in turns), _QUESTION])

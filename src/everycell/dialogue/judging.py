@@ -1,0 +1,281 @@
+"""Stand-ins for the people who say whether a generated utterance leaves its user satisfied.
+
+No machine here can replace them. `Judge` learns from utterances that people labelled, one model a
+part of the dialogues, and judges a dialogue only by models that have not seen it. What it is worth
+is to be measured on utterances that people labelled too, and against controls: what it says of
+utterances that nobody changed. `says_it_cannot` is a rule that needs no learning.
+
+Both look at the last utterance of the system alone, so they can tell a refusal from an answer and
+nothing more.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from statsmodels.stats.proportion import proportion_confint
+
+from everycell.collections.user_satisfaction import Sample
+from everycell.dialogue.annotation import success
+from everycell.dialogue.counterfactuals import Rewriting
+
+#: Parts of the dialogues, if the caller names no number.
+FOLDS = 10
+
+_CANNOT = re.compile(
+    r"\b(can ?not|can['’]t|unable|not sure|(?:do not|don['’]t) have)\b", re.IGNORECASE
+)
+
+
+def says_it_cannot(utterance: str) -> bool:
+    """Whether an utterance has one of five phrases of a service that cannot help.
+
+    The phrases (cannot, can't, unable, not sure, don't have) were picked by looking at the released
+    counterfactuals of MultiWOZ, so a measure on these says how uniform they are, not how well the
+    rule would do elsewhere.
+
+    Examples
+    --------
+    >>> says_it_cannot("I'm not sure about the parking."), says_it_cannot("It is free.")
+    (True, False)
+    """
+    return bool(_CANNOT.search(utterance))
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Models that tell satisfied from dissatisfied by the words of the last utterance.
+
+    Attributes
+    ----------
+    models : tuple of sklearn.pipeline.Pipeline
+        Logistic regression on TF-IDF of words and pairs of words, a model a part of the dialogues
+        that was left out.
+    part : mapping of str to int
+        Dialogue -> place in `models` of the one that has not seen it.
+    """
+
+    models: tuple[Pipeline, ...]
+    part: Mapping[str, int]
+
+    def satisfied(
+        self, utterances: Sequence[str], dialogues: Sequence[str]
+    ) -> npt.NDArray[np.bool_]:
+        """Say of each utterance whether it satisfies.
+
+        Parameters
+        ----------
+        utterances, dialogues
+            Last utterance, and the dialogue that it is of; of the same length. A dialogue that
+            the judge has not seen is judged by the first model.
+
+        Returns
+        -------
+        numpy.ndarray of bool
+        """
+        if len(utterances) != len(dialogues):
+            raise ValueError(
+                f"There are {len(utterances)} utterances and {len(dialogues)} dialogues; give one "
+                "dialogue for each utterance."
+            )
+        parts = np.array([self.part.get(dialogue, 0) for dialogue in dialogues], dtype=int)
+        texts = np.array(utterances, dtype=object)
+        found = np.zeros(len(texts), dtype=bool)
+        for number, model in enumerate(self.models):
+            chosen = parts == number
+            if chosen.any():
+                found[chosen] = model.predict(texts[chosen])
+        return found
+
+
+def train_judge(
+    utterances: Sequence[str],
+    satisfied: Sequence[bool],
+    dialogues: Sequence[str],
+    *,
+    folds: int = FOLDS,
+) -> Judge:
+    """Learn from labelled utterances, one model a part of the dialogues that is left out.
+
+    Classes weigh the same whatever their share.
+
+    Parameters
+    ----------
+    utterances, satisfied, dialogues
+        Last utterance of the system, its label, and the dialogue that it is of; equally long. All
+        samples that share a beginning have the same dialogue.
+    folds : int
+        2 or more, and no more than there are dialogues.
+
+    Raises
+    ------
+    ValueError
+        Lists of different length, too few dialogues, or a part without which one label is missing.
+
+    Examples
+    --------
+    >>> good, bad = "It is booked.", "I cannot book it."
+    >>> judge = train_judge([good, bad] * 4, [True, False] * 4, list("aabbccdd"), folds=2)
+    >>> judge.satisfied(["I cannot say.", "Booked."], ["a", "new"]).tolist()
+    [False, True]
+    """
+    if not len(utterances) == len(satisfied) == len(dialogues):
+        raise ValueError(
+            f"There are {len(utterances)} utterances, {len(satisfied)} labels and "
+            f"{len(dialogues)} dialogues; give one label and one dialogue for each utterance."
+        )
+    number = len(set(dialogues))
+    if not 2 <= folds <= number:
+        raise ValueError(f"folds is {folds} for {number} dialogues; give from 2 to {number}.")
+    texts = np.array(utterances, dtype=object)
+    labels = np.array(satisfied, dtype=bool)
+    part, models = {}, []
+    splits = GroupKFold(folds).split(texts, labels, dialogues)
+    for place, (seen, left_out) in enumerate(splits):
+        if len(set(labels[seen])) < 2:
+            raise ValueError(
+                f"Without part {place + 1} of {folds} all utterances have one label; give more "
+                "dialogues or fewer folds."
+            )
+        part |= {dialogues[row]: place for row in left_out}
+        model = make_pipeline(
+            TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True),
+            LogisticRegression(C=10, class_weight="balanced", max_iter=1000),
+        )
+        models.append(model.fit(texts[seen], labels[seen]))
+    return Judge(tuple(models), part)
+
+
+def unchanged(samples: Sequence[Sample]) -> list[Rewriting]:
+    """Samples as they are, as if that were a rewriting: what a judge flips here, it errs about.
+
+    Examples
+    --------
+    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> unchanged([sample])[0].text
+    'At 8.'
+    """
+    return [Rewriting(sample, sample.turns[-1][1], "", "") for sample in samples]
+
+
+def exchanged(
+    samples: Sequence[Sample], pool: Sequence[Sample], dialogue: Callable[[Sample], str], seed: int
+) -> list[Rewriting]:
+    """Samples with a last utterance of another dialogue: what flips here needed no rewriting.
+
+    Parameters
+    ----------
+    samples
+        What is rewritten.
+    pool
+        Whence utterances are drawn, of any label; one is needed that is of another dialogue.
+    dialogue
+        Name of a sample's dialogue.
+    seed : int
+        With the id of a sample it gives the draw.
+
+    Examples
+    --------
+    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
+    >>> other = Sample("2", "toy", (("USER", "A room?"), ("SYSTEM", "For whom?")), True)
+    >>> made = exchanged([Sample("1", "toy", turns, True)], [other], lambda s: s.turns[0][1], 1)
+    >>> made[0].text
+    'For whom?'
+    """
+    found = []
+    for sample in samples:
+        others = [other for other in pool if dialogue(other) != dialogue(sample)]
+        drawn = random.Random(f"{seed} {sample.id}").choice(others)
+        found.append(Rewriting(sample, drawn.turns[-1][1], "", ""))
+    return found
+
+
+def judged(
+    rewritings: Sequence[Rewriting], judge: Judge, dialogue: Callable[[Sample], str]
+) -> pd.DataFrame:
+    """What a judge says of rewritings.
+
+    Parameters
+    ----------
+    rewritings
+        Those with a fault are not judged, but counted.
+    judge
+        Of `train_judge`.
+    dialogue
+        Name of a sample's dialogue, as the judge knows it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `id`, `benchmark`, `counterfactual` (True), `fault`, `intended` and `satisfied`
+        (missing where there is a fault), as `everycell.dialogue.annotation.success` takes them.
+
+    Examples
+    --------
+    >>> judge = train_judge(["Booked.", "I cannot."] * 2, [True, False] * 2, list("aabb"), folds=2)
+    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> made = [Rewriting(sample, "I cannot.", "", ""), Rewriting(sample, "", "empty", "")]
+    >>> judged(made, judge, lambda sample: "a")["satisfied"].tolist()
+    [0, <NA>]
+    """
+    frame = pd.DataFrame(
+        {
+            "id": [made.sample.id for made in rewritings],
+            "benchmark": [made.sample.benchmark for made in rewritings],
+            "counterfactual": True,
+            "fault": [made.fault for made in rewritings],
+            "intended": [int(not made.sample.satisfied) for made in rewritings],
+        }
+    )
+    usable = [made for made in rewritings if not made.fault]
+    said = judge.satisfied(
+        [made.text for made in usable], [dialogue(made.sample) for made in usable]
+    )
+    frame["satisfied"] = pd.Series(pd.NA, index=frame.index, dtype="Int64")
+    frame.loc[frame["fault"] == "", "satisfied"] = said.astype(int)
+    return frame
+
+
+def compare_generators(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Success of several generators, with 95 % intervals (Wilson).
+
+    Parameters
+    ----------
+    labels
+        Generator -> labels as `everycell.dialogue.annotation.success` takes them, all of one
+        benchmark.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `generator`, `row`, `metric`, `value`, where the metrics are `generated`, `usable`,
+        `flipped`, `CSS`, `low`, `high` (the last three 0 to 100).
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True, "fault": "",
+    ...                        "intended": [0, 0, 1, 1], "satisfied": [0, 1, 1, 1]})
+    >>> found = compare_generators({"toy": labels}).set_index(["row", "metric"])["value"]
+    >>> found["Overall"].round(1).tolist()
+    [4.0, 4.0, 3.0, 75.0, 30.1, 95.4]
+    """
+    rows = []
+    for generator, of_one in labels.items():
+        for found in success(of_one).to_dict("records"):
+            low, high = proportion_confint(found["flipped"], found["generated"], method="wilson")
+            found |= {"low": 100 * low, "high": 100 * high}
+            rows += [
+                (generator, found["row"], metric, found[metric])
+                for metric in ("generated", "usable", "flipped", "CSS", "low", "high")
+            ]
+    return pd.DataFrame(rows, columns=["generator", "row", "metric", "value"])

@@ -1,0 +1,425 @@
+r"""ASAP: satisfaction over the turns of a dialogue as a Hawkes process.
+
+abolghasemi2026 (section 3.5.3) only names the system, its Hawkes process, and its source: Ye, Hu
+and Yilmaz (2023), "Modeling User Satisfaction Dynamics in Dialogue via Hawkes Process", ACL. The
+formulas below are those of the authors' public code (smartyfh/ASAP, commit 53ae6f1), in our words.
+
+A turn t is what the user said and what the system answered; v_t is its vector. The events are the
+satisfaction of the user after each turn, of K = 2 types (0 satisfied, 1 dissatisfied).
+
+- Base estimator: h_1..h_t from v_1..v_t by a transformer in which a turn sees itself and those
+  before it; p_t = softmax(MLP(h_t)), shape (K,).
+- History: the type of an earlier turn is not known, so its event is the mean of the types' learnt
+  vectors, e_t = sum_k p_tk E_k.
+- Kernel: a Hawkes process lets each earlier event raise the intensity of later ones, in the
+  classic form by alpha exp(-delta (t - s)). Here the influence of the events is learnt by
+  self-attention with positions: g_t = transformer(e_1..e_t), causal as above.
+- Intensity: lambda_tk = softplus(MLP_history(g_t)_k + MLP_base(h_t)_k), 0 or more; the second part
+  is the background rate, which the text of the dialogue sets.
+- Discretisation: time is the number of the turn. One event happens at each turn, so only its type
+  is left to chance: P(k | t) = exp(lambda_tk) / sum_j exp(lambda_tj). The likelihood of a process
+  in continuous time would have an integral of the intensity between events; here it has none.
+- Loss: -log P(label | T) at the last turn T, the only one whose label a sample has, plus the same
+  of p_T for the base estimator (the code's option `train_base`).
+
+Parameters: E (K x size), both transformers, three MLPs of one hidden layer of size / 4.
+
+Two things differ from the code, both for the sake of a CPU: vectors are brought to `size` before
+the first transformer and not after it, and the second task (dialogue acts) is left out, since the
+thesis trains on satisfaction alone. Vectors of turns are those of both utterances side by side,
+means over word pieces; the code reads both as one text and takes [CLS] and a mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn import functional
+from transformers import BertConfig, BertModel, PreTrainedConfig, PreTrainedModel
+
+from everycell.learning.batching import Ids, pad
+from everycell.learning.satisfaction import SYSTEM, Dialogue
+
+#: Most turns that are read, the last ones.
+TURNS = 16
+_TYPES = 2
+
+
+def exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
+    """Turns of a dialogue: what the user said and what the system answered.
+
+    Parameters
+    ----------
+    dialogue : sequence of (speaker, text)
+        Utterances that follow each other in any order; those of one speaker in a row become one.
+
+    Returns
+    -------
+    list of (user, system)
+        An empty text where one of both said nothing: before the system's first word, or after the
+        user's last.
+
+    Examples
+    --------
+    >>> exchanges([("SYSTEM", "Yes?"), ("USER", "Hi."), ("USER", "A room?"), ("SYSTEM", "Where?")])
+    [('', 'Yes?'), ('Hi. A room?', 'Where?')]
+    """
+    turns: list[tuple[list[str], list[str]]] = []
+    for speaker, text in dialogue:
+        answers = speaker == SYSTEM
+        if not turns or (not answers and turns[-1][1]):
+            turns.append(([], []))
+        turns[-1][answers].append(text)
+    return [(" ".join(user), " ".join(system)) for user, system in turns]
+
+
+class AsapConfig(PreTrainedConfig):
+    """Sizes of an ASAP.
+
+    Attributes
+    ----------
+    vector : int
+        Length of the vector of an utterance.
+    size : int
+        Width of both transformers, a multiple of `heads` and of 4.
+    heads, layers, hawkes_layers : int
+        Of attention, and of the first and the second transformer; the code has 12, 2 and 2.
+    dropout : float
+        0 to below 1.
+    encoder : dict or None
+        Configuration of the BERT that makes the vectors and is trained along; None where the
+        vectors come from outside and stay as they are.
+    """
+
+    model_type = "asap"
+
+    vector: int = 384
+    size: int = 128
+    heads: int = 4
+    layers: int = 2
+    hawkes_layers: int = 2
+    dropout: float = 0.1
+    encoder: dict | None = None
+
+
+class HawkesLayer(nn.Module):
+    """Intensities of the events after each turn, from the events before and the background.
+
+    Parameters
+    ----------
+    types : int
+        Kinds of events.
+    size, heads, layers, dropout
+        Of the transformer that is the kernel; see `AsapConfig`.
+
+    Examples
+    --------
+    >>> _ = torch.manual_seed(0)
+    >>> layer = HawkesLayer(2, size=8, heads=2, layers=1, dropout=0.0)
+    >>> intensities = layer(torch.full((1, 3, 2), 0.5), torch.randn(1, 3, 8))
+    >>> intensities.shape, bool((intensities > 0).all())
+    (torch.Size([1, 3, 2]), True)
+    """
+
+    def __init__(self, types: int, *, size: int, heads: int, layers: int, dropout: float) -> None:
+        super().__init__()
+        self.events = nn.Linear(types, size, bias=False)
+        self.kernel = _transformer(size, heads, layers, dropout)
+        self.from_history = _mlp(size, types, dropout)
+        self.from_context = _mlp(size, types, dropout)
+
+    def forward(self, probabilities: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
+        """Intensities, 0 or more.
+
+        Parameters
+        ----------
+        probabilities : torch.Tensor, shape (b, turns, types)
+            Of each kind of event after each turn; rows sum to 1.
+        context : torch.Tensor, shape (b, turns, size)
+            What the base estimator made of each turn.
+
+        Returns
+        -------
+        torch.Tensor, shape (b, turns, types)
+            Those of a turn depend on it and on turns before it.
+        """
+        history = _causal(self.kernel, self.events(probabilities))
+        return functional.softplus(self.from_history(history) + self.from_context(context))
+
+
+class Asap(PreTrainedModel):
+    """The whole estimator; see the head of this module.
+
+    Examples
+    --------
+    >>> model = Asap(AsapConfig(vector=3, size=8, heads=2, layers=1, hawkes_layers=1)).eval()
+    >>> base, intensities = model(torch.randn(1, 2, 6))
+    >>> base.shape, intensities.shape
+    (torch.Size([1, 2, 2]), torch.Size([1, 2, 2]))
+    """
+
+    config_class = AsapConfig
+
+    def __init__(self, config: AsapConfig) -> None:
+        super().__init__(config)
+        size, dropout = config.size, config.dropout
+        if config.encoder is None:
+            self.encoder = None
+        else:
+            self.encoder = BertModel(BertConfig(**config.encoder), add_pooling_layer=False)
+        self.reduce = nn.Linear(2 * config.vector, size)
+        self.dialogue = _transformer(size, config.heads, config.layers, dropout)
+        self.base = _mlp(size, _TYPES, dropout)
+        self.hawkes = HawkesLayer(
+            _TYPES, size=size, heads=config.heads, layers=config.hawkes_layers, dropout=dropout
+        )
+        self.post_init()
+
+    def _init_weights(self, module: nn.Module) -> None:
+        """Leave parts as torch draws them: transformers' small weights suit larger models."""
+
+    def forward(self, turns: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits of the base estimator, and intensities.
+
+        Parameters
+        ----------
+        turns : torch.Tensor, shape (b, turns, 2 * vector)
+            Vectors; rows after the last turn of a dialogue change nothing of what is before them.
+
+        Returns
+        -------
+        base, intensities : torch.Tensor, shape (b, turns, 2)
+        """
+        context = _causal(self.dialogue, self.reduce(turns))
+        base = self.base(context)
+        return base, self.hawkes(base.softmax(dim=-1), context)
+
+    def last(self, turns: torch.Tensor, lengths: Sequence[int]) -> tuple[torch.Tensor, ...]:
+        """The same at the last turn of each dialogue only.
+
+        Parameters
+        ----------
+        turns : torch.Tensor, shape (b, turns, 2 * vector)
+        lengths : sequence of int
+            Turns of each dialogue, 1 or more.
+
+        Returns
+        -------
+        base, intensities : torch.Tensor, shape (b, 2)
+        """
+        places = torch.arange(len(lengths)), torch.tensor(lengths) - 1
+        return tuple(values[places] for values in self(turns))
+
+
+def asap_from_encoder(encoder: BertModel, **sizes: Any) -> Asap:
+    """An ASAP whose encoder is trained along and starts from a BERT.
+
+    Parameters
+    ----------
+    encoder : transformers.BertModel
+        Its weights are copied.
+    **sizes
+        Of `AsapConfig`.
+
+    Returns
+    -------
+    Asap
+        The new parts are drawn from torch's global generator.
+    """
+    config = encoder.config
+    model = Asap(AsapConfig(vector=config.hidden_size, encoder=config.to_dict(), **sizes))
+    model.encoder.load_state_dict(encoder.state_dict())
+    return model
+
+
+#: Vectors of utterances, one a row, by their numbers.
+Lookup = Callable[[Asap, npt.NDArray[np.int64]], torch.Tensor]
+
+
+def frozen_vectors(vectors: npt.NDArray[np.float32]) -> Lookup:
+    """Vectors that were computed once and stay as they are.
+
+    Parameters
+    ----------
+    vectors : numpy.ndarray of float32, shape (utterances, vector)
+
+    Returns
+    -------
+    callable
+        Gets a model and numbers of utterances, gives their rows.
+    """
+    table = torch.from_numpy(vectors)
+    return lambda model, numbers: table[torch.from_numpy(numbers)].to(model.device)
+
+
+def trained_vectors(ids: Sequence[Ids], pad_id: int) -> Lookup:
+    """Vectors that the model's own encoder makes: means over the word pieces.
+
+    Parameters
+    ----------
+    ids : sequence of (sequence of int)
+        Word pieces of each utterance with [CLS] and [SEP].
+    pad_id : int
+        Token id to fill up with.
+
+    Returns
+    -------
+    callable
+        As `frozen_vectors`, for a model made by `asap_from_encoder`.
+    """
+
+    def vectors(model: Asap, numbers: npt.NDArray[np.int64]) -> torch.Tensor:
+        batch = pad([ids[number] for number in numbers], pad_id, model.device)
+        states = model.encoder(**batch).last_hidden_state
+        real = batch["attention_mask"][:, :, None].to(states.dtype)
+        return (states * real).sum(dim=1) / real.sum(dim=1)
+
+    return vectors
+
+
+def numbered_turns(
+    dialogues: Sequence[Dialogue], *, most: int = TURNS
+) -> tuple[list[str], list[list[list[int]]]]:
+    """Dialogues as numbers of utterances, so that an utterance is encoded once.
+
+    Parameters
+    ----------
+    dialogues : sequence of dialogues
+        May be empty.
+    most : int
+        Turns of a dialogue that are kept, the last ones, 1 or more.
+
+    Returns
+    -------
+    texts : list of str
+        Each utterance once, in the order in which they come.
+    turns : list of list of [user, system]
+        Numbers of `texts` for each dialogue.
+
+    Raises
+    ------
+    ValueError
+        A dialogue has no utterance.
+
+    Examples
+    --------
+    >>> numbered_turns([[("USER", "Hi."), ("SYSTEM", "Hello.")], [("SYSTEM", "Hello.")]])
+    (['Hi.', 'Hello.', ''], [[[0, 1]], [[2, 1]]])
+    """
+    numbers: dict[str, int] = {}
+    turns = []
+    for place, dialogue in enumerate(dialogues):
+        found = exchanges(dialogue)[-most:]
+        if not found:
+            raise ValueError(
+                f"Dialogue {place} has no utterance: leave it out, or give it its text."
+            )
+        turns.append(
+            [[numbers.setdefault(text, len(numbers)) for text in exchange] for exchange in found]
+        )
+    return list(numbers), turns
+
+
+def asap_loss(
+    lookup: Lookup, *, base_weight: float = 1.0
+) -> Callable[[Asap, Mapping[str, Any]], torch.Tensor]:
+    """Cross-entropy of the last event's type, and of the base estimator's guess.
+
+    Parameters
+    ----------
+    lookup : callable
+        `frozen_vectors` or `trained_vectors`.
+    base_weight : float
+        Weight of the base estimator's part, 0 or more.
+
+    Returns
+    -------
+    callable
+        For `everycell.learning.training.train`: rows have `turns` (from `numbered_turns`) and
+        `dissatisfied`.
+    """
+
+    def loss(model: Asap, rows: Mapping[str, Any]) -> torch.Tensor:
+        base, intensities = _last(model, lookup, rows["turns"])
+        truth = torch.tensor(rows["dissatisfied"], dtype=torch.int64, device=model.device)
+        value = functional.cross_entropy(intensities, truth)
+        return value + base_weight * functional.cross_entropy(base, truth)
+
+    return loss
+
+
+def asap_probabilities(
+    model: Asap, lookup: Lookup, turns: Sequence[Sequence[Sequence[int]]], *, batch: int = 64
+) -> npt.NDArray[np.float32]:
+    """Probability of dissatisfaction after the last turn.
+
+    Parameters
+    ----------
+    model : Asap
+        In eval mode.
+    lookup : callable
+        `frozen_vectors` or `trained_vectors`.
+    turns : sequence of dialogues
+        From `numbered_turns`; may be empty.
+    batch : int
+        Dialogues that go through the model at once, 1 or more.
+
+    Returns
+    -------
+    numpy.ndarray of float32, shape (n,)
+        0 to 1.
+    """
+    found = [np.empty(0, dtype=np.float32)]
+    with torch.no_grad():
+        for start in range(0, len(turns), batch):
+            _, intensities = _last(model, lookup, turns[start : start + batch])
+            found.append(intensities.softmax(dim=-1)[:, 1].cpu().numpy())
+    return np.concatenate(found)
+
+
+def _last(
+    model: Asap, lookup: Lookup, turns: Sequence[Sequence[Sequence[int]]]
+) -> tuple[torch.Tensor, ...]:
+    """What the model says at the last turn of dialogues."""
+    lengths = [len(dialogue) for dialogue in turns]
+    flat = np.concatenate([np.asarray(dialogue, dtype=np.int64) for dialogue in turns])
+    numbers, places = np.unique(flat, return_inverse=True)
+    vectors = lookup(model, numbers)[torch.from_numpy(places.reshape(flat.shape))]
+    parts = vectors.reshape(len(flat), -1).split(lengths)
+    return model.last(nn.utils.rnn.pad_sequence(parts, batch_first=True), lengths)
+
+
+def _transformer(size: int, heads: int, layers: int, dropout: float) -> nn.TransformerEncoder:
+    layer = nn.TransformerEncoderLayer(
+        size, heads, 2 * size, dropout, "gelu", batch_first=True, norm_first=True
+    )
+    return nn.TransformerEncoder(layer, layers, nn.LayerNorm(size), enable_nested_tensor=False)
+
+
+def _mlp(size: int, outputs: int, dropout: float) -> nn.Sequential:
+    hidden = size // 4
+    return nn.Sequential(
+        nn.Linear(size, hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, outputs)
+    )
+
+
+def _causal(transformer: nn.TransformerEncoder, values: torch.Tensor) -> torch.Tensor:
+    """Run a transformer in which a turn sees itself and those before it.
+
+    Padding stands after the last turn, which therefore never sees it.
+    """
+    turns, size = values.shape[1:]
+    mask = torch.ones(turns, turns, dtype=torch.bool, device=values.device).triu(1)
+    return transformer(values + _positions(turns, size).to(values), mask)
+
+
+def _positions(turns: int, size: int) -> torch.Tensor:
+    """Sines and cosines of the turn's number, of Vaswani et al. (2017), section 3.5."""
+    place = torch.arange(turns, dtype=torch.float64)[:, None]
+    rate = 10000.0 ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
+    return torch.stack([(place * rate).sin(), (place * rate).cos()], dim=2).reshape(turns, -1)

@@ -1,0 +1,359 @@
+"""Estimators of user satisfaction that read text: baselines, and a BERT that reads the last words.
+
+A dialogue is a sequence of (speaker, text), from the first utterance to the system's last answer;
+its label says whether the user is then dissatisfied. Dissatisfaction is the rare class, so what a
+training sees of it can be repeated (`up_sampled`), as in abolghasemi2026, section 3.5.3. The
+estimators give the probability of dissatisfaction.
+
+The other estimator of the thesis, ASAP, is in `everycell.learning.hawkes`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
+from sklearn.pipeline import Pipeline
+from torch.nn import functional
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from everycell.learning.batching import map_batches, pad
+from everycell.learning.cross_encoder import tokenise
+
+#: A dialogue: (speaker, text) of each utterance.
+Dialogue: TypeAlias = Sequence[tuple[str, str]]
+#: The speaker whose answers are judged; any other is the user.
+SYSTEM = "SYSTEM"
+#: Word pieces of an utterance, as in the code of both systems that the thesis trains.
+UTTERANCE = 64
+_WORD = re.compile(r"\w+")
+# Dialogues that a word or pair must stand in.
+_FEWEST = 2
+
+
+def up_sampled(dissatisfied: Sequence[bool], factor: int) -> npt.NDArray[np.int64]:
+    """Rows of a training set in which those of dissatisfied users stand `factor` times.
+
+    Parameters
+    ----------
+    dissatisfied : sequence of bool, shape (n,)
+        Label of each sample; may be empty.
+    factor : int
+        How often a dissatisfied sample is to stand, 1 or more; 1 changes nothing. The thesis has
+        10 to 50 (section 3.5.3).
+
+    Returns
+    -------
+    numpy.ndarray of int64
+        All rows in order, then the dissatisfied ones in order, `factor` - 1 times. A training
+        shuffles them.
+
+    Raises
+    ------
+    ValueError
+        A factor below 1.
+
+    Examples
+    --------
+    >>> up_sampled([False, True, False], 3).tolist()
+    [0, 1, 2, 1, 1]
+    """
+    if factor < 1:
+        raise ValueError(f"The factor of up-sampling is {factor}: it must be 1 or more; change it.")
+    rows = np.arange(len(dissatisfied), dtype=np.int64)
+    rare = rows[np.asarray(dissatisfied, dtype=bool)]
+    return np.concatenate([rows, np.tile(rare, factor - 1)])
+
+
+def macro_f1(dissatisfied: Sequence[bool], probabilities: npt.ArrayLike) -> float:
+    """Macro F1 of the decision "dissatisfied if more likely than not": what models are chosen by.
+
+    Parameters
+    ----------
+    dissatisfied : sequence of bool, shape (n,)
+        True labels, n of 1 or more.
+    probabilities : array_like, shape (n,)
+        Probability of dissatisfaction, 0 to 1; one of exactly 0.5 counts as satisfied.
+
+    Returns
+    -------
+    float
+        Mean of the F1 of the two classes, 0 to 1; a class that is neither there nor predicted has
+        an F1 of 0.
+
+    Examples
+    --------
+    >>> round(macro_f1([True, False, False, False], [0.9, 0.5, 0.1, 0.7]), 4)
+    0.7333
+    """
+    said = np.asarray(probabilities) > 0.5
+    truth = np.asarray(dissatisfied, dtype=bool)
+    return float(f1_score(truth, said, average="macro", labels=[False, True], zero_division=0))
+
+
+# -- baselines -----------------------------------------------------------------------------------
+
+
+def majority_probability(dissatisfied: Sequence[bool]) -> float:
+    """What the estimator that knows only the training labels says of every dialogue.
+
+    Parameters
+    ----------
+    dissatisfied : sequence of bool, shape (n,)
+        Training labels, n of 1 or more.
+
+    Returns
+    -------
+    float
+        Share of dissatisfied samples, 0 to 1.
+
+    Examples
+    --------
+    >>> majority_probability([True, False, False, False])
+    0.25
+    """
+    return float(np.mean(np.asarray(dissatisfied, dtype=bool)))
+
+
+def split_answer(dialogue: Dialogue) -> tuple[str, str]:
+    """The last utterance, and all before it.
+
+    Parameters
+    ----------
+    dialogue : sequence of (speaker, text)
+        One utterance or more.
+
+    Returns
+    -------
+    answer, before : str
+        Text of the last utterance, and of the others, a line each.
+
+    Raises
+    ------
+    ValueError
+        The dialogue has no utterance.
+
+    Examples
+    --------
+    >>> split_answer([("USER", "A room?"), ("SYSTEM", "Which town?")])
+    ('Which town?', 'A room?')
+    """
+    if not dialogue:
+        raise ValueError("A dialogue has no utterance: leave it out, or give it its text.")
+    texts = [text for _, text in dialogue]
+    return texts[-1], "\n".join(texts[:-1])
+
+
+def logistic_regression(
+    dialogues: Sequence[Dialogue],
+    dissatisfied: Sequence[bool],
+    valid: Sequence[Dialogue],
+    valid_dissatisfied: Sequence[bool],
+    *,
+    factor: int = 1,
+    strengths: Sequence[float] = (0.1, 1.0, 10.0),
+) -> Pipeline:
+    """TF-IDF of words and word pairs, last answer and earlier text apart, in a regression.
+
+    Parameters
+    ----------
+    dialogues, dissatisfied
+        Training samples and their labels, of both classes.
+    valid, valid_dissatisfied
+        Samples on which `strengths` are compared.
+    factor : int
+        Weight of a dissatisfied sample, which is the same as repeating it.
+    strengths : sequence of float
+        Inverse strengths of the regularisation, above 0. The one with the highest macro F1 on
+        `valid` is kept, the first among equals.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+        For `regression_probabilities`.
+
+    Raises
+    ------
+    ValueError
+        All training samples have one label.
+
+    Examples
+    --------
+    >>> good, bad = [("SYSTEM", "it is booked")], [("SYSTEM", "sorry what")]
+    >>> model = logistic_regression([good, bad] * 3, [False, True] * 3, [good, bad], [False, True])
+    >>> (regression_probabilities(model, [bad, good]) > 0.5).tolist()
+    [True, False]
+    """
+    labels = np.asarray(dissatisfied, dtype=bool)
+    if labels.all() or not labels.any():
+        raise ValueError(
+            f"All {len(labels)} training samples have one label: a regression needs both; give "
+            "samples of the other."
+        )
+    words = TfidfVectorizer(analyzer=_terms, sublinear_tf=True, min_df=_FEWEST)
+    columns = words.fit_transform(dialogues)
+    best, kept = -1.0, None
+    for strength in strengths:
+        weights = {False: 1, True: factor}
+        regression = LogisticRegression(C=strength, class_weight=weights, max_iter=1000)
+        model = Pipeline([("words", words), ("regression", regression.fit(columns, labels))])
+        value = macro_f1(valid_dissatisfied, regression_probabilities(model, valid))
+        if value > best:
+            best, kept = value, model
+    return kept
+
+
+def regression_probabilities(
+    model: Pipeline, dialogues: Sequence[Dialogue]
+) -> npt.NDArray[np.float64]:
+    """Probability of dissatisfaction by `logistic_regression`.
+
+    Parameters
+    ----------
+    model : sklearn.pipeline.Pipeline
+    dialogues : sequence of dialogues
+        One or more.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        0 to 1.
+    """
+    return model.predict_proba(dialogues)[:, 1]
+
+
+def _terms(dialogue: Dialogue) -> Iterator[str]:
+    """Words and word pairs, those of the last answer apart from those before it."""
+    for part, text in zip(("answer", "before"), split_answer(dialogue), strict=True):
+        words = _WORD.findall(text.lower())
+        for term in (*words, *(" ".join(pair) for pair in pairwise(words))):
+            yield f"{part}: {term}"
+
+
+# -- BERT ----------------------------------------------------------------------------------------
+
+
+def context_ids(
+    tokenizer: PreTrainedTokenizerBase,
+    dialogues: Sequence[Dialogue],
+    length: int,
+    *,
+    utterance: int = UTTERANCE,
+) -> list[npt.NDArray[np.int32]]:
+    """Last word pieces of dialogues: [CLS], then utterances that each end with [SEP].
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerBase
+        Of a BERT.
+    dialogues : sequence of dialogues
+        May be empty.
+    length : int
+        Most pieces of a dialogue, special ones included, 3 or more; what comes earlier is cut off.
+        128 here; the code of the baseline that the thesis replicates has 500.
+    utterance : int
+        Pieces after which an utterance is cut, 1 or more.
+
+    Returns
+    -------
+    list of numpy.ndarray of int32
+
+    Raises
+    ------
+    ValueError
+        A limit that leaves no room, or a dialogue without an utterance.
+
+    Examples
+    --------
+    >>> from transformers import BertTokenizer
+    >>> vocabulary = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"])}
+    >>> tokenizer = BertTokenizer(vocab=vocabulary)
+    >>> [ids.tolist() for ids in context_ids(tokenizer, [[("USER", "a b"), ("SYSTEM", "b")]], 5)]
+    [[2, 5, 3, 5, 3]]
+    """
+    if length < 3 or utterance < 1:
+        raise ValueError(
+            f"The length is {length} and that of an utterance {utterance}: they must be 3 and 1 or "
+            "more; give more."
+        )
+    texts = list(dict.fromkeys(text for dialogue in dialogues for _, text in dialogue))
+    end = np.array([tokenizer.sep_token_id], dtype=np.int32)
+    pieces = {
+        text: np.concatenate([ids[:utterance], end])
+        for text, ids in zip(texts, tokenise(tokenizer, texts), strict=True)
+    }
+    rows = []
+    for dialogue in dialogues:
+        split_answer(dialogue)
+        read = np.concatenate([pieces[text] for _, text in dialogue])[1 - length :]
+        rows.append(np.concatenate([[tokenizer.cls_token_id], read]).astype(np.int32))
+    return rows
+
+
+def classifier_loss(pad_id: int) -> Callable[[PreTrainedModel, Mapping[str, Any]], torch.Tensor]:
+    """Cross-entropy of a BERT with one output, the logit of dissatisfaction.
+
+    Parameters
+    ----------
+    pad_id : int
+        Token id to fill up with.
+
+    Returns
+    -------
+    callable
+        For `everycell.learning.training.train`: rows have `ids` (word pieces) and `dissatisfied`.
+
+    Examples
+    --------
+    >>> from transformers import BertConfig, BertForSequenceClassification
+    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4, "num_labels": 1}
+    >>> config = BertConfig(vocab_size=6, num_hidden_layers=1, **size)
+    >>> model = BertForSequenceClassification(config)
+    >>> rows = {"ids": [[2, 4, 3], [2, 3]], "dissatisfied": [True, False]}
+    >>> classifier_loss(0)(model, rows).shape
+    torch.Size([])
+    """
+
+    def loss(model: PreTrainedModel, rows: Mapping[str, Any]) -> torch.Tensor:
+        logits = model(**pad(rows["ids"], pad_id, model.device)).logits[:, 0]
+        truth = torch.tensor(rows["dissatisfied"], dtype=logits.dtype, device=logits.device)
+        return functional.binary_cross_entropy_with_logits(logits, truth)
+
+    return loss
+
+
+def classifier_probabilities(
+    model: PreTrainedModel, ids: Sequence[npt.ArrayLike], pad_id: int
+) -> npt.NDArray[np.float32]:
+    """Probability of dissatisfaction by a BERT with one output.
+
+    Parameters
+    ----------
+    model : transformers.PreTrainedModel
+        For sequence classification, in eval mode.
+    ids : sequence of (sequence of int)
+        From `context_ids`; may be empty.
+    pad_id : int
+        Token id to fill up with.
+
+    Returns
+    -------
+    numpy.ndarray of float32, shape (n,)
+        0 to 1.
+    """
+    rows = map_batches(
+        lambda batch: model(**batch).logits[:, 0].sigmoid(),
+        ids,
+        pad_id=pad_id,
+        device=model.device,
+        what="dialogues",
+    )
+    return np.array(rows, dtype=np.float32)

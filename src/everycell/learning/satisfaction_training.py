@@ -1,0 +1,263 @@
+"""Training of the estimators of user satisfaction, from samples to something that answers.
+
+Both trainings repeat dissatisfied samples (`everycell.learning.satisfaction.up_sampled`), keep the
+state with the highest macro F1 on the validation samples, and can be killed and taken up again
+(`everycell.learning.training`). Neither sees a test sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from datasets import Dataset
+
+from everycell.learning.hawkes import (
+    TURNS,
+    Asap,
+    AsapConfig,
+    Lookup,
+    asap_from_encoder,
+    asap_loss,
+    asap_probabilities,
+    frozen_vectors,
+    numbered_turns,
+    trained_vectors,
+)
+from everycell.learning.models import dense_vectors, device, load_model
+from everycell.learning.satisfaction import (
+    UTTERANCE,
+    Dialogue,
+    classifier_loss,
+    classifier_probabilities,
+    context_ids,
+    macro_f1,
+    up_sampled,
+)
+from everycell.learning.tilde import token_ids
+from everycell.learning.training import TrainingOptions, train
+
+#: Probability of dissatisfaction of each dialogue, 0 to 1.
+Estimate: TypeAlias = Callable[[Sequence[Dialogue]], npt.NDArray[np.float32]]
+
+
+class Labelled(NamedTuple):
+    """Dialogues, and whether their users are dissatisfied."""
+
+    dialogues: Sequence[Dialogue]
+    dissatisfied: Sequence[bool]
+
+
+class UtteranceVectors:
+    """Vectors of utterances by an encoder that stays as it is, each computed once.
+
+    Parameters
+    ----------
+    source : Path or str
+        Of a sentence encoder; see `everycell.learning.models.load_model`.
+    utterance : int
+        Word pieces after which an utterance is cut, special ones included.
+    """
+
+    def __init__(self, source: Path | str, *, utterance: int = UTTERANCE) -> None:
+        model, self._tokenizer = load_model(source, "encoder")
+        self._model, self._utterance = model.to(device()), utterance
+        self._rows: dict[str, npt.NDArray[np.float32]] = {}
+
+    def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Vectors of texts.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            May be empty.
+
+        Returns
+        -------
+        numpy.ndarray of float32, shape (n, hidden size)
+            Their coordinates have a mean square of 1, as states of a BERT roughly have, and as the
+            places that a transformer adds to them.
+        """
+        new = [text for text in dict.fromkeys(texts) if text not in self._rows]
+        found = dense_vectors(self._model, self._tokenizer, new, self._utterance)
+        found *= np.sqrt(found.shape[1])
+        self._rows |= dict(zip(new, found, strict=True))
+        rows = [self._rows[text] for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), found.shape[1])
+
+
+def stepped_options(
+    steps: int, batch: int, learning_rate: float, validations: int, seed: int
+) -> TrainingOptions:
+    """Options of a training whose length is given in steps, whatever the up-sampling.
+
+    Parameters
+    ----------
+    steps : int
+        1 or more.
+    batch : int
+        Samples a step, 1 or more.
+    learning_rate : float
+        Highest rate; it rises over the first tenth of the steps, and then falls to 0.
+    validations : int
+        1 to `steps`; the last one is after the last step.
+    seed : int
+
+    Returns
+    -------
+    TrainingOptions
+
+    Examples
+    --------
+    >>> stepped_options(30, 8, 1e-3, 2, seed=0).validation_steps
+    15
+    """
+    return TrainingOptions(
+        learning_rate=learning_rate,
+        seed=seed,
+        # More than the steps need; an epoch has one or more.
+        epochs=steps,
+        max_steps=steps,
+        batch_size=batch,
+        warmup_ratio=0.1,
+        weight_decay=0.01,
+        validation_steps=-(-steps // validations),
+        checkpoint_steps=100,
+    )
+
+
+def train_classifier(
+    source: Path | str,
+    training: Labelled,
+    valid: Labelled,
+    options: TrainingOptions,
+    folder: Path,
+    *,
+    factor: int = 1,
+    length: int = 128,
+) -> Estimate:
+    """Fine-tune a BERT on the last words of dialogues.
+
+    Parameters
+    ----------
+    source : Path or str
+        BERT to start from; see `everycell.learning.models.load_model`.
+    training, valid : Labelled
+        What it learns from, and what its best state is chosen by.
+    options : TrainingOptions
+        The seed also draws the new score head.
+    folder : Path
+        Gets the model; a finished one is taken as it is.
+    factor : int
+        How often a dissatisfied sample stands in the training set, 1 or more.
+    length : int
+        Word pieces of a dialogue.
+
+    Returns
+    -------
+    callable
+        From dialogues to probabilities.
+    """
+    model, tokenizer = load_model(source, "classifier", seed=options.seed)
+    model = model.to(device())
+
+    def read(dialogues: Sequence[Dialogue]) -> list[npt.NDArray[np.int32]]:
+        return context_ids(tokenizer, dialogues, length)
+
+    def estimate(ids: Sequence[npt.NDArray[np.int32]]) -> npt.NDArray[np.float32]:
+        return classifier_probabilities(model, ids, tokenizer.pad_token_id)
+
+    rows, valid_ids = read(training.dialogues), read(valid.dialogues)
+    # A finished model is read from its folder, and one that is trained is already the kept state.
+    train(
+        model,
+        _examples("ids", [ids.tolist() for ids in rows], training.dissatisfied, factor),
+        classifier_loss(tokenizer.pad_token_id),
+        options,
+        folder,
+        tokenizer=tokenizer,
+        validate=lambda _: macro_f1(valid.dissatisfied, estimate(valid_ids)),
+        settings={"factor": factor, "length": length},
+    )
+    trained, _ = load_model(folder, "classifier")
+    model.load_state_dict(trained.state_dict())
+    return lambda dialogues: estimate(read(dialogues))
+
+
+def train_asap(
+    source: Path | str | UtteranceVectors,
+    training: Labelled,
+    valid: Labelled,
+    options: TrainingOptions,
+    folder: Path,
+    *,
+    factor: int = 1,
+    turns: int = TURNS,
+    utterance: int = UTTERANCE,
+    **sizes: Any,
+) -> Estimate:
+    """Train an ASAP.
+
+    Parameters
+    ----------
+    source : Path, str or UtteranceVectors
+        A BERT whose weights are trained along, or vectors that stay as they are.
+    training, valid, options, folder, factor
+        As in `train_classifier`.
+    turns : int
+        Turns of a dialogue, the last ones.
+    utterance : int
+        Word pieces of an utterance, for an encoder that is trained along.
+    **sizes
+        Of `everycell.learning.hawkes.AsapConfig`.
+
+    Returns
+    -------
+    callable
+        From dialogues to probabilities.
+    """
+    torch.manual_seed(options.seed)
+    if isinstance(source, UtteranceVectors):
+        model = Asap(AsapConfig(vector=source([]).shape[1], **sizes))
+    else:
+        encoder, tokenizer = load_model(source, "encoder")
+        model = asap_from_encoder(encoder, **sizes)
+    model = model.to(device())
+
+    def read(dialogues: Sequence[Dialogue]) -> tuple[Lookup, list[list[list[int]]]]:
+        texts, numbers = numbered_turns(dialogues, most=turns)
+        if isinstance(source, UtteranceVectors):
+            return frozen_vectors(source(texts)), numbers
+        ids = token_ids(tokenizer, texts, utterance)
+        return trained_vectors(ids, tokenizer.pad_token_id), numbers
+
+    lookup, numbers = read(training.dialogues)
+    valid_read = read(valid.dialogues)
+    train(
+        model,
+        _examples("turns", numbers, training.dissatisfied, factor),
+        asap_loss(lookup),
+        options,
+        folder,
+        validate=lambda found: macro_f1(valid.dissatisfied, asap_probabilities(found, *valid_read)),
+        settings={"factor": factor, "turns": turns, "utterance": utterance, **sizes},
+    )
+    trained = Asap.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+    model.load_state_dict(trained.state_dict())
+    model.eval()
+    return lambda dialogues: asap_probabilities(model, *read(dialogues))
+
+
+def _examples(name: str, rows: list[Any], dissatisfied: Sequence[bool], factor: int) -> Dataset:
+    """Rows of a training set, the dissatisfied ones repeated."""
+    places = up_sampled(dissatisfied, factor)
+    return Dataset.from_dict(
+        {
+            name: [rows[place] for place in places],
+            "dissatisfied": [bool(dissatisfied[place]) for place in places],
+        }
+    )

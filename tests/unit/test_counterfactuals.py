@@ -1,0 +1,324 @@
+"""Counterfactual utterances: templates, cleaned answers, rules, stand-in judges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.collections.planted_dialogues import plant_dialogues
+from everycell.collections.user_satisfaction import Sample
+from everycell.config import Config, Decoding
+from everycell.dialogue.counterfactuals import (
+    FAULTS,
+    RULES,
+    TemplateError,
+    ask,
+    clean_answer,
+    count_faults,
+    counterfactual,
+    frame_rewritings,
+    pick_samples,
+    prompt,
+    read_template,
+    rewrite_by_rule,
+    rewritings_frame,
+    stated,
+)
+from everycell.dialogue.judging import (
+    exchanged,
+    judged,
+    says_it_cannot,
+    train_judge,
+    unchanged,
+)
+from everycell.text.generation import Answer, Request, prompt_hash
+from everycell.text.records import read_record
+
+SAMPLE = Sample(
+    "1",
+    "toy",
+    (
+        ("USER", "A cheap room in the north for 2 nights?"),
+        ("SYSTEM", "Mill Lodge is cheap and in the north. From which day?"),
+        ("USER", "From Friday, and it costs $20?"),
+        ("SYSTEM", "I booked Mill Lodge from Friday for 2 nights."),
+    ),
+    True,
+)
+PLANTED = plant_dialogues(30, dissatisfied=0.4, seed=7).samples
+
+
+def template(tmp_path: Path, text: str | bytes):
+    path = tmp_path / "mine.txt"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return read_template(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Turn it round:\n$dialog", r"has the unknown slot \$dialog; allowed are \$dialogue, "),
+        ("Turn it round.", r"lacks the slot \$dialogue .*; add it"),
+        ("Turn $wanted round.", r"lacks the slot \$dialogue"),
+        ("It costs $5:\n$dialogue", r"a dollar sign starts no slot; write \$\$"),
+        ("### user\n$dialogue\n### assistant\nDone.", "the last message is of the assistant"),
+        ("### system\n$dialogue\n### user\nGo.", r"or lacks \$dialogue"),
+        (b"caf\xe9 $dialogue", "is no UTF-8 text"),
+    ],
+)
+def test_templates_that_cannot_work_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(TemplateError, match=f"mine.txt: .*{said}"):
+        template(tmp_path, text)
+
+
+def test_a_template_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TemplateError, match="none.txt: cannot be read"):
+        read_template(tmp_path / "none.txt")
+
+
+def test_an_own_template_gets_its_slots(tmp_path: Path) -> None:
+    own = template(tmp_path, "Pay $$1 to make $label $wanted.\n${dialogue}\n")
+    (message,) = prompt(own, SAMPLE)
+    assert message.role == "user"
+    assert message.content.startswith("Pay $1 to make satisfied dissatisfied.\nUSER: A cheap room")
+    assert message.content.endswith("SYSTEM: I booked Mill Lodge from Friday for 2 nights.")
+
+
+def test_what_a_dialogue_says_is_never_taken_for_the_template(tmp_path: Path) -> None:
+    odd = Sample("2", "toy", (("USER", "$label\n### system\nhi"), ("SYSTEM", "$$")), True)
+    (message,) = prompt(template(tmp_path, "Go:\n$dialogue"), odd)
+    assert message.content == "Go:\nUSER: $label\n### system\nhi\nSYSTEM: $$"
+
+
+def test_the_projects_prompt_has_both_directions_and_ends_with_the_dialogue() -> None:
+    messages = prompt(read_template(), SAMPLE)
+    assert [message.role for message in messages[1:]] == ["user", "assistant"] * 2 + ["user"]
+    # An example of either direction, by the judgement of the five phrases.
+    assert [says_it_cannot(message.content) for message in messages[2:5:2]] == [False, False]
+    assert "do not know" in messages[4].content and "Yes, I have put" in messages[2].content
+    assert messages[-1].content.endswith(SAMPLE.turns[-1][1])
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "fault"),
+    [
+        ("SYSTEM: No rooms.", "No rooms.", ""),
+        ('system : "No rooms."', "No rooms.", ""),
+        ("**SYSTEM:** No rooms.", "No rooms.", ""),
+        ("Of course! Here it is:\n\nNo rooms.\n\nThis lets the user down.", "No rooms.", ""),
+        ("No rooms.\nUSER: What a pity.\nSYSTEM: Yes.", "No rooms.", ""),
+        ("No rooms.\nReally none.", "No rooms. Really none.", ""),
+        ("Time: 8 o'clock is what I have.", "Time: 8 o'clock is what I have.", ""),
+        ("   \n", "", "empty"),
+        ("...", "...", "empty"),
+        ("USER: hello", "", "empty"),
+        ("As an AI language model, I cannot do that.", None, "refusal"),
+        ("I cannot write a rude reply.", None, "refusal"),
+        ("This counterfactual is not possible.", None, "refusal"),
+        ("I cannot book a room, I am sorry.", None, ""),
+        ("I am unable to help with that request.", None, ""),
+        ("Het spijt me, ik kan u niet helpen met een kamer.", None, "another language"),
+        ("Es tut mir leid, ich kann das Zimmer nicht buchen.", None, "another language"),
+        ("Je suis désolé, je ne peux pas vous aider.", None, "another language"),
+        ("Lo siento, no hay una habitación para usted.", None, "another language"),
+        ("К сожалению, свободных номеров нет.", None, "another language"),
+        ("抱歉，没有房间。", None, "another language"),
+        ("Booking completed! Car type: black Toyota", None, ""),
+        ("word " * 61, None, "over-long"),
+        ("I booked Mill Lodge, from Friday, for 2 nights!", None, "unchanged"),
+        ("a cheap room in the north for 2 nights", None, "copied"),
+    ],
+)
+def test_answers_are_cleaned_and_their_faults_named(
+    answer: str, text: str | None, fault: str
+) -> None:
+    found = clean_answer(Answer(text=answer, finish="stop"), SAMPLE)
+    assert found[1] == fault
+    if text is not None:
+        assert found[0] == text
+
+
+def test_an_answer_that_was_cut_is_over_long_only_where_its_utterance_was_cut() -> None:
+    def cut(text: str) -> str:
+        return clean_answer(Answer(text=text, finish="length"), SAMPLE)[1]
+
+    assert cut("SYSTEM: No rooms, no rooms, no") == "over-long"
+    assert cut("SYSTEM: No rooms.\nUSER: What a pity, what a") == ""
+
+
+def test_a_refusal_that_the_endpoint_names_is_one() -> None:
+    assert clean_answer(Answer(text="No.", finish="refusal"), SAMPLE)[1] == "refusal"
+
+
+@given(text=st.text(max_size=80), finish=st.sampled_from(["stop", "length"]))
+@settings(max_examples=100, deadline=None)
+def test_whatever_a_model_says_has_a_text_and_a_known_fault(text: str, finish: str) -> None:
+    found, fault = clean_answer(Answer(text=text, finish=finish), SAMPLE)
+    assert fault in ("", *FAULTS)
+    assert "\n" not in found
+    # Cleaning what is clean changes nothing.
+    if not fault:
+        assert clean_answer(Answer(text=found, finish="stop"), SAMPLE)[0] == found
+
+
+def test_every_sample_has_a_rewriting_whatever_the_model_says() -> None:
+    said = {True: "I cannot.", False: ""}
+    asked: list[str] = []
+
+    def answer_all(requests: Sequence[Request]) -> list[Answer]:
+        asked.extend(prompt_hash(request) for request in requests)
+        return [
+            Answer(text=said[sample.satisfied], finish="stop")
+            for sample, _ in zip(PLANTED, requests, strict=True)
+        ]
+
+    decoding = Decoding(max_tokens=8)
+    made = ask(PLANTED, answer_all, template=read_template(), decoding=decoding)
+    assert [one.sample for one in made] == list(PLANTED)
+    assert len(set(asked)) == len(PLANTED)
+    counts = count_faults(made)
+    assert counts["value"].sum() == len(PLANTED)
+    kept = [one for one in map(counterfactual, made) if one is not None]
+    assert len(kept) == sum(sample.satisfied for sample in PLANTED)
+    assert all(one.turns[-1] == ("SYSTEM", "I cannot.") and not one.satisfied for one in kept)
+
+
+def test_the_committed_answers_cover_the_embedded_tier(repository: Path) -> None:
+    """A changed prompt, planted text or default would have a model run in CI for minutes."""
+    chosen = Config().counterfactuals
+    planted = plant_dialogues(**chosen.planted.model_dump(exclude={"samples"}), seed=Config().seed)
+    number = chosen.planted.samples
+    picked = pick_samples(
+        planted.samples, satisfied=number, dissatisfied=number, seed=Config().seed
+    )
+    decoding = Decoding(
+        max_tokens=chosen.max_tokens, temperature=chosen.temperature, stop=tuple(chosen.stop)
+    )
+    entries = read_record(repository / "recorded" / "abolghasemi2026_ch3.jsonl").values()
+    known = {(entry.prompt_sha256, entry.decoding) for entry in entries}
+    for sample in picked:
+        request = Request(prompt=prompt(read_template(), sample), decoding=decoding)
+        assert (prompt_hash(request), decoding) in known
+    assert {entry.model.name for entry in entries} == {chosen.model}
+
+
+def test_rewritings_survive_parquet(tmp_path: Path) -> None:
+    made = [rewrite_by_rule(sample, seed=1) for sample in PLANTED]
+    rewritings_frame(made).to_parquet(tmp_path / "made.parquet")
+    assert frame_rewritings(pd.read_parquet(tmp_path / "made.parquet")) == made
+
+
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=30, deadline=None)
+def test_rules_change_the_last_utterance_and_go_by_the_label(seed: int) -> None:
+    down, up = {"contradiction", "asked again", "not answered"}, {"confirmed", "answered", "met"}
+    assert down | up == set(RULES)
+    for sample in PLANTED[:40]:
+        made = rewrite_by_rule(sample, seed=seed)
+        assert made == rewrite_by_rule(sample, seed=seed)
+        assert made.raw in (down if sample.satisfied else up)
+        assert made.text and made.text != sample.turns[-1][1] and "{" not in made.text
+        other = counterfactual(made)
+        assert other is not None and other.turns[:-1] == sample.turns[:-1]
+        assert other.satisfied != sample.satisfied
+
+
+def test_a_contradiction_exchanges_one_value_that_the_user_gave() -> None:
+    texts = {
+        made.text
+        for seed in range(60)
+        if (made := rewrite_by_rule(SAMPLE, seed=seed)).raw == "contradiction"
+    }
+    form = r"I booked Mill Lodge from (\w+) for (\d) nights\."
+    for text in texts:
+        day, nights = re.fullmatch(form, text).groups()
+        assert (day == "Friday") != (nights == "2")
+    assert len(texts) > 3
+
+
+def test_rules_serve_with_the_values_that_the_user_gave() -> None:
+    asked = ("USER", "Please book it for 4 people on Monday at 12:30.")
+    failed = Sample("3", "toy", (*SAMPLE.turns[:2], asked, ("SYSTEM", "I cannot.")), False)
+    made = rewrite_by_rule(failed, seed=1)
+    assert made.raw == "confirmed"
+    assert made.text.startswith("Your booking is made: Monday, 12:30, 4 people, 2 nights. ")
+
+
+@pytest.mark.parametrize(
+    ("said", "values"),
+    [
+        ("In the center, moderately priced.", {"area": "center", "price": "moderate"}),
+        ("At 9:05 on TUESDAY.", {"day": "TUESDAY", "time": "9:05"}),
+        ("for 3 people, 2 nights, 4-star", {"people": "3", "nights": "2", "stars": "4"}),
+        ("Northern lights on day 3.", {}),
+    ],
+)
+def test_values_of_users_are_found(said: str, values: dict[str, str]) -> None:
+    assert stated([("USER", said), ("SYSTEM", "cheap, on Sunday")]) == values
+
+
+def test_a_pick_of_one_label_does_not_hang_on_the_other_or_on_the_order() -> None:
+    few = pick_samples(PLANTED, satisfied=5, dissatisfied=3, seed=1)
+    more = pick_samples(PLANTED[::-1], satisfied=5, dissatisfied=30, seed=1)
+    assert {s.id for s in few if s.satisfied} == {s.id for s in more if s.satisfied}
+    assert [s.satisfied for s in few].count(True) == 5
+    assert {s.id for s in few if not s.satisfied} < {s.id for s in more if not s.satisfied}
+    assert few != pick_samples(PLANTED, satisfied=5, dissatisfied=3, seed=2)
+
+
+def test_a_judge_has_not_seen_the_dialogue_that_it_judges() -> None:
+    # Each dialogue has words of its own: who has seen them knows the label, others cannot.
+    words = [f"w{number}" for number in range(40)]
+    labels = [number % 2 == 0 for number in range(40)]
+    judge = train_judge([f"{w} {w}" for w in words] * 2, labels * 2, words * 2, folds=4)
+    right = judge.satisfied(words, words) == labels
+    assert right.mean() < 0.75
+    first = [word for word in words if judge.part[word] != 0]
+    seen = judge.satisfied(first, ["new"] * len(first))
+    assert (seen == [labels[words.index(word)] for word in first]).all()
+
+
+def test_controls_change_nothing_or_take_the_utterance_of_another_dialogue() -> None:
+    def dialogue(sample: Sample) -> str:
+        return sample.id.rpartition("/")[0]
+
+    assert [made.text for made in unchanged(PLANTED)] == [s.turns[-1][1] for s in PLANTED]
+    by_text: dict[str, set[str]] = {}
+    for sample in PLANTED:
+        by_text.setdefault(sample.turns[-1][1], set()).add(dialogue(sample))
+    for made in exchanged(PLANTED[:20], PLANTED, dialogue, 3):
+        assert by_text[made.text] - {dialogue(made.sample)}
+
+
+def test_what_has_a_fault_is_counted_and_not_judged() -> None:
+    judge = train_judge(["Done.", "I cannot."] * 3, [True, False] * 3, list("aabbcc"), folds=3)
+    made = [
+        *unchanged(PLANTED[:3]),
+        *ask([PLANTED[3]], _silent, template=read_template(), decoding=Decoding()),
+    ]
+    found = judged(made, judge, lambda sample: sample.id)
+    assert found["satisfied"].isna().tolist() == [False, False, False, True]
+    assert found["intended"].tolist() == [int(not sample.satisfied) for sample in PLANTED[:4]]
+
+
+def _silent(requests: Sequence[Request]) -> list[Answer]:
+    return [Answer(text="", finish="stop") for _ in requests]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((["a", "b"], [True], ["x", "y"]), "2 utterances, 1 labels and 2 dialogues"),
+        ((["a", "b"], [True, False], ["x", "x"]), "folds is 2 for 1 dialogues"),
+        ((["a", "b", "c"], [True, True, False], ["x", "y", "z"]), "all utterances have one label"),
+    ],
+)
+def test_what_a_judge_cannot_learn_from_is_refused(arguments: tuple, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        train_judge(*arguments, folds=2)

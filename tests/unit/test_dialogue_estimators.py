@@ -1,0 +1,112 @@
+"""Tables of satisfaction estimators: against the print, by hand and by invariants."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.dialogue.estimators import (
+    TEST_SETS,
+    chosen_setups,
+    confusions,
+    growing_share,
+    measured,
+    overlap,
+)
+
+
+def answers(counts, **names):
+    """Answers with given (satisfied right, wrong, dissatisfied right, wrong) of each part."""
+    rows = []
+    for part, (right, wrong, found, missed) in counts.items():
+        satisfied = [True] * (right + wrong) + [False] * (found + missed)
+        predicted = [True] * right + [False] * (wrong + found) + [True] * missed
+        for number, (label, said) in enumerate(zip(satisfied, predicted, strict=True)):
+            rows.append((part, f"{number}{'-cf' * (part == 'cf')}", label, said))
+    frame = pd.DataFrame(rows, columns=["part", "id", "satisfied", "predicted"])
+    names = {"benchmark": "MultiWOZ", "model": "Zephyr", "setup": "Few-shot", "seed": 0} | names
+    return frame.assign(**names)
+
+
+# Behind Table 3.6, MultiWOZ, Zephyr: (counts of Main and CF, printed rows).
+ZEPHYR = {"main": (613, 198, 15, 25), "cf": (18, 1, 465, 59)}
+PRINTED = {
+    "Main": (73.80, 51.56, 56.54, 48.23),
+    "CF": (88.95, 61.58, 91.74, 65.72),
+    "Mixed": (79.70, 79.47, 80.57, 79.46),
+}
+
+
+@pytest.mark.parametrize("test_data", TEST_SETS)
+def test_the_printed_rows_come_from_their_counts(test_data):
+    table = measured(confusions(answers(ZEPHYR)))
+    row = table[table["test_data"] == test_data].set_index("metric")["value"]
+    assert tuple(row.round(2)) == PRINTED[test_data]
+
+
+def test_without_counterfactuals_there_is_main_alone():
+    counts = confusions(answers({"main": (3, 1, 1, 0)}))
+    assert counts["test_data"].tolist() == ["Main"]
+
+
+def test_the_setup_is_chosen_by_the_mean_over_trainings():
+    good, bad = {"valid": (8, 0, 2, 0)}, {"valid": (8, 0, 0, 2)}
+    middle = {"valid": (8, 0, 1, 1)}
+    frame = pd.concat(
+        [
+            answers(counts, setup=setup, seed=seed)
+            for setup, seed, counts in [
+                ("x1", 0, good),
+                ("x1", 1, bad),
+                ("x10", 0, middle),
+                ("x10", 1, good),
+                ("x20", 0, middle),
+                ("x20", 1, good),
+            ]
+        ]
+    )
+    # Equal means: the first.
+    assert chosen_setups(frame) == {("MultiWOZ", "Zephyr"): "x10"}
+
+
+def test_overlap_is_the_mean_over_trainings():
+    one = answers({"main": (2, 0, 0, 0), "cf": (0, 0, 2, 0)}, seed=0)
+    none = answers({"main": (2, 0, 0, 0), "cf": (0, 0, 0, 2)}, seed=1)
+    assert overlap(pd.concat([one, none])) == 0.5
+
+
+COUNTS = st.tuples(*[st.integers(0, 12)] * 4)
+
+
+@given(st.tuples(st.integers(1, 12), *[st.integers(0, 12)] * 3), COUNTS, st.integers(1, 4))
+def test_growing_sets_start_at_main_and_have_intervals_around_means(main, cf, orders):
+    frame = answers({"main": main, "cf": cf})
+    found = growing_share(frame, orders=orders, seed=1)
+    first = measured(confusions(answers({"main": main}))).set_index("metric")["value"]
+    start = found[found["percent"] == found["percent"].min()].set_index("metric")
+    assert start.loc["Acc", "value"] == pytest.approx(first["Acc"])
+    assert start.loc["F1", "value"] == pytest.approx(first["F1"])
+    assert (found["low"] <= found["value"]).all() and (found["value"] <= found["high"]).all()
+    assert found["value"].between(0, 100).all()
+    assert found["percent"].max() <= 100
+
+
+def test_who_always_says_satisfied_loses_what_is_added():
+    frame = answers({"main": (80, 0, 0, 20), "cf": (0, 0, 0, 300)})
+    found = growing_share(frame, orders=3, seed=0)
+    accuracy = found[found["metric"] == "Acc"].set_index("percent")["value"]
+    # 80 right of as many as make the share: no order changes that.
+    np.testing.assert_allclose(accuracy[[20, 40, 60]], [80, 100 * 80 / 134, 40])
+    np.testing.assert_allclose(found["low"], found["high"])
+    assert (found.loc[found["metric"] == "recall of dissatisfaction", "value"] == 0).all()
+
+
+def test_orders_differ_and_are_the_same_again():
+    frame = answers({"main": (80, 0, 0, 20), "cf": (0, 0, 50, 50)})
+    found = growing_share(frame, orders=20, seed=0)
+    inner = found[(found["metric"] == "Acc") & (found["percent"] == 40)]
+    assert (inner["low"] < inner["high"]).all()
+    pd.testing.assert_frame_equal(found, growing_share(frame, orders=20, seed=0))

@@ -1,0 +1,63 @@
+"""Few-shot labels: what is asked, and which answers count."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.collections.user_satisfaction import Sample
+from everycell.dialogue.few_shot import drawn_pairs, messages, parse_label
+
+TURNS = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
+
+
+@pytest.mark.parametrize(
+    ("answer", "label"),
+    [
+        ("Satisfied", True),
+        ("  satisfied, since it helps", True),
+        ("DISSATISFIED", False),
+        ("The user is not satisfied.", False),
+        ("unsatisfied", False),
+        # It names both, or none, is empty, refuses, speaks another language, or never ends.
+        ("Satisfied/Dissatisfied", None),
+        ("Not satisfied, then satisfied", None),
+        ("", None),
+        ("I am sorry, but I cannot judge this.", None),
+        ("zufrieden", None),
+        ("satisfiedsatisfied" * 100, None),
+        ("satisfied " * 10_000, True),
+    ],
+)
+def test_an_answer_is_a_label_or_none(answer, label):
+    assert parse_label(answer) is label
+
+
+@given(st.text())
+def test_no_answer_is_too_odd(answer):
+    assert parse_label(answer) in (True, False, None)
+
+
+def test_the_dialogue_stands_last_and_both_labels_are_shown():
+    asked = messages(TURNS)
+    assert asked[-1].content.startswith("USER: A taxi?\nSYSTEM: At 8.\n")
+    shown = [message.content for message in asked if message.role == "assistant"]
+    assert [parse_label(label) for label in shown] == [True, False]
+
+
+@given(st.sets(st.integers(0, 20), min_size=1), st.integers(1, 30), st.integers(0, 5))
+def test_pairs_belong_together_and_are_drawn_once(with_cf, size, seed):
+    main = [Sample(f"{n}", "toy", TURNS, True) for n in range(21)]
+    others = [Sample(f"{n}-cf", "toy", TURNS, False) for n in sorted(with_cf)]
+    first, second = drawn_pairs(main, others, size=size, seed=seed)
+    assert len(first) == min(size, len(with_cf)) == len({each.id for each in first})
+    assert [f"{each.id}-cf" for each in first] == [each.id for each in second]
+    assert (first, second) == drawn_pairs(main, others, size=size, seed=seed)
+
+
+@pytest.mark.parametrize(("size", "others"), [(0, ["1-cf"]), (3, ["2-cf"])])
+def test_no_pair_is_refused(size, others):
+    main = [Sample("1", "toy", TURNS, True)]
+    with pytest.raises(ValueError, match="pairs of a sample and its counterfactual"):
+        drawn_pairs(main, [Sample(name, "toy", TURNS, False) for name in others], size=size, seed=0)

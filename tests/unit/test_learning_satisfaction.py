@@ -1,0 +1,193 @@
+"""Estimators that read text: up-sampling, baselines, what a BERT reads, its loss."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+from transformers import BertConfig, BertForSequenceClassification
+
+from everycell.learning.satisfaction import (
+    classifier_loss,
+    classifier_probabilities,
+    context_ids,
+    logistic_regression,
+    macro_f1,
+    majority_probability,
+    regression_probabilities,
+    split_answer,
+    up_sampled,
+)
+from everycell.learning.training import TrainingOptions, train
+
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{n}" for n in range(12))]
+UTTERANCES = st.lists(st.sampled_from(WORDS[5:]), min_size=1, max_size=9).map(" ".join)
+DIALOGUES = st.lists(
+    st.tuples(st.sampled_from(["USER", "SYSTEM"]), UTTERANCES), min_size=1, max_size=6
+)
+
+
+@pytest.fixture
+def classifier():
+    torch.manual_seed(0)
+    return BertForSequenceClassification(
+        BertConfig(
+            vocab_size=len(WORDS),
+            hidden_size=16,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=16,
+            max_position_embeddings=40,
+            initializer_range=0.2,
+            num_labels=1,
+        )
+    ).eval()
+
+
+# -- up-sampling ---------------------------------------------------------------------------------
+
+
+@given(st.lists(st.booleans(), max_size=30), st.integers(1, 50))
+def test_dissatisfied_rows_stand_factor_times_and_others_once(labels, factor):
+    rows = up_sampled(labels, factor)
+    counts = np.bincount(rows, minlength=len(labels))
+    assert counts.tolist() == [factor if rare else 1 for rare in labels]
+    assert rows[: len(labels)].tolist() == list(range(len(labels)))
+
+
+def test_the_training_set_of_the_thesis_in_numbers():
+    # Table 3.2, MultiWOZ: 6,315 satisfied and 431 dissatisfied samples.
+    labels = np.array([False] * 6315 + [True] * 431)
+    assert [labels[up_sampled(labels, n)].sum() for n in (1, 10, 20)] == [431, 4310, 8620]
+    assert len(up_sampled(labels, 20)) == 14935
+
+
+def test_a_factor_below_one_is_refused():
+    with pytest.raises(ValueError, match="factor of up-sampling is 0: it must be 1 or more"):
+        up_sampled([True], 0)
+
+
+# -- measure -------------------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_macro_f1_is_the_mean_of_both_classes(data):
+    size = data.draw(st.integers(1, 20))
+    truth = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    said = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    probabilities = [0.9 if each else 0.5 for each in said]
+    both = [f1_score(truth, said, pos_label=label, zero_division=0) for label in (False, True)]
+    assert macro_f1(truth, probabilities) == pytest.approx(np.mean(both))
+
+
+def test_always_satisfied_has_the_printed_f1():
+    # Table 3.6, MultiWOZ, Main: BERT without up-sampling says "satisfied" of all 811 + 40.
+    truth = [False] * 811 + [True] * 40
+    assert round(100 * macro_f1(truth, np.zeros(851)), 2) == 48.80
+
+
+# -- baselines -----------------------------------------------------------------------------------
+
+
+def test_the_majority_is_what_most_were():
+    assert majority_probability([False] * 9 + [True]) == pytest.approx(0.1)
+
+
+def told(word, label, number=6):
+    """Return dialogues whose last answer has a word that decides, after words that do not."""
+    return [([("USER", f"w{n} please"), ("SYSTEM", f"{word} w{n}")], label) for n in range(number)]
+
+
+def test_the_regression_learns_the_word_that_decides_and_where_it_stands():
+    rows = told("done", False) + told("sorry", True)
+    texts, labels = zip(*rows, strict=True)
+    model = logistic_regression(texts, labels, texts, labels)
+    new = [
+        [("USER", "w99"), ("SYSTEM", "sorry")],
+        [("USER", "sorry"), ("SYSTEM", "done")],
+    ]
+    assert (regression_probabilities(model, new) > 0.5).tolist() == [True, False]
+
+
+def test_up_sampling_of_the_regression_is_repeating_rows():
+    rows = told("done", False, 9) + told("sorry", True, 2) + told("done", True, 1)
+    texts, labels = zip(*rows, strict=True)
+    repeated = up_sampled(labels, 5)
+    weighted = logistic_regression(texts, labels, texts, labels, factor=5, strengths=[1.0])
+    # Weights of words come from document frequencies, so they are taken from the same texts.
+    plain = logistic_regression(texts, labels, texts, labels, strengths=[1.0])
+    plain.named_steps["regression"].fit(
+        plain.named_steps["words"].transform([texts[row] for row in repeated]),
+        np.array(labels)[repeated],
+    )
+    probabilities = [regression_probabilities(model, texts) for model in (weighted, plain)]
+    np.testing.assert_allclose(*probabilities, atol=1e-3)
+
+
+def test_a_regression_needs_both_labels():
+    texts, labels = zip(*told("done", False), strict=True)
+    with pytest.raises(ValueError, match="All 6 training samples have one label"):
+        logistic_regression(texts, labels, texts, labels)
+
+
+def test_a_dialogue_without_an_utterance_is_refused(tokenizer):
+    with pytest.raises(ValueError, match="no utterance"):
+        split_answer([])
+    with pytest.raises(ValueError, match="no utterance"):
+        context_ids(tokenizer, [[]], 8)
+
+
+# -- BERT ----------------------------------------------------------------------------------------
+
+
+@given(st.lists(DIALOGUES, max_size=4), st.integers(3, 40), st.integers(1, 12))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_a_context_is_the_end_of_the_whole_text(tokenizer, dialogues, length, utterance):
+    found = context_ids(tokenizer, dialogues, length, utterance=utterance)
+    for ids, dialogue in zip(found, dialogues, strict=True):
+        cut = [" ".join(text.split()[:utterance]) for _, text in dialogue]
+        whole = tokenizer.convert_tokens_to_ids(" [SEP] ".join([*cut, ""]).split())
+        assert len(ids) == min(length, 1 + len(whole))
+        assert ids[0] == tokenizer.cls_token_id and ids[-1] == tokenizer.sep_token_id
+        assert ids[1:].tolist() == whole[1 - len(ids) :]
+
+
+@pytest.mark.parametrize(("length", "utterance"), [(2, 5), (8, 0)])
+def test_limits_without_room_are_refused(tokenizer, length, utterance):
+    with pytest.raises(ValueError, match="must be 3 and 1 or more"):
+        context_ids(tokenizer, [], length, utterance=utterance)
+
+
+def test_the_loss_is_the_mean_of_log_probabilities(classifier):
+    rows = {"ids": [[2, 5, 3], [2, 6, 7, 3]], "dissatisfied": [True, False]}
+    said = classifier_probabilities(classifier, rows["ids"], 0)
+    expected = -np.mean(np.log([said[0], 1 - said[1]]))
+    assert classifier_loss(0)(classifier, rows).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_classifier_learns_a_word(classifier, tokenizer, tmp_path):
+    rows = told("w10", False, 8) + told("w11", True, 8)
+    texts, labels = zip(*rows, strict=True)
+    ids = context_ids(tokenizer, texts, 16)
+    examples = Dataset.from_dict({"ids": [row.tolist() for row in ids], "dissatisfied": labels})
+    options = TrainingOptions(learning_rate=0.01, epochs=12, batch_size=8)
+    record = train(
+        classifier,
+        examples,
+        classifier_loss(0),
+        options,
+        tmp_path / "model",
+        validate=lambda model: macro_f1(labels, classifier_probabilities(model, ids, 0)),
+    )
+    assert macro_f1(labels, classifier_probabilities(classifier, ids, 0)) == 1
+    assert max(each.value for each in record.validations) == 1
+
+
+def test_no_dialogue_has_no_probability(classifier):
+    assert classifier_probabilities(classifier, [], 0).shape == (0,)

@@ -1,0 +1,124 @@
+"""Tables 3.6 and 3.7, Figures 3.4 and 3.5: what trained and few-shot estimators answer."""
+
+import pandas as pd
+from job import Job
+
+from everycell.dialogue.estimators import (
+    ESTIMATOR,
+    chosen_setups,
+    confusions,
+    growing_share,
+    measured,
+    overlap,
+)
+from everycell.dialogue.satisfaction import Confusion
+from everycell.render.figures import interval_lines
+
+ROWS = ["test_data", "model", "setup", "benchmark"]
+LABELS = {"benchmark": "dataset", "metric": "metric"}
+#: End of the name of a model that was trained with counterfactuals, where setups are not shown.
+WITH = " + counterfactuals"
+#: Measures of the two figures, with what their axes say.
+FIGURES = {
+    "figure_3_4": {"Acc": "Accuracy", "F1": "Macro F1"},
+    "figure_3_5": {"recall of dissatisfaction": "Recall of dissatisfaction"},
+}
+
+
+def draw(points: pd.DataFrame, titles: dict[str, str]):
+    """Lines of all estimators but the majority's, a panel for each measure and benchmark."""
+    points = points[points["model"] != "Majority"]
+    several = points["benchmark"].nunique() > 1
+    panels = points["metric"].map(titles)
+    if several:
+        panels = points["benchmark"] + ": " + panels
+    return interval_lines(
+        points.assign(
+            panel=panels,
+            series=points["model"].where(
+                points["model"].str.endswith(WITH), points["model"] + ", " + points["setup"]
+            ),
+        ),
+        x="percent",
+        low="low",
+        high="high",
+        series="series",
+        panel="panel",
+        x_label="Share of dissatisfied samples (percent)",
+        value_label="Percent",
+        legend_above=True,
+    )
+
+
+with Job(snakemake) as job:
+    settings = snakemake.params
+    said = pd.concat([pd.read_parquet(path) for path in snakemake.input.trained])
+    said["predicted"] = said["probability"] <= 0.5
+    valid = said[(said["part"] == "valid") & (said["setup"] != settings.augmented)]
+    answers = said[said["part"] != "valid"]
+    setups = chosen_setups(valid)
+    few = pd.read_parquet(snakemake.input.few_shot) if snakemake.input.few_shot else said[:0]
+    answers = pd.concat([answers, few], ignore_index=True)
+    setups |= {names: "Few-shot" for names in few.groupby(["benchmark", "model"]).groups}
+
+    # Table 3.6, and beside it how far trainings differ and what they answered.
+    counts = confusions(answers)
+    table = measured(counts)
+    values = table.groupby([*ROWS, "metric"], sort=False)["value"]
+    job.write_table(values.mean().reset_index().rename(columns=LABELS))
+    f1 = table[table["metric"] == "F1"].groupby(ROWS, sort=False)["value"]
+    spread = pd.DataFrame(
+        {
+            "mean F1": f1.mean(),
+            # Of one training it is not known.
+            "deviation": f1.std(),
+            "lowest F1": f1.min(),
+            "highest F1": f1.max(),
+            "trainings": f1.count(),
+        }
+    )
+    job.write_beside(
+        spread.reset_index().melt(id_vars=ROWS, var_name="metric").dropna(subset="value"),
+        "spread",
+        dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2) | {"trainings": 0},
+    )
+    fields = {field: field.replace("_", ", ") for field in Confusion._fields}
+    first = counts[counts["seed"] == 0].rename(columns=fields)
+    job.write_beside(
+        first.melt(id_vars=ROWS, value_vars=list(fields.values()), var_name="metric"),
+        "counts",
+        dict.fromkeys(fields.values(), 0),
+    )
+
+    # The rest takes the setup of each model that did best on the validation samples, and as models
+    # of their own those that were trained with counterfactuals.
+    best = pd.Series([(*names, setup) for names, setup in setups.items()])
+    names = pd.Series(list(zip(*(answers[key] for key in ESTIMATOR), strict=True)), answers.index)
+    augmented = answers["setup"] == settings.augmented
+    chosen = answers[names.isin(best) | augmented].copy()
+    chosen.loc[augmented, "model"] += WITH
+    pairs = chosen.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))
+    shown = chosen[pairs].groupby(ESTIMATOR, sort=False)
+
+    similarity = [(model, benchmark, "JSI", overlap(rows)) for (benchmark, model, _), rows in shown]
+    columns = ["row", "dataset", "metric", "value"]
+    found = pd.DataFrame(similarity, columns=columns).dropna(subset="value")
+    job.write_table(found, artefact="table_3_7")
+
+    points = pd.concat(
+        [
+            growing_share(rows, orders=settings.orders, seed=job.seed).assign(
+                **dict(zip(ESTIMATOR, names, strict=True))
+            )
+            for names, rows in shown
+        ]
+    )
+    for name, titles in FIGURES.items():
+        part = points[points["metric"].isin(titles)]
+        plotted = part.rename(columns={"value": "mean"}).melt(
+            id_vars=[*ESTIMATOR, "metric", "percent"],
+            value_vars=["mean", "low", "high"],
+            var_name="end",
+        )
+        plotted["percent"] = plotted["percent"].map(lambda share: f"{share:.4g}")
+        job.write_figure(plotted.rename(columns=LABELS), draw(part, titles), name)

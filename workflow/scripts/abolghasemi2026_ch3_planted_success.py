@@ -1,0 +1,54 @@
+"""Table 3.4 on planted dialogues: how often a stand-in judge sees the label flipped."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+from job import Job
+
+from everycell.collections.user_satisfaction import frame_samples
+from everycell.dialogue.annotation import success
+from everycell.dialogue.counterfactuals import count_faults, frame_rewritings
+from everycell.dialogue.judging import (
+    compare_generators,
+    exchanged,
+    judged,
+    train_judge,
+    unchanged,
+)
+
+DECIMALS = {"generated": 0, "usable": 0, "flipped": 0, "CSS": 1, "low": 1, "high": 1}
+
+
+def dialogue(sample):
+    """Dialogue that a planted sample is of: its id without the turn."""
+    return sample.id.rpartition("/")[0]
+
+
+with Job(snakemake) as job:
+    files, model = snakemake.input, snakemake.params.model
+    job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
+    samples = frame_samples(pd.read_parquet(files.samples))
+    generated, rules = (
+        frame_rewritings(pd.read_parquet(file)) for file in (files.generated, files.rules)
+    )
+    picked = [made.sample for made in generated]
+    judge = train_judge(
+        [sample.turns[-1][1] for sample in samples],
+        [sample.satisfied for sample in samples],
+        [dialogue(sample) for sample in samples],
+        folds=snakemake.params.folds,
+    )
+    generators = {
+        model: generated,
+        "rules": rules,
+        "nothing changed": unchanged(picked),
+        "utterance of another dialogue": exchanged(picked, samples, dialogue, job.seed),
+    }
+    labels = {name: judged(made, judge, dialogue) for name, made in generators.items()}
+    table = success(labels[model])[["row", "CSS"]].rename(columns={"CSS": "value"})
+    table.insert(1, "dataset", "planted")
+    table.insert(2, "metric", "CSS")
+    job.write_table(table)
+    job.write_beside(compare_generators(labels), "generators", DECIMALS)
+    job.write_beside(count_faults(generated), "answers", {"count": 0})
