@@ -35,7 +35,6 @@ from everycell.artefacts import (
     find_artefact,
     load_papers,
 )
-from everycell.collections.smart import CollectionError
 from everycell.config import Config, ConfigError, read_config
 from everycell.receipts import ReceiptError
 from everycell.receipts import verify as verify_receipt
@@ -849,13 +848,11 @@ def sheets(
     seed: Annotated[int, typer.Option(min=0, help="Of names and orders.")] = 1,
 ) -> None:
     """Write blind sheets for two annotators, counterfactuals among real dialogues."""
-    from everycell.collections.user_satisfaction import frame_samples
     from everycell.dialogue import annotation as human
-    from everycell.dialogue.counterfactuals import frame_rewritings
 
-    with sentences(human.SheetError, CollectionError):
-        made = frame_rewritings(human.read_dialogues(counterfactuals, rewritten=True))
-        known = frame_samples(human.read_dialogues(real)) if real is not None else []
+    with sentences(human.SheetError):
+        made = human.read_rewritings(counterfactuals)
+        known = human.read_dialogues(real) if real is not None else []
         drawn = human.draw_real(known, made, number=len(made) if mix is None else mix, seed=seed)
         items = human.make_items(made, drawn, seed=seed)
         written = human.write_sheets(out, items, seed=seed)
