@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -498,6 +499,12 @@ variable of a key
             "an address holds no user, password, `?` or `#`: `key` names the environment variable "
             "of a key"
         )
+    try:
+        whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole:
+        raise ValueError("an address has a host, and after a colon a port of 1 to 65535")
     return url
 
 
@@ -542,6 +549,38 @@ class EndpointSettings(_Model):
     budget: float | None = Field(
         None, ge=0, description="Most that a job may cost by the estimate; null: any sum."
     )
+
+    @property
+    def unencrypted(self) -> bool:
+        """Whether the address is of plain http."""
+        return urlsplit(self.url).scheme == "http"
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether the host of the address is this machine, by its name or number.
+
+        Examples
+        --------
+        >>> hosts = ["localhost", "127.0.0.1", "[::1]", "localhost.example.org", "10.0.0.7"]
+        >>> [EndpointSettings(url=f"http://{host}:8000", model="m").on_this_machine
+        ...  for host in hosts]
+        [True, True, True, False, False]
+        """
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+    @model_validator(mode="after")
+    def _key_is_encrypted(self) -> EndpointSettings:
+        if self.key is not None and self.unencrypted and not self.on_this_machine:
+            raise ValueError(
+                f"the key would go to {urlsplit(self.url).hostname} over plain http, where others "
+                "can read it: give an https address or one of this machine (such as the end of an "
+                "ssh tunnel), or no `key`"
+            )
+        return self
 
 
 class LanguageModels(_Model):

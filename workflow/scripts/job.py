@@ -59,6 +59,8 @@ class Job:
         self.started = time.monotonic()
         self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
         logging.basicConfig(stream=self.log, level=logging.INFO, format="%(message)s")
+        # It tells of each request to a language model.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
         logging.captureWarnings(True)
         try:
             self._check_inputs()
