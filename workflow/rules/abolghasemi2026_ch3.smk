@@ -209,7 +209,7 @@ rule abolghasemi2026_ch3_success:
         "../scripts/abolghasemi2026_ch3_success.py"
 
 
-# The stand-in of Table 3.4, on planted dialogues.
+# The stand-ins of Tables 3.4 and 3.5, on planted dialogues.
 rule abolghasemi2026_ch3_planted_success:
     input:
         samples="work/satisfaction/embedded/samples.parquet",
@@ -220,6 +220,7 @@ rule abolghasemi2026_ch3_planted_success:
         **table_files("embedded", "abolghasemi2026/table_3_4"),
         **beside("embedded", "abolghasemi2026/table_3_4", "generators"),
         **beside("embedded", "abolghasemi2026/table_3_4", "answers"),
+        **further(table_files, "embedded", "abolghasemi2026/table_3_5"),
     log:
         "logs/abolghasemi2026/table_3_4_embedded.log",
     benchmark:
@@ -233,9 +234,10 @@ rule abolghasemi2026_ch3_planted_success:
         **GENERATION,
         folds=SETTINGS.counterfactuals.folds,
         face=face_of("embedded", "abolghasemi2026/table_3_4"),
+        table_3_5_face=face_of("embedded", "abolghasemi2026/table_3_5"),
         code=code_of("abolghasemi2026_ch3_planted_success.py"),
     message:
-        "Success of generating counterfactuals of planted dialogues"
+        "Success of generating counterfactuals of planted dialogues (Tables 3.4 and 3.5)"
     script:
         "../scripts/abolghasemi2026_ch3_planted_success.py"
 

@@ -23,6 +23,7 @@ from string import Template
 import pandas as pd
 
 from everycell.collections.user_satisfaction import (
+    COUNTERFACTUAL,
     SYSTEM,
     USER,
     Sample,
@@ -609,7 +610,7 @@ def counterfactual(rewriting: Rewriting) -> Sample | None:
     sample = rewriting.sample
     return replace(
         sample,
-        id=f"{sample.id}-cf",
+        id=f"{sample.id}{COUNTERFACTUAL}",
         turns=(*sample.turns[:-1], (SYSTEM, rewriting.text)),
         satisfied=not sample.satisfied,
     )
