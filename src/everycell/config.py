@@ -482,6 +482,11 @@ class Prices(_Model):
     answer: float = Field(0.0, ge=0, description="For a million tokens of answers.")
     currency: str = Field("USD", min_length=1, description="Only shown.")
 
+    @property
+    def known(self) -> bool:
+        """Whether any was named."""
+        return self.prompt > 0 or self.answer > 0
+
 
 def _plain_url(url: str) -> str:
     """Address without a place for a key: what stands in it may be shown.
@@ -579,6 +584,14 @@ class EndpointSettings(_Model):
                 f"the key would go to {urlsplit(self.url).hostname} over plain http, where others "
                 "can read it: give an https address or one of this machine (such as the end of an "
                 "ssh tunnel), or no `key`"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _budget_has_prices(self) -> EndpointSettings:
+        if self.budget is not None and not self.prices.known:
+            raise ValueError(
+                "a `budget` without `prices` stops nothing: name them, or leave it out"
             )
         return self
 

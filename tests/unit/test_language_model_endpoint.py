@@ -415,6 +415,7 @@ def config(**endpoint):
         (config(url="http://localhost.h/v1", key=VARIABLE), "would go to localhost.h over plain"),
         (config(url="http://10.0.0.7:8000/v1", key=VARIABLE), "an https address or one of this"),
         (config(url="http://h:port/v1"), "has a host, and after a colon a port of 1 to 65535"),
+        (config(budget=5.0), "a `budget` without `prices` stops nothing"),
         (config(url="http://:80/v1"), "an address has a host"),
         (config(url="h/v1"), "`language_models.endpoints.gpt.url` is 'h/v1'"),
         (config(timeout=0.0), "endpoints.gpt.timeout` is 0.0; allowed is: a number, above 0"),

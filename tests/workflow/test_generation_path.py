@@ -84,7 +84,8 @@ def test_a_killed_run_goes_on_and_pays_for_no_answer_twice(
     assert model["decoding"][0]["max_tokens"] == 64
     log = (named.folder / "logs/abolghasemi2026/generate_embedded.log").read_text()
     assert "gpt-9: 6 requests, 4 of them not recorded." in log
-    assert "at most about" in log and "HTTP Request" not in log
+    assert "tokens of prompts and 256 of answers, no `prices` are named." in log
+    assert "HTTP Request" not in log
     # The key was sent, and no file has it.
     assert all(headers["Authorization"] == f"Bearer {SECRET}" for *_, headers in server.seen)
     for path in named.folder.rglob("*"):
