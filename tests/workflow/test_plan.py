@@ -57,7 +57,7 @@ EMBEDDED = {
     "lajewska2025_chC_votes": 1,
     "page": 1,
     "sakai2023_gfrc": 2,
-    "verdicts": 21,
+    "verdicts": 22,
 }
 
 
