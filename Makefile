@@ -33,7 +33,7 @@ VENV_IS := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help reproduce test setup setup-test setup-bench setup-lucene setup-torch lint bench \
+.PHONY: help reproduce test docs setup setup-test setup-docs setup-bench setup-lucene setup-torch lint bench \
   clean-results locks
 ifneq ($(VENV_IS),whole)
 .PHONY: $(STAMPS)/venv
@@ -60,9 +60,15 @@ setup-lucene: $(STAMPS)/project $(STAMPS)/lucene ## of these, only the library a
 
 setup-torch: $(STAMPS)/project $(STAMPS)/torch $(STAMPS)/torch-cpu ## only the library, torch, weights
 
-setup-test: setup $(STAMPS)/test ## add what only the tests need
+setup-test: setup $(STAMPS)/test $(STAMPS)/docs ## add what only the tests and the site need
+
+setup-docs: setup $(STAMPS)/docs ## add what only the site needs
 
 setup-bench: setup-test $(STAMPS)/bench ## add what only the benchmarks need
+
+docs: setup-docs ## build the documentation's site from what lies in results/
+	$(IN_VENV) snakemake --cores $(CORES) site
+	@echo "Site: results/site/index.html"
 
 lint: setup-test ## check style: ruff and snakefmt
 	$(IN_VENV) ruff check .
@@ -82,6 +88,8 @@ locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda fil
 	  --excludes envs/torch.excludes envs/torch.in -o envs/torch.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock \
 	  --excludes envs/lucene.excludes envs/lucene.in -o envs/lucene.lock
+	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
+	  envs/docs.in -o envs/docs.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
 	  envs/bench.in -o envs/bench.lock
 	.venv/bin/python envs/make_conda.py
@@ -106,7 +114,7 @@ endif
 	@rm .venv/unfinished && mkdir -p $(STAMPS) && touch $@
 
 # Complete locks need no resolution, hence --no-deps.
-$(addprefix $(STAMPS)/,base test lucene torch bench): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
+$(addprefix $(STAMPS)/,base test docs lucene torch bench): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
 	@touch .venv/unfinished
 	$(UV_INSTALL) --no-deps --require-hashes -r $<
 	@rm .venv/unfinished && touch $@

@@ -31,6 +31,7 @@ include: "workflow/rules/sakai2023.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/verdicts.smk"
 include: "workflow/rules/page.smk"
+include: "workflow/rules/documentation.smk"
 
 
 # What `snakemake` alone asks for: an included file cannot set it.

@@ -758,10 +758,19 @@ def here(**selection):
     return runnable("embedded", **selection) + runnable("released", **selection)
 
 
+def below(folder, *suffixes):
+    """Files below a folder whose names end so; all, where no ending is given."""
+    paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    return [
+        str(path)
+        for path in paths
+        if path.name.endswith(suffixes or "") and "__pycache__" not in path.parts
+    ]
+
+
 def published():
     """Every card and every file of printed cells."""
-    paths = sorted(Path("published").rglob("*"))
-    return [str(path) for path in paths if path.suffix in (".csv", ".yaml")]
+    return below("published", ".csv", ".yaml")
 
 
 def printed_cells(wildcards):
