@@ -364,12 +364,14 @@ def doctor() -> None:
 @app.command()
 def page() -> None:
     """Draw the reproduction page again from the results on disk."""
+    from everycell.lineage import write_lineage
     from everycell.render.page import write_page
 
     with sentences():
         papers = _papers()
         found = collect(papers, RESULTS, ROOT)
         path = write_page(RESULTS / "index.html", found, papers)
+        write_lineage(RESULTS, ROOT)
     _warn(found)
     typer.echo(f"Page: {path}")
 

@@ -100,44 +100,62 @@ def code_sha256(paths: Iterable[Path], root: Path) -> str:
     return digest.hexdigest()
 
 
+#: Names of data files beside a module that are not its code: whatever the registry names is an
+#: input of its own in a receipt, so that a new entry makes no result anew.
+NOT_CODE = frozenset({"registry.yaml"})
+
+
 def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
-    r"""Files of our own that a script runs: itself, what it imports, and their templates.
+    r"""Files of our own that a script runs: itself, what it imports, their templates and data.
 
     Imports are followed as they are written, inside functions too, through the folders of
-    `roots`; modules that lie elsewhere (installed packages) are passed over.
+    `roots`; modules that lie elsewhere (installed packages) are passed over. Data of a module is a
+    file in its folder whose name stands in it as a string.
 
     Examples
     --------
     >>> import tempfile
     >>> root = Path(tempfile.mkdtemp())
     >>> _ = (root / "a.py").write_text("import json\nfrom b import c")
-    >>> _ = (root / "b.py").write_text("c = 1")
+    >>> _ = (root / "b.py").write_text("c = open('words.yaml')")
+    >>> _ = (root / "words.yaml").write_text("he: she")
     >>> sorted(path.name for path in imported_files(root / "a.py", [root]))
-    ['a.py', 'b.py']
+    ['a.py', 'b.py', 'words.yaml']
     """
     roots = tuple(roots)
     found: set[Path] = set()
+    beside: set[Path] = set()
     waiting = [script]
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting.extend(_imports(path, roots))
-    return found | {
-        template
-        for folder in {path.parent / "templates" for path in found}
-        for template in folder.glob("*")
-    }
+            modules, data = _needs(path, roots)
+            waiting.extend(modules)
+            beside |= data
+    return (
+        found
+        | beside
+        | {
+            template
+            for folder in {path.parent / "templates" for path in found}
+            for template in folder.glob("*")
+        }
+    )
 
 
 @cache
-def _imports(path: Path, roots: tuple[Path, ...]) -> tuple[Path, ...]:
+def _needs(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], frozenset[Path]]:
+    """Modules that a file imports, and the data files beside it that it names."""
     names = []
+    texts = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts.add(node.value)
     found = []
     for name in dict.fromkeys(names):
         parts = name.split(".")
@@ -146,7 +164,8 @@ def _imports(path: Path, roots: tuple[Path, ...]) -> tuple[Path, ...]:
                 module = root.joinpath(*parts[:depth])
                 files = (module.with_name(f"{module.name}.py"), module / "__init__.py")
                 found += [file for file in files if file.exists()]
-    return tuple(found)
+    data = (file for file in path.parent.iterdir() if file.suffix != ".py" and file.is_file())
+    return tuple(found), frozenset(file for file in data if file.name in texts - NOT_CODE)
 
 
 def _commit(root: Path) -> str | None:
@@ -240,6 +259,18 @@ def write_json(path: Path, content: Any) -> None:
     """Write JSON so that a reader sees the whole file or none."""
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     write_atomically(path, text + "\n")
+
+
+def parameters_line(parameters: Mapping[str, Any]) -> str:
+    r"""Last line of the log of a job that went well: its parameters by name.
+
+    Examples
+    --------
+    >>> parameters_line({"seed": 7, "kind": "tilde"})
+    '{"parameters": {"seed": "7", "kind": "\'tilde\'"}}'
+    """
+    values = {name: repr(value) for name, value in parameters.items()}
+    return json.dumps({"parameters": values}, ensure_ascii=False)
 
 
 def _relative(path: Path, root: Path) -> str:

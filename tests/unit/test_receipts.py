@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 import everycell
-from everycell.receipts import ReceiptError, read_receipt, verify, write_json, write_receipt
+from everycell.receipts import (
+    NOT_CODE,
+    ReceiptError,
+    code_sha256,
+    imported_files,
+    read_receipt,
+    verify,
+    write_json,
+    write_receipt,
+)
 
 
 def make(project: Path, *, seconds: float = 1.0) -> Path:
@@ -154,3 +163,37 @@ def test_a_failed_write_leaves_the_old_json_and_no_draft(tmp_path):
         write_json(path, {"a": float("nan")})
     assert json.loads(path.read_text()) == {"a": 1}
     assert list(tmp_path.iterdir()) == [path]
+
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Read only by what makes the registry, never by a run.
+NEVER_RUN = {"py.typed", "sets.yaml"}
+
+
+def test_every_data_file_of_the_library_is_in_the_code_of_a_script():
+    roots = [ROOT / "src", ROOT / "workflow" / "scripts"]
+    covered = {file for script in roots[1].glob("*.py") for file in imported_files(script, roots)}
+    library = Path(everycell.__file__).parent
+    data = {
+        path for path in library.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
+    assert {path.name for path in data} >= NEVER_RUN | NOT_CODE | {"pydocs.yaml"}
+    assert {path.name for path in data - covered} == NEVER_RUN | NOT_CODE
+
+
+def test_a_changed_data_file_changes_the_code_of_what_reads_it_and_of_nothing_else(tmp_path):
+    (tmp_path / "reads.py").write_text('WORDS = "words.yaml"')
+    (tmp_path / "other.py").write_text("x = 1")
+    words = tmp_path / "words.yaml"
+    words.write_text("he: she")
+
+    def codes() -> dict[str, str]:
+        files = {
+            name: imported_files(tmp_path / name, [tmp_path]) for name in ("reads.py", "other.py")
+        }
+        return {name: code_sha256(paths, tmp_path) for name, paths in files.items()}
+
+    before = codes()
+    words.write_text("she: he")
+    after = codes()
+    assert after["reads.py"] != before["reads.py"] and after["other.py"] == before["other.py"]
