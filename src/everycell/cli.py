@@ -37,6 +37,7 @@ from everycell.artefacts import (
 )
 from everycell.collections.smart import CollectionError
 from everycell.config import Config, ConfigError, read_config
+from everycell.differences import Difference, compare_folders
 from everycell.receipts import ReceiptError
 from everycell.receipts import verify as verify_receipt
 from everycell.results import Result, collect, result_of
@@ -292,6 +293,85 @@ def verify(
     if faults:
         raise typer.Exit(1)
     typer.echo(f"All {len(receipts)} receipts in {results} hold.")
+
+
+@app.command()
+def diff(
+    first: Annotated[Path, typer.Argument(help="Results folder.")],
+    second: Annotated[Path, typer.Argument(help="Results folder that is compared with it.")],
+    cells: Annotated[int, typer.Option(min=0, help="Cells that are shown of each result.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Compare two results folders: which cells moved, and which input or setting explains it.
+
+    Exit code as that of diff: 0 where all is the same, 1 where something differs, 2 on an error.
+    """
+    try:
+        with sentences():
+            for folder in (first, second):
+                if not folder.is_dir():
+                    raise CardError(f"There is no folder {folder}; name two results folders.")
+                if next(folder.rglob("*.receipt.json"), None) is None:
+                    raise CardError(f"{folder} holds no receipt; name a folder of results.")
+            found = compare_folders(first, second)
+    except typer.Exit:
+        raise typer.Exit(2) from None
+    different = [result for result in found if not result.same]
+    if as_json:
+        said = [result.model_dump(mode="json") | {"same": result.same} for result in found]
+        typer.echo(json.dumps(said, indent=1, ensure_ascii=False))
+    else:
+        for result in different:
+            typer.echo("\n".join(_difference(result, first, second, cells)))
+        others = [result for result in found if result.same]
+        elsewhere = sum(bool(result.causes) for result in others)
+        typer.echo(
+            f"{len(different)} results differ, {len(others)} are the same"
+            + (
+                f" ({elsewhere} of them were made otherwise; --json says how)."
+                if elsewhere
+                else "."
+            )
+        )
+    if different:
+        raise typer.Exit(1)
+
+
+def _difference(result: Difference, first: Path, second: Path, limit: int) -> list[str]:
+    """Lines on one result that differs."""
+    if result.only_in:
+        return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
+    lines = [
+        f"{result.name}: {len(result.cells)} cells moved, {len(result.verdicts)} verdicts and "
+        f"{len(result.conclusions)} conclusions changed; other bytes in {', '.join(result.files)}"
+    ]
+    for what, moved in (
+        ("", result.cells),
+        ("verdict of ", result.verdicts),
+        ("conclusion ", result.conclusions),
+    ):
+        lines += [
+            f"  {what}{cell.key}: {_brief(cell.old)} -> {_brief(cell.new)}"
+            for cell in moved[:limit]
+        ]
+        if len(moved) > limit:
+            lines.append(f"  ... and {len(moved) - limit} more (--json has all)")
+    if not result.causes:
+        lines.append("  nothing in the receipts explains it")
+    for cause in result.causes:
+        if cause.kind == "file":
+            side = second if cause.old is None else first
+            lines.append(f"  because {side}/.../{cause.name} was changed after it was made")
+        else:
+            lines.append(f"  {cause.kind} {cause.name}: {_brief(cause.old)} -> {_brief(cause.new)}")
+    return lines
+
+
+def _brief(text: str | None) -> str:
+    if text is None:
+        return "nothing"
+    is_hash = len(text) == 64 and not set(text) - set("0123456789abcdef")
+    return text[:12] if is_hash else text if len(text) <= 80 else f"{text[:77]}..."
 
 
 #: Packages without which some chapter cannot run.
