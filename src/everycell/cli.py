@@ -38,7 +38,7 @@ from everycell.artefacts import (
 from everycell.collections.smart import CollectionError
 from everycell.config import Config, ConfigError, read_config
 from everycell.differences import Difference, compare_folders
-from everycell.receipts import ReceiptError
+from everycell.receipts import ReceiptError, absent_inputs
 from everycell.receipts import verify as verify_receipt
 from everycell.results import Result, collect, result_of
 from everycell.sources import SourceError
@@ -292,7 +292,12 @@ def verify(
         typer.echo(fault)
     if faults:
         raise typer.Exit(1)
+    absent = {path for receipt in receipts for path in absent_inputs(receipt, ROOT)}
     typer.echo(f"All {len(receipts)} receipts in {results} hold.")
+    if absent:
+        typer.echo(
+            f"{len(absent)} files that they were made from are not here and could not be checked."
+        )
 
 
 @app.command()
@@ -359,17 +364,18 @@ def _difference(result: Difference, first: Path, second: Path, limit: int) -> li
     if not result.causes:
         lines.append("  nothing in the receipts explains it")
     for cause in result.causes:
+        what = cause.kind if cause.name == cause.kind else f"{cause.kind} {cause.name}"
         if cause.kind == "file":
             side = second if cause.old is None else first
             lines.append(f"  because {side}/.../{cause.name} was changed after it was made")
         else:
-            lines.append(f"  {cause.kind} {cause.name}: {_brief(cause.old)} -> {_brief(cause.new)}")
+            lines.append(f"  {what}: {_brief(cause.old)} -> {_brief(cause.new)}")
     return lines
 
 
 def _brief(text: str | None) -> str:
-    if text is None:
-        return "nothing"
+    if not text:
+        return "nothing" if text is None else "(empty)"
     is_hash = len(text) == 64 and not set(text) - set("0123456789abcdef")
     return text[:12] if is_hash else text if len(text) <= 80 else f"{text[:77]}..."
 

