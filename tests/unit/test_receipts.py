@@ -1,5 +1,6 @@
 """Receipts: what `verify` finds, and what two equal runs have in common."""
 
+import ast
 import json
 import shutil
 from pathlib import Path
@@ -15,6 +16,7 @@ from everycell.receipts import (
     absent_inputs,
     code_sha256,
     imported_files,
+    imported_names,
     read_receipt,
     verify,
     write_json,
@@ -227,3 +229,19 @@ def test_a_changed_data_file_changes_the_code_of_what_reads_it_and_of_nothing_el
     words.write_text("she: he")
     after = codes()
     assert after["reads.py"] != before["reads.py"] and after["other.py"] == before["other.py"]
+
+
+def test_imports_are_those_that_the_parser_finds(repository, tmp_path):
+    # The workflow reads them from the text, since to parse it takes a third of a dry run.
+    source = "import a, b.c as d\nfrom e import (\n    f,  # first\n    g as h,\n)\nif 1:\n    from i import j\n"
+    (tmp_path / "x.py").write_text(source)
+    for path in [tmp_path / "x.py", *sorted(repository.rglob("src/**/*.py"))]:
+        text = path.read_text(encoding="utf-8")
+        wanted = set()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                wanted |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert not node.level, f"{path}: a relative import is not followed"
+                wanted |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        assert wanted <= set(imported_names(text)), path
