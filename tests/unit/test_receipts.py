@@ -233,7 +233,10 @@ def test_a_changed_data_file_changes_the_code_of_what_reads_it_and_of_nothing_el
 
 def test_imports_are_those_that_the_parser_finds(repository, tmp_path):
     # The workflow reads them from the text, since to parse it takes a third of a dry run.
-    source = "import a, b.c as d\nfrom e import (\n    f,  # first\n    g as h,\n)\nif 1:\n    from i import j\n"
+    source = (
+        "import a, b.c as d\nfrom e import (\n    f,  # first\n    g as h,\n)\n"
+        "if 1:\n    from i import j\n"
+    )
     (tmp_path / "x.py").write_text(source)
     for path in [tmp_path / "x.py", *sorted(repository.rglob("src/**/*.py"))]:
         text = path.read_text(encoding="utf-8")
