@@ -83,7 +83,7 @@ bench: setup-bench ## measure the speed ratios (minutes; not part of the tests)
 locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda files
 	$(UV_COMPILE) envs/base.in -o envs/base.lock
 	$(UV_COMPILE) -c envs/base.lock envs/installer.in -o envs/installer.lock
-	$(UV_COMPILE) -c envs/base.lock envs/test.in -o envs/test.lock
+	$(UV_COMPILE) -c envs/base.lock --overrides envs/test.overrides envs/test.in -o envs/test.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock --no-emit-package torch $(TORCH_CPU) \
 	  --excludes envs/torch.excludes envs/torch.in -o envs/torch.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock \

@@ -602,7 +602,7 @@ def ad_hoc_runs(wildcards):
     ]
 
 
-#: What a swap of genders goes by. As an input of rules, since their hash of the code is of Python.
+#: What a swap of genders goes by. As an input of rules, so that their receipts name it.
 GENDER_PAIRS = "src/everycell/text/gender_pairs.yaml"
 
 
