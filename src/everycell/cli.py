@@ -347,7 +347,9 @@ def _difference(result: Difference, first: Path, second: Path, limit: int) -> li
         return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
     lines = [
         f"{result.name}: {len(result.cells)} cells moved, {len(result.verdicts)} verdicts and "
-        f"{len(result.conclusions)} conclusions changed; other bytes in {', '.join(result.files)}"
+        f"{len(result.conclusions)} conclusions changed"
+        + f"; other bytes in {', '.join(result.files)}"
+        * bool(result.files)
     ]
     for what, moved in (
         ("", result.cells),

@@ -107,13 +107,19 @@ class _Crate:
         self.entities: dict[str, Entity] = {}
         self.crate.license = self.add(MIT, "CreativeWork", name="MIT licence")
         self.author = self.add("#authors", "Organization", name="The everycell authors")
-        self.crate.creator = self.author
+        self.crate.root_dataset["author"] = self.author
         self.workflow = self.crate.add_workflow(
             project / "Snakefile",
             "Snakefile",
             main=True,
             lang="snakemake",
-            properties={"name": "everycell", "version": everycell.__version__, "license": MIT},
+            properties={
+                "name": "everycell",
+                "version": everycell.__version__,
+                "license": MIT,
+                "encodingFormat": "text/plain",
+                "sha256": sha256(project / "Snakefile"),
+            },
         )
         self.workflow["creator"] = self.author
         self.crate.root_dataset["conformsTo"] = [
@@ -152,9 +158,8 @@ class _Crate:
                 "name": name,
                 "contentSize": str(path.stat().st_size),
                 "sha256": sha256(path),
+                "encodingFormat": FORMATS.get(path.suffix, "text/plain"),
             }
-            if path.suffix in FORMATS:
-                properties["encodingFormat"] = FORMATS[path.suffix]
             self.entities[name] = self.crate.add_file(path, name, properties=properties)
         return self.entities[name]
 
@@ -235,6 +240,7 @@ class _Crate:
                     "name": key,
                     # What was read: a mirror's copy may differ, as the registry says.
                     "sha256": digest,
+                    "encodingFormat": FORMATS.get(Path(key).suffix, "text/plain"),
                     "contentSize": str(origin.size),
                     "creditText": f"{data_set.authors}: {data_set.paper}",
                     "usageInfo": f"Licence: {data_set.licence}",
@@ -248,6 +254,7 @@ class _Crate:
             "#run",
             "CreateAction",
             name="Run of the everycell workflow",
+            description="The jobs that made all results of this crate, at one time or at several.",
             instrument=self.workflow,
             agent=self.author,
             object=list(self.objects.values()),

@@ -68,7 +68,8 @@ class Difference(_Model):
     cells
         Cells of its table by key, and of tables beside it; rows of what a figure plots.
     verdicts, conclusions
-        Verdicts of printed cells, and outcomes of conclusions, that changed.
+        Verdicts of printed cells, and outcomes of conclusions, that changed; none where one folder
+        has no verdicts.
     files
         Files with other bytes, the tables among them.
     causes
@@ -163,7 +164,9 @@ def _compare(
             beside="" if path == f"{stems[0].name}.csv" else f"{path}: ",
         )
     ]
-    verdicts, conclusions = zip(*map(_judgements, stems), strict=True)
+    judged = [_judgements(stem) for stem in stems]
+    # Where only the table was asked for, its verdicts are not there, which is no difference.
+    (verdicts, conclusions) = zip(*judged, strict=True) if all(judged) else (({}, {}), ({}, {}))
     return Difference(
         name=name,
         cells=tuple(cells),
@@ -208,11 +211,11 @@ def _cells_of(path: Path) -> dict[str, str]:
     }
 
 
-def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Verdicts by cell and outcomes by conclusion; none where only the table was asked for."""
+def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str]] | None:
+    """Verdicts by cell and outcomes by conclusion; None where there is no verdict file."""
     path = stem.with_name(f"{stem.name}.verdicts.json")
     if not path.is_file():
-        return {}, {}
+        return None
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
         verdicts = {" / ".join(cell["key"].values()): cell["verdict"] for cell in report["cells"]}

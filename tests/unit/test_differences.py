@@ -161,6 +161,13 @@ def test_a_file_that_was_edited_by_hand_is_named_as_the_cause(pair):
     assert only(folders).causes[0].new == "missing"
 
 
+def test_a_folder_without_verdicts_has_no_other_ones(pair):
+    folders = pair(verdict="differs")
+    assert only(folders).verdicts
+    (folders[1] / "released/toy/table_1.verdicts.json").unlink()
+    assert only(folders).same
+
+
 def test_a_result_of_one_folder_alone(pair):
     first, second = pair()
     for path in (second / "released" / "toy").iterdir():
