@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import everycell
 from everycell.artefacts import Tier
 from everycell.config import describe_fault
+from everycell.foreign import parse_json
 from everycell.render.atomic import write_atomically
 
 PACKAGES = (
@@ -268,7 +269,7 @@ def read_receipt(path: Path) -> dict[str, Any]:
         form, no output.
     """
     try:
-        receipt = json.loads(path.read_text(encoding="utf-8"))
+        receipt = parse_json(path.read_text(encoding="utf-8"))
         return _Receipt.model_validate(receipt).model_dump()
     except OSError as error:
         raise ReceiptError(f"{path}: cannot be read ({error.strerror}); rebuild it.") from None

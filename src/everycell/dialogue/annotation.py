@@ -23,8 +23,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.collections.smart import CollectionError
 from everycell.collections.user_satisfaction import SYSTEM, Sample
 from everycell.dialogue.counterfactuals import Rewriting, dialogue_text
+from everycell.foreign import parse_json, quoted
 from everycell.statistics.agreement import cohens_kappa, percent_agreement
 
 #: File that says what each item of the sheets is.
@@ -118,7 +120,7 @@ def read_dialogues(path: Path, *, rewritten: bool = False) -> pd.DataFrame:
     try:
         if path.suffix == ".jsonl":
             lines = path.read_text(encoding="utf-8").splitlines()
-            frame = pd.DataFrame([json.loads(line) for line in lines if line.strip()])
+            frame = pd.DataFrame([parse_json(line) for line in lines if line.strip()])
         else:
             frame = pd.read_parquet(path)
     except FileNotFoundError:
@@ -352,18 +354,20 @@ def _read_key(folder: Path) -> tuple[list[Item], int]:
             f"{folder} has no {KEY}; name the folder that `everycell annotation sheets` wrote."
         )
     items, seed = [], 0
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             turns = tuple((speaker, text) for speaker, text in row["turns"])
             sample = Sample(row["id"], row["benchmark"], turns, row["satisfied"])
             items.append(Item(row["item"], sample, row["counterfactual"], row["fault"]))
             seed = row["seed"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, CollectionError):
             raise SheetError(
                 f"{path}, line {number}: is no item; the key must stay as it was written, so "
                 "restore it."
             ) from None
+    if not items:
+        raise SheetError(f"{path}: is empty; the key must stay as it was written, so restore it.")
     return items, seed
 
 
@@ -398,8 +402,8 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
         where = f"{path}, row {number}"
         if name not in known:
             raise SheetError(
-                f"{where}: has the item {name!r}, which is none of this sheet's {len(known)}; "
-                "restore the name that was there."
+                f"{where}: has the item {quoted(name)}, which is none of this sheet's "
+                f"{len(known)}; restore the name that was there."
             )
         if name in found:
             raise SheetError(
@@ -413,7 +417,7 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
         answers = {question: row[question].strip() for question in QUESTIONS}
         for question, answer in answers.items():
             if answer not in ("0", "1"):
-                told = f"is {answer!r}" if answer else "is empty"
+                told = f"is {quoted(answer)}" if answer else "is empty"
                 raise SheetError(
                     f"{where}: `{question}` of item {name} {told}; allowed is 0 (no) or 1 (yes)."
                 )
