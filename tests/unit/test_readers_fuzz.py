@@ -15,9 +15,12 @@ import gzip
 import importlib
 import io
 import json
+import os
+import pickle
 import re
 import tarfile
 import tempfile
+import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -498,14 +501,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(name: str, folder: Path) -> Path:
+def place_of(folder: Path) -> Callable[[str], Path]:
     """Where the fuzzed file of a reader goes, with the whole files that it needs beside."""
-    home = folder / re.sub(r"\W", "_", name)
-    reader = READERS[name]
-    for file, content in {**reader.beside, reader.name: reader.content}.items():
-        (home / file).parent.mkdir(parents=True, exist_ok=True)
-        (home / file).write_bytes(content)
-    return home / reader.name
+
+    def place(name: str) -> Path:
+        home = folder / re.sub(r"\W", "_", name)
+        reader = READERS[name]
+        for file, content in {**reader.beside, reader.name: reader.content}.items():
+            (home / file).parent.mkdir(parents=True, exist_ok=True)
+            (home / file).write_bytes(content)
+        return home / reader.name
+
+    return place
+
+
+@pytest.fixture
+def place(name: str, place_of: Callable[[str], Path]) -> Path:
+    return place_of(name)
 
 
 def run(name: str, path: Path) -> Any:
@@ -609,7 +621,7 @@ def changed(draw: st.DrawFn, whole: bytes) -> bytes:
 
 
 QUICK = settings(
-    max_examples=40,
+    max_examples=25,
     database=None,
     suppress_health_check=list(HealthCheck),
     phases=settings.default.phases[:3],
@@ -625,3 +637,144 @@ def test_changed_files_are_taken_or_refused_in_a_sentence(name, place):
         assert fault(name, place, content) is None
 
     each()
+
+
+#: What was found here, by the name of the reader: a file that ended otherwise before, and what is
+#: said of it now.
+FOUND = [
+    ("config.read_config", b"[" * DEEP, "more than 50 levels"),
+    ("config.read_config", BOMB, "more than 1,000,000 values"),
+    ("config.read_config", b"seed: 2026-99-99", "is no YAML, a value cannot be read"),
+    ("artefacts.load_papers#card", b"[" * DEEP, "ch1.yaml: is no YAML, line 1: has more than 50"),
+    ("receipts.read_receipt", b"[" * DEEP, "is no receipt"),
+    ("results.read_result", b"", "cannot be read as CSV"),
+    ("cli._expected", b"\xff", "cannot be read as CSV"),
+    ("cli._expected", b"a" * 200_000, "cannot be read as CSV"),
+    ("collections.answerability.read_squad", b"[" * DEEP, "is no SQuAD 2.0"),
+    ("collections.cast_turns.read_turns", b"[" * DEEP, "is no topic file of CAsT"),
+    ("collections.nugget_labels.read_nugget_labels#lines", b"[" * DEEP, "line 1: is no JSON"),
+    ("collections.nugget_labels.read_nugget_labels#lines", b"9" * 10_000, "line 1: is no JSON"),
+    ("collections.nugget_labels.read_nugget_labels#table", b"\n\n", "is empty"),
+    ("collections.nugget_labels.read_nugget_labels#table", b"a" * 200_000, "is no CSV"),
+    ("collections.snippets.read_tasks", csv_of(MTURK | {"WorkTimeInSeconds": "9" * 25}), "row 1"),
+    ("collections.msmarco.read_judgements", "361\t0\t7\t²\n".encode(), "line 1 reads"),
+    ("collections.msmarco.read_queries", "²\tbee\n".encode(), "line 1 has the id"),
+    ("collections.scidocs.read_scidocs#papers", b"[" * DEEP, "is no JSON"),
+    ("collections.scidocs.read_scidocs#papers", b"9" * 10_000, "is no JSON"),
+    ("collections.cast_passages.read_cast_passages#unanswerable",
+     csv_of(UNANSWERABLE | {"query": "was it?"}), "a.csv and .*: '8_1' have the query values"),
+    ("metrics.term_counts.read_words", b"", "the terms of at least two groups"),
+    ("metrics.term_counts.read_words", b"\xff,f\n", "is not UTF-8 text"),
+    ("metrics.term_counts.read_counts", b"PAR1" + bytes(40) + b"PAR1", "is no Parquet file"),
+    ("metrics.term_counts.read_counts",
+     parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "the type .*; counts are numbers"),
+    ("metrics.fairness_report.documents_with_terms", b"", "is no Parquet file"),
+    ("metrics.fairness_report.documents_with_terms",
+     parquet(pa.table({"document_id": ["d"], "f": ["one"]})), "columns of other types"),
+    ("metrics.fairness_report.read_documents#parquet",
+     parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "Row 2 of"),
+    ("metrics.fairness_report.read_documents#jsonl", b"[" * DEEP, "Line 1 of .* is no JSON"),
+    ("metrics.fairness_report.read_documents#jsonl", b"9" * 10_000, "Line 1 of .* is no JSON"),
+    ("text.records.Record#prompts", b"{}\n", "line 1: is no prompt"),
+    ("retrieval.runs.read_run#gzip", b"\x1f\x8b", "cannot be read, or is damaged"),
+    ("retrieval.prebuilt.read_encoded_queries", b"\xff\n", "line 1 is no JSON object"),
+    ("retrieval.prebuilt.read_encoded_queries", b"[" * DEEP, "line 1 is no JSON object"),
+    ("retrieval.encoded.read_encoded", b"", "holds no encoded collection"),
+    ("dialogue.annotation.read_dialogues#jsonl", b"[" * DEEP, "is neither Parquet nor"),
+    ("dialogue.annotation.read_items", b"\xff\n", "key.jsonl, line 1: is no item"),
+    ("dialogue.annotation.read_items", b"", "key.jsonl: is empty"),
+    ("dialogue.annotation.read_items", KEY.replace(b"SYSTEM", b"ROBOT"), "line 1: is no item"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "said"), FOUND, ids=[row[0] for row in FOUND])
+def test_what_was_found_is_refused(name, content, said, place):
+    assert fault(name, place, content) is None
+    with pytest.raises(Exception, match=said):
+        run(name, place)
+
+
+# --- memory -------------------------------------------------------------------------------------
+
+ZEROS = gzip.compress(bytes(100 * 2**20), mtime=0)
+ONES = b"[1" + b",1" * 10**6 + b"]"
+SPARSE = tarfile.TarInfo("CACM-0001.html")
+SPARSE.pax_headers = {"GNU.sparse.map": "0,1", "GNU.sparse.size": str(2**50)}
+
+
+def sparse_page() -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(SPARSE)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("retrieval.runs.read_run#gzip", ZEROS, "holds more than 16,777,216 bytes"),
+        ("collections.smart.read_cacm_links", ZEROS, "holds more than 16,777,216 bytes"),
+        ("collections.smart.read_cacm_links", sparse_page(), "holds 'CACM-0001.html'"),
+        ("metrics.fairness_report.read_documents#gzip", ZEROS, "Line 1 of .* more than 16,777,216"),
+        ("collections.user_satisfaction.read_samples", ONES, "has .*allowed"),
+        ("collections.user_satisfaction.read_split", ONES + b"\t[]\t1", "allowed"),
+        ("collections.nugget_labels.read_nugget_labels#table",
+         NUGGET_TABLE.replace(b"1.0", b"-" * 10**5 + b"1"), "too many levels"),
+    ],
+)  # fmt: skip
+def test_a_small_file_does_not_fill_the_memory(name, content, said, place):
+    assert fault(name, place, content) is None
+    tracemalloc.start()
+    try:
+        with pytest.raises(Exception, match=said):
+            run(name, place)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 * 2**20
+
+
+def test_a_line_of_fifty_megabytes_takes_a_few_times_its_size(place_of):
+    """As a document it is allowed; memory goes with the file's size, not beyond."""
+    name = "metrics.fairness_report.read_documents#tsv"
+    path = place_of(name)
+    path.write_bytes(b"d1\t" + b"she runs " * (50 * 2**20 // 9))
+    tracemalloc.start()
+    try:
+        ((document, text),) = run(name, path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert document == "d1" and len(text) > 50 * 10**6
+    assert peak < 5 * path.stat().st_size
+
+
+# --- execution ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["collections.user_satisfaction.read_samples", "retrieval.encoded.read_encoded",
+             "config.read_config", "collections.user_satisfaction.read_split"],
+)  # fmt: skip
+def test_nothing_in_a_file_is_run(name, place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    object_array = io.BytesIO()
+    np.savez(object_array, kind=np.array([Touch()], dtype=object), allow_pickle=True)
+    for content in (
+        b"__import__('pathlib').Path('ran').touch()",
+        b"[__import__('pathlib').Path('ran').touch()]\t[]\t1",
+        b"!!python/object/apply:os.mkdir [ran]",
+        pickle.dumps(Touch()),
+        object_array.getvalue(),
+    ):
+        assert fault(name, place, content) is None
+        with pytest.raises(Exception, match=place.name):
+            run(name, place)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Touch:
+    """Makes a folder when it is unpickled."""
+
+    def __reduce__(self):
+        return os.mkdir, ("ran",)

@@ -318,7 +318,7 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
         rows = table.to_table(filter=wanted).to_pandas()
     try:
         return check_counts(rows.set_index(DOCUMENT))
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
@@ -356,7 +356,7 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        No ``length`` or no group, a document twice, a negative or empty cell, or more group
+        No ``length`` or no group, a column of text, a document twice, a negative or empty cell, or more group
         terms in a document than tokens.
 
     Examples
@@ -373,6 +373,12 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
             f"The counts have the columns {list(counts.columns)}; give '{LENGTH}' and one column "
             "a group."
         )
+    for column in (LENGTH, *groups):
+        if not pd.api.types.is_numeric_dtype(counts[column]):
+            raise ValueError(
+                f"The column {column!r} of the counts has the type {counts[column].dtype}; counts "
+                "are numbers, so count again."
+            )
     twice = counts.index.duplicated()
     if twice.any():
         raise ValueError(
