@@ -621,7 +621,7 @@ def changed(draw: st.DrawFn, whole: bytes) -> bytes:
 
 
 QUICK = settings(
-    max_examples=25,
+    max_examples=20,
     database=None,
     suppress_health_check=list(HealthCheck),
     phases=settings.default.phases[:3],
@@ -667,7 +667,7 @@ FOUND = [
     ("metrics.term_counts.read_words", b"\xff,f\n", "is not UTF-8 text"),
     ("metrics.term_counts.read_counts", b"PAR1" + bytes(40) + b"PAR1", "is no Parquet file"),
     ("metrics.term_counts.read_counts",
-     parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "the type .*; counts are numbers"),
+     parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "what is no number"),
     ("metrics.fairness_report.documents_with_terms", b"", "is no Parquet file"),
     ("metrics.fairness_report.documents_with_terms",
      parquet(pa.table({"document_id": ["d"], "f": ["one"]})), "columns of other types"),

@@ -356,8 +356,8 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        No ``length`` or no group, a column of text, a document twice, a negative or empty cell, or more group
-        terms in a document than tokens.
+        No ``length`` or no group, a document twice, a cell that is no number, is negative or
+        empty, or more group terms in a document than tokens.
 
     Examples
     --------
@@ -373,20 +373,19 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
             f"The counts have the columns {list(counts.columns)}; give '{LENGTH}' and one column "
             "a group."
         )
-    for column in (LENGTH, *groups):
-        if not pd.api.types.is_numeric_dtype(counts[column]):
-            raise ValueError(
-                f"The column {column!r} of the counts has the type {counts[column].dtype}; counts "
-                "are numbers, so count again."
-            )
     twice = counts.index.duplicated()
     if twice.any():
         raise ValueError(
             f"Document {counts.index[twice.argmax()]!r} stands twice in the counts; a document has "
             "one row, so remove the others."
         )
-    values = counts[groups].to_numpy(dtype=float)
-    lengths = counts[LENGTH].to_numpy(dtype=float)
+    try:
+        values = counts[groups].to_numpy(dtype=float)
+        lengths = counts[LENGTH].to_numpy(dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The counts hold what is no number ({error}); counts are numbers, so count again."
+        ) from None
     bad = ~((values >= 0).all(axis=1) & (lengths >= 0))
     if bad.any():
         raise ValueError(
