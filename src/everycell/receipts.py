@@ -28,6 +28,7 @@ from everycell.artefacts import Tier
 from everycell.config import describe_fault
 from everycell.foreign import parse_json
 from everycell.render.atomic import write_atomically
+from everycell.sources.registry import RelativePath
 
 PACKAGES = (
     "matplotlib",
@@ -51,6 +52,18 @@ class _File(BaseModel):
     sha256: str
 
 
+class _Output(BaseModel):
+    # In the receipt's folder: a result from elsewhere must not call a file of this machine its own.
+    path: RelativePath
+    sha256: str
+
+
+class _Execution(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    seconds: float
+
+
 class _Receipt(BaseModel):
     """What a receipt must hold to be verified; other fields are kept as they are."""
 
@@ -59,8 +72,9 @@ class _Receipt(BaseModel):
     artefact: str
     tier: Tier
     inputs: list[_File]
-    outputs: Annotated[list[_File], Field(min_length=1)]
+    outputs: Annotated[list[_Output], Field(min_length=1)]
     code: dict[str, Any]
+    execution: _Execution
 
 
 class ReceiptError(Exception):
