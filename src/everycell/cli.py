@@ -37,6 +37,7 @@ from everycell.artefacts import (
 )
 from everycell.config import Config, ConfigError, read_config
 from everycell.differences import Difference, compare_folders
+from everycell.foreign import quoted
 from everycell.receipts import ReceiptError, absent_inputs
 from everycell.receipts import verify as verify_receipt
 from everycell.results import Result, collect, result_of
@@ -566,14 +567,19 @@ def check_verdicts(
 def _expected(path: Path) -> dict[tuple[str, str, str], str]:
     if not path.is_file():
         raise CardError(f"There is no file {path}; write it with `--update`.")
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = csv.DictReader(file)
-        if rows.fieldnames != EXPECTED_COLUMNS:
-            raise CardError(
-                f"{path}: has the columns {rows.fieldnames}; it needs {EXPECTED_COLUMNS}, so write "
-                "it again with `--update`."
-            )
-        return {(row["tier"], row["artefact"], row["key"]): row["verdict"] for row in rows}
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = csv.DictReader(file)
+            if rows.fieldnames != EXPECTED_COLUMNS:
+                raise CardError(
+                    f"{path}: has the columns {quoted(rows.fieldnames, 300)}; it needs "
+                    f"{EXPECTED_COLUMNS}, so write it again with `--update`."
+                )
+            return {(row["tier"], row["artefact"], row["key"]): row["verdict"] for row in rows}
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise CardError(
+            f"{path}: cannot be read as CSV ({error}); write it again with `--update`."
+        ) from None
 
 
 @app.command()

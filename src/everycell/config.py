@@ -30,6 +30,10 @@ class ConfigError(Exception):
     """The configuration cannot be used; the message names the key, the value and what may be."""
 
 
+#: Most levels of a YAML text, and most values once each alias stands for what it names: many times
+#: what a card or the registry has.
+_LEVELS = 50
+_VALUES = 1_000_000
 #: libyaml's parser is eight times faster than the one in Python, which stands in where it is
 #: not compiled in.
 _Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -67,7 +71,43 @@ def load_yaml(text: str) -> Any:
     Traceback (most recent call last):
     yaml.constructor.ConstructorError: ... found unhashable key ...
     """
-    return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
+    try:
+        _check_size(text)
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
+    # Of a date with a month 99, a tag !!int before a word, a number of 5,000 digits.
+    except ValueError as error:
+        raise yaml.constructor.ConstructorError(
+            problem=f"a value cannot be read ({error})"
+        ) from None
+
+
+def _check_size(text: str) -> None:
+    """Refuse what libyaml crashes on, or what a few lines make huge through aliases of aliases."""
+    open_nodes = [0]
+    anchors: list[str | None] = [None]
+    sizes: dict[str, int] = {}
+    for event in yaml.parse(text, Loader=_Parser):
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_nodes.append(0)
+            anchors.append(event.anchor)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            size, anchor = open_nodes.pop() + 1, anchors.pop()
+            open_nodes[-1] += size
+            if anchor:
+                sizes[anchor] = size
+        elif isinstance(event, yaml.AliasEvent):
+            open_nodes[-1] += sizes.get(event.anchor, 1)
+        elif isinstance(event, yaml.ScalarEvent):
+            open_nodes[-1] += 1
+        for what, found, most in (
+            ("levels", len(open_nodes) - 1, _LEVELS),
+            ("values, aliases written out,", open_nodes[-1], _VALUES),
+        ):
+            if found > most:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"has more than {most:,} {what} where a file has far fewer",
+                    problem_mark=event.start_mark,
+                )
 
 
 def yaml_fault(error: yaml.YAMLError) -> str:

@@ -26,7 +26,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import everycell
 from everycell.artefacts import Tier
 from everycell.config import describe_fault
+from everycell.foreign import parse_json
 from everycell.render.atomic import write_atomically
+from everycell.sources.registry import RelativePath
 
 #: Packages whose versions a receipt names: those that compute, or read what is computed with.
 PACKAGES = (
@@ -57,6 +59,18 @@ class _File(BaseModel):
     sha256: str
 
 
+class _Output(BaseModel):
+    # In the receipt's folder: a result from elsewhere must not call a file of this machine its own.
+    path: RelativePath
+    sha256: str
+
+
+class _Execution(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    seconds: float
+
+
 class _Receipt(BaseModel):
     """What a receipt must hold to be verified; other fields are kept as they are."""
 
@@ -65,8 +79,9 @@ class _Receipt(BaseModel):
     artefact: str
     tier: Tier
     inputs: list[_File]
-    outputs: Annotated[list[_File], Field(min_length=1)]
+    outputs: Annotated[list[_Output], Field(min_length=1)]
     code: dict[str, Any]
+    execution: _Execution
 
 
 class ReceiptError(Exception):
@@ -341,7 +356,7 @@ def read_receipt(path: Path) -> dict[str, Any]:
         form, no output.
     """
     try:
-        receipt = json.loads(path.read_text(encoding="utf-8"))
+        receipt = parse_json(path.read_text(encoding="utf-8"))
         return _Receipt.model_validate(receipt).model_dump()
     except OSError as error:
         raise ReceiptError(f"{path}: cannot be read ({error.strerror}); rebuild it.") from None

@@ -13,7 +13,7 @@ import everycell
 LIBRARY = Path(everycell.__file__).parent
 #: Each group may import from itself and from the groups before it.
 ORDER = (
-    ("config", "artefacts"),
+    ("config", "artefacts", "foreign"),
     ("sources",),
     ("collections",),
     ("statistics", "metrics"),

@@ -172,6 +172,28 @@ BROKEN = {
 }
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "../../../published/cells.csv", "a/../../x", "a\\b", "", ".hidden", "a\nb"],
+)
+def test_an_output_outside_the_folder_is_refused(tmp_path, path):
+    receipt = make(tmp_path)
+    content = json.loads(receipt.read_text())
+    content["outputs"][0]["path"] = path
+    receipt.write_text(json.dumps(content))
+    [fault] = verify(receipt, tmp_path)
+    assert "is no receipt (`outputs.0.path` is" in fault
+
+
+@pytest.mark.parametrize("execution", [None, {}, {"seconds": "soon"}, {"seconds": [1]}])
+def test_a_receipt_without_its_time_is_refused_before_the_page_shows_it(tmp_path, execution):
+    receipt = make(tmp_path)
+    content = json.loads(receipt.read_text()) | {"execution": execution}
+    receipt.write_text(json.dumps(content))
+    [fault] = verify(receipt, tmp_path)
+    assert "is no receipt (`execution" in fault
+
+
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_broken_receipt_is_named_and_no_traceback(tmp_path, kind):
     text, why = BROKEN[kind]

@@ -29,6 +29,7 @@ import pyarrow.parquet
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_satisfaction import COUNTERFACTUAL, SYSTEM, Sample
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text
+from everycell.foreign import parse_json, quoted
 from everycell.statistics.agreement import cohens_kappa, percent_agreement
 
 #: File that says what each item of the sheets is.
@@ -146,10 +147,10 @@ def read_rewritings(path: Path) -> list[Rewriting]:
     for where, row, sample in _read_samples(path):
         text, fault, raw = (row.get(name) for name in ("text", "fault", "raw"))
         if not isinstance(text, str):
-            raise SheetError(f"{where}: `text` is {_shown(text)}; allowed is the new utterance.")
+            raise SheetError(f"{where}: `text` is {quoted(text)}; allowed is the new utterance.")
         if fault and fault not in FAULTS:
             raise SheetError(
-                f"{where}: `fault` is {_shown(fault)}; allowed is none, or one of "
+                f"{where}: `fault` is {quoted(fault)}; allowed is none, or one of "
                 f"{', '.join(FAULTS)}."
             )
         # On one line: what looks like a turn of its own would be taken for one.
@@ -172,10 +173,10 @@ def _read_samples(path: Path) -> Iterator[tuple[str, dict[str, Any], Sample]]:
             name = str(name)
         for column, value in (("id", name), ("benchmark", benchmark)):
             if not isinstance(value, str) or not value.strip():
-                raise SheetError(f"{where}: `{column}` is {_shown(value)}; allowed is a name.")
+                raise SheetError(f"{where}: `{column}` is {quoted(value)}; allowed is a name.")
         if not isinstance(label, bool | int) or label not in (0, 1):
             raise SheetError(
-                f"{where}: `satisfied` is {_shown(label)}; allowed is true or false (or 1 or 0)."
+                f"{where}: `satisfied` is {quoted(label)}; allowed is true or false (or 1 or 0)."
             )
         turns = row["turns"]
         if not isinstance(turns, list) or not all(
@@ -183,7 +184,7 @@ def _read_samples(path: Path) -> Iterator[tuple[str, dict[str, Any], Sample]]:
             for turn in turns
         ):
             raise SheetError(
-                f"{where}: `turns` is {_shown(turns)}; allowed is a list of pairs of speaker and "
+                f"{where}: `turns` is {quoted(turns)}; allowed is a list of pairs of speaker and "
                 "text."
             )
         try:
@@ -225,19 +226,14 @@ def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for where, row in lines:
         if isinstance(row, str):
             try:
-                row = json.loads(row)
+                row = parse_json(row)
             except ValueError:
                 raise SheetError(
-                    f"{where}: is no JSON ({_shown(row)}), or was cut off; restore or remove it."
+                    f"{where}: is no JSON ({quoted(row)}), or was cut off; restore or remove it."
                 ) from None
         if not isinstance(row, dict):
-            raise SheetError(f"{where}: is {_shown(row)}; allowed is a JSON object.")
+            raise SheetError(f"{where}: is {quoted(row)}; allowed is a JSON object.")
         yield where, row
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def draw_real(
@@ -465,7 +461,7 @@ def _read_key(folder: Path) -> tuple[list[Item], int]:
         raise SheetError(f"{path}: cannot be read ({error}); {edited}.") from None
     for number, line in enumerate(filter(str.strip, lines), start=1):
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             turns = tuple((speaker, text) for speaker, text in row["turns"])
             sample = Sample(row["id"], row["benchmark"], turns, row["satisfied"])
             item = Item(row["item"], sample, row["counterfactual"], row["fault"])
@@ -512,8 +508,8 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
         where = f"{path}, row {number}"
         if name not in known:
             raise SheetError(
-                f"{where}: has the item {name!r}, which is none of this sheet's {len(known)}; "
-                "restore the name that was there."
+                f"{where}: has the item {quoted(name)}, which is none of this sheet's "
+                f"{len(known)}; restore the name that was there."
             )
         if name in found:
             raise SheetError(
@@ -527,7 +523,7 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
         answers = {question: row[question].strip() for question in QUESTIONS}
         for question, answer in answers.items():
             if answer not in ("0", "1"):
-                told = f"is {answer!r}" if answer else "is empty"
+                told = f"is {quoted(answer)}" if answer else "is empty"
                 raise SheetError(
                     f"{where}: `{question}` of item {name} {told}; allowed is 0 (no) or 1 (yes)."
                 )

@@ -337,6 +337,7 @@ model, or give the name of a hub model as a str.
             model, report = AutoModelForCausalLM.from_pretrained(
                 folder,
                 local_files_only=True,
+                trust_remote_code=False,
                 use_safetensors=True,
                 dtype=getattr(torch, dtype),
                 output_loading_info=True,
@@ -389,9 +390,14 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
     once = {name: cache(getattr(gguf, name)) for name in ("GGUFReader", "get_tensor_name_map")}
     try:
         with quiet(), patch.multiple(gguf, **once):
-            tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+            tokenizer = AutoTokenizer.from_pretrained(
+                file.parent, gguf_file=file.name, trust_remote_code=False
+            )
             read = AutoModelForCausalLM.from_pretrained(
-                file.parent, gguf_file=file.name, dtype=torch.float32
+                file.parent,
+                gguf_file=file.name,
+                trust_remote_code=False,
+                dtype=torch.float32,
             )
     # gguf, numpy, torch and transformers all have errors of their own for a damaged file.
     except Exception as error:
