@@ -705,6 +705,9 @@ class TextEstimator(Estimator):
     """A BERT that reads the last words of a dialogue."""
 
     length: int = Field(128, ge=8, le=512, description="Word pieces that it reads.")
+    train_embeddings: bool = Field(
+        False, description="Whether the vectors of words and places are trained too."
+    )
 
 
 class TurnEstimator(Estimator):
@@ -737,6 +740,28 @@ class FewShot(_Model):
     model: str = Field("smollm2", min_length=1, description="Of `language_models`.")
 
 
+class FullSatisfaction(_Model):
+    """Estimators of the full tier, all of whose weights are trained, with a GPU."""
+
+    model: str = Field(
+        "bert-base-uncased", min_length=1, description="Name on the hub, or a folder."
+    )
+    revision: str | None = Field(None, description="Commit, tag or branch of a hub name.")
+    bert: TextEstimator = TextEstimator(
+        steps=5600, batch=6, learning_rate=2e-5, validations=5, length=500, train_embeddings=True
+    )
+    asap: TurnEstimator = TurnEstimator(
+        steps=2100,
+        batch=16,
+        learning_rate=2e-5,
+        validations=5,
+        frozen=False,
+        turns=16,
+        size=768,
+        heads=12,
+    )
+
+
 class UserSatisfaction(_Model):
     """Estimators of chapter 3 of abolghasemi2026."""
 
@@ -746,13 +771,17 @@ class UserSatisfaction(_Model):
         min_length=1,
         description="How often a dissatisfied sample stands in the training set.",
     )
-    bert: TextEstimator = TextEstimator(steps=160, batch=16, learning_rate=5e-4)
-    asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=2000)
+    bert: TextEstimator = TextEstimator(steps=120, batch=16, learning_rate=5e-4)
+    asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=1500)
     orders: int = Field(
         100, ge=2, description="Random orders in which dissatisfied samples are added."
     )
+    draws: int = Field(
+        1000, ge=100, description="Draws of the intervals of what counterfactuals gain."
+    )
     planted: PlantedSatisfaction = PlantedSatisfaction()
     few_shot: FewShot = FewShot()
+    full: FullSatisfaction = FullSatisfaction()
 
 
 class Config(_Model):
