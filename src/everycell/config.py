@@ -771,7 +771,7 @@ class UserSatisfaction(_Model):
         min_length=1,
         description="How often a dissatisfied sample stands in the training set.",
     )
-    bert: TextEstimator = TextEstimator(steps=120, batch=16, learning_rate=5e-4)
+    bert: TextEstimator = TextEstimator(steps=100, batch=16, learning_rate=5e-4)
     asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=1500)
     orders: int = Field(
         100, ge=2, description="Random orders in which dissatisfied samples are added."

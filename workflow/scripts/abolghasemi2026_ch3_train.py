@@ -28,7 +28,6 @@ from everycell.learning.satisfaction_training import (
     train_classifier,
 )
 
-
 #: What is predicted; "plain" is the original test set without apologies.
 PARTS = ("valid", "main", "cf", "plain")
 KINDS = {"bert": ("BERT", train_classifier), "asap": ("ASAP", train_asap)}
@@ -115,23 +114,25 @@ with Job(snakemake) as job:
                     kind, settings, parts, setups, place, encoder, job.seed + number
                 )
             ]
+        # Most samples have no apology, so that two parts share them.
+        dialogues = list({each.turns: None for part in PARTS for each in parts.get(part, ())})
         for number, model, setup, estimate in found:
-            for part in PARTS:
-                if part in parts:
-                    frames.append(
-                        pd.DataFrame(
-                            {
-                                "benchmark": benchmark,
-                                "part": part,
-                                "id": [each.id for each in parts[part]],
-                                "satisfied": [each.satisfied for each in parts[part]],
-                                "model": model,
-                                "setup": setup,
-                                "seed": number,
-                                "probability": estimate([each.turns for each in parts[part]]),
-                            }
-                        )
+            said = dict(zip(dialogues, estimate(dialogues), strict=True))
+            for part in filter(parts.get, PARTS):
+                frames.append(
+                    pd.DataFrame(
+                        {
+                            "benchmark": benchmark,
+                            "part": part,
+                            "id": [each.id for each in parts[part]],
+                            "satisfied": [each.satisfied for each in parts[part]],
+                            "model": model,
+                            "setup": setup,
+                            "seed": number,
+                            "probability": [said[each.turns] for each in parts[part]],
+                        }
                     )
+                )
     job.write_frame(pd.concat(frames, ignore_index=True), "predictions")
     models = out.with_suffix(".models")
     shutil.rmtree(models, ignore_errors=True)
