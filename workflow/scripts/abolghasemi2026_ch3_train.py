@@ -97,11 +97,14 @@ with Job(snakemake) as job:
     frames = []
     for benchmark, rows in samples.groupby("benchmark", sort=False):
         parts = {part: frame_samples(found) for part, found in rows.groupby("part", sort=False)}
-        # Where there are no counterfactuals to test on, there is nothing to show of these.
+        # Without counterfactuals to test on there is nothing to show of these, and without apologies
+        # the control is what it controls.
+        apologies = any(without_apologies(each) != each for each in parts["train"])
         setups = {
             name: setup
             for name, setup in settings.setups.items()
-            if "cf" in parts or not (setup["counterfactuals"] or setup["without_apologies"])
+            if ("cf" in parts or not setup["counterfactuals"])
+            and ("cf" in parts and apologies or not setup["without_apologies"])
         }
         found = (
             [(0, *each) for each in baselines(settings, parts, setups)] if kind == "bert" else []
