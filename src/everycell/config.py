@@ -729,7 +729,7 @@ class PlantedSatisfaction(_Model):
     test_dialogues: int = Field(40, ge=5, description="Of the validation and of the test part.")
     dissatisfied: float = Field(0.06, gt=0, lt=1, description="Share of faulty answers.")
     noise: float = Field(0.03, ge=0, lt=0.5, description="Share of labels that are turned round.")
-    steps: int = Field(100, ge=1, description="Steps of a training.")
+    steps: int = Field(60, ge=1, description="Steps of a training.")
 
 
 class FewShot(_Model):

@@ -97,8 +97,8 @@ with Job(snakemake) as job:
     frames = []
     for benchmark, rows in samples.groupby("benchmark", sort=False):
         parts = {part: frame_samples(found) for part, found in rows.groupby("part", sort=False)}
-        # Without counterfactuals to test on there is nothing to show of these, and without apologies
-        # the control is what it controls.
+        # Without counterfactuals to test on there is nothing to show of these, and where nobody
+        # apologises the control is what it controls.
         apologies = any(without_apologies(each) != each for each in parts["train"])
         setups = {
             name: setup
