@@ -362,6 +362,7 @@ rule abolghasemi2026_ch3_estimators:
         draws=SATISFACTION.draws,
         augmented=AUGMENTED,
         control=CONTROL,
+        printed_rows=lambda wildcards: wildcards.tier == "full",
         seed=SETTINGS.seed,
         face=face_of("{tier}", "abolghasemi2026/table_3_6"),
         table_3_7_face=face_of("{tier}", "abolghasemi2026/table_3_7"),
