@@ -797,6 +797,9 @@ class TextEstimator(Estimator):
     """A BERT that reads the last words of a dialogue."""
 
     length: int = Field(128, ge=8, le=512, description="Word pieces that it reads.")
+    train_embeddings: bool = Field(
+        False, description="Whether the vectors of words and places are trained too."
+    )
 
 
 class TurnEstimator(Estimator):
@@ -818,7 +821,7 @@ class PlantedSatisfaction(_Model):
     test_dialogues: int = Field(40, ge=5, description="Of the validation and of the test part.")
     dissatisfied: float = Field(0.06, gt=0, lt=1, description="Share of faulty answers.")
     noise: float = Field(0.03, ge=0, lt=0.5, description="Share of labels that are turned round.")
-    steps: int = Field(100, ge=1, description="Steps of a training.")
+    steps: int = Field(60, ge=1, description="Steps of a training.")
 
 
 class FewShot(_Model):
@@ -827,6 +830,28 @@ class FewShot(_Model):
     samples: int = Field(50, ge=2, description="Samples of Main and of CF that it labels.")
     max_tokens: int = Field(8, ge=1, description="Tokens of an answer.")
     model: str = Field("smollm2", min_length=1, description="Of `language_models`.")
+
+
+class FullSatisfaction(_Model):
+    """Estimators of the full tier, all of whose weights are trained, with a GPU."""
+
+    model: str = Field(
+        "bert-base-uncased", min_length=1, description="Name on the hub, or a folder."
+    )
+    revision: str | None = Field(None, description="Commit, tag or branch of a hub name.")
+    bert: TextEstimator = TextEstimator(
+        steps=5600, batch=6, learning_rate=2e-5, validations=5, length=500, train_embeddings=True
+    )
+    asap: TurnEstimator = TurnEstimator(
+        steps=2100,
+        batch=16,
+        learning_rate=2e-5,
+        validations=5,
+        frozen=False,
+        turns=16,
+        size=768,
+        heads=12,
+    )
 
 
 class UserSatisfaction(_Model):
@@ -838,13 +863,17 @@ class UserSatisfaction(_Model):
         min_length=1,
         description="How often a dissatisfied sample stands in the training set.",
     )
-    bert: TextEstimator = TextEstimator(steps=160, batch=16, learning_rate=5e-4)
-    asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=2000)
+    bert: TextEstimator = TextEstimator(steps=100, batch=16, learning_rate=5e-4)
+    asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=1500)
     orders: int = Field(
         100, ge=2, description="Random orders in which dissatisfied samples are added."
     )
+    draws: int = Field(
+        1000, ge=100, description="Draws of the intervals of what counterfactuals gain."
+    )
     planted: PlantedSatisfaction = PlantedSatisfaction()
     few_shot: FewShot = FewShot()
+    full: FullSatisfaction = FullSatisfaction()
 
 
 class Config(_Model):

@@ -2,8 +2,6 @@
 # Ratings and split, released test sets -> labelled samples and tables; estimators trained on them.
 
 SATISFACTION = SETTINGS.user_satisfaction
-#: Setup of Table 3.6 that the thesis does not have.
-AUGMENTED = "with counterfactuals"
 
 
 # What estimators are trained and tested on: parts train, valid, main and cf (MultiWOZ alone).
@@ -276,6 +274,7 @@ rule abolghasemi2026_ch3_train:
         "logs/satisfaction/{tier}/{kind}.log",
     wildcard_constraints:
         kind="bert|asap",
+        tier="embedded|released|full",
     cache: True
     conda:
         "../../envs/torch.yaml"
@@ -290,8 +289,8 @@ rule abolghasemi2026_ch3_train:
         frozen=lambda wildcards: getattr(
             satisfaction_settings(wildcards), "frozen", False
         ),
-        setups=up_sampling_setups(),
-        augmented=AUGMENTED,
+        setups=satisfaction_setups(),
+        model=satisfaction_model,
         seeds=SATISFACTION.seeds,
         seed=SETTINGS.seed,
         code=code_of("abolghasemi2026_ch3_train.py"),
@@ -334,18 +333,18 @@ rule abolghasemi2026_ch3_few_shot:
 # Tables 3.6 and 3.7, Figures 3.4 and 3.5: all from the same answers, in seconds.
 rule abolghasemi2026_ch3_estimators:
     input:
-        trained=[
-            f"work/satisfaction/{{tier}}/{kind}.parquet" for kind in ("bert", "asap")
-        ],
+        trained=satisfaction_answers,
         few_shot=lambda wildcards: (
-            []
-            if wildcards.tier == "embedded"
-            else "work/satisfaction/released/few_shot.parquet"
+            ["work/satisfaction/released/few_shot.parquet"]
+            if wildcards.tier == "released"
+            else []
         ),
     output:
         **table_files("{tier}", "abolghasemi2026/table_3_6"),
         **beside("{tier}", "abolghasemi2026/table_3_6", "spread"),
         **beside("{tier}", "abolghasemi2026/table_3_6", "counts"),
+        **beside("{tier}", "abolghasemi2026/table_3_6", "robustness"),
+        **beside("{tier}", "abolghasemi2026/table_3_6", "apologies"),
         **further(table_files, "{tier}", "abolghasemi2026/table_3_7"),
         **further(figure_files, "{tier}", "abolghasemi2026/figure_3_4"),
         **further(figure_files, "{tier}", "abolghasemi2026/figure_3_5"),
@@ -354,7 +353,7 @@ rule abolghasemi2026_ch3_estimators:
     benchmark:
         "benchmarks/abolghasemi2026/{tier}/table_3_6.tsv"
     wildcard_constraints:
-        tier="embedded|released",
+        tier="embedded|released|full",
     conda:
         "../../envs/base.yaml"
     resources:
@@ -362,7 +361,10 @@ rule abolghasemi2026_ch3_estimators:
         runtime=10,
     params:
         orders=SATISFACTION.orders,
+        draws=SATISFACTION.draws,
         augmented=AUGMENTED,
+        control=CONTROL,
+        printed_rows=lambda wildcards: wildcards.tier == "full",
         seed=SETTINGS.seed,
         face=face_of("{tier}", "abolghasemi2026/table_3_6"),
         table_3_7_face=face_of("{tier}", "abolghasemi2026/table_3_7"),

@@ -156,14 +156,49 @@ def satisfaction_samples(wildcards):
 
 
 def satisfaction_settings(wildcards):
-    """Settings of the wildcard's kind of satisfaction estimator."""
-    return getattr(SETTINGS.user_satisfaction, wildcards.kind)
+    """Settings of the wildcard's kind of satisfaction estimator, in its tier."""
+    settings = SETTINGS.user_satisfaction
+    return getattr(
+        settings.full if wildcards.tier == "full" else settings, wildcards.kind
+    )
 
 
 def satisfaction_encoder(wildcards):
-    """Files of what an estimator starts from: BERT-tiny, or MiniLM where it stays as it is."""
+    """Files of what an estimator starts from; none for a name on the hub.
+
+    Without a GPU these are BERT-tiny, or MiniLM where it stays as it is.
+    """
+    if wildcards.tier == "full":
+        return full_satisfaction_files()
     frozen = getattr(satisfaction_settings(wildcards), "frozen", False)
     return files_of_encoder("minilm" if frozen else "splade-tiny")
+
+
+def full_satisfaction_files():
+    """Files of the full tier's encoder where a folder is named; none for a name on the hub."""
+    folder = Path(SETTINGS.user_satisfaction.full.model)
+    if not folder.is_dir():
+        return []
+    return encoder_files_in(folder, "user_satisfaction.full.model")
+
+
+def satisfaction_model(wildcards):
+    """The model of the full tier, by its name on the hub."""
+    full = SETTINGS.user_satisfaction.full
+    return {
+        "source": full.model,
+        "revision": full.revision,
+        "network": SETTINGS.network,
+    }
+
+
+def satisfaction_answers(wildcards):
+    """What trained estimators said of all samples."""
+    # Looked at here, since Snakemake takes an error in a rule further up for a reason to try another.
+    if wildcards.tier == "full":
+        full_satisfaction_files()
+    kinds = ("bert", "asap")
+    return [f"work/satisfaction/{wildcards.tier}/{kind}.parquet" for kind in kinds]
 
 
 def satisfaction_training(wildcards):
@@ -183,12 +218,26 @@ def satisfaction_sizes(wildcards):
     return {name: value for name, value in chosen.items() if name not in other}
 
 
-def up_sampling_setups():
-    """Setups of Table 3.6 by name, with how often a dissatisfied sample stands."""
-    return {
-        "w/o up-sampling" if factor == 1 else f"up-sampling x{factor}": factor
-        for factor in SETTINGS.user_satisfaction.upsampling
+#: Setups that the thesis does not have: it hopes for the first; the second is a control.
+AUGMENTED, CONTROL = "with counterfactuals", "without apologies"
+
+
+def satisfaction_setups():
+    """Setups of Table 3.6 by name, and two more: how often a dissatisfied sample stands, and so on.
+
+    The control is one of the thesis' setups, but for the apologies in what it learns from.
+    """
+    factors = SETTINGS.user_satisfaction.upsampling
+    plain = {"counterfactuals": False, "without_apologies": False}
+    setups = {
+        "w/o up-sampling" if factor == 1 else f"up-sampling x{factor}": plain
+        | {"factor": factor}
+        for factor in factors
     }
+    setups[AUGMENTED] = plain | {"factor": 1, "counterfactuals": True}
+    middle = list(setups)[len(factors) // 2]
+    setups[f"{middle}, {CONTROL}"] = setups[middle] | {"without_apologies": True}
+    return setups
 
 
 def vocabulary_of(wildcards):
