@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from everycell.metrics.attribution import Quality
+from everycell.text.sentences import sentence_spans
 
 #: Label of a document -> its effect, in halves of the strength.
 EFFECTS = {"Human": 1, "LLM": -1, "": 0}
@@ -51,11 +52,10 @@ class PlantedGenerator:
     Examples
     --------
     >>> generator = PlantedGenerator(strength=3.0)
-    >>> said_to_be_by = ["LLM"] * 3 + ["Human"]
-    >>> generator.cite("q1", said_to_be_by, relevant=[4])
-    (3, 4)
-    >>> generator.cite("q1", [""] * 4, relevant=[4])
-    (3, 4)
+    >>> generator.cite("q4", ["LLM", "LLM", "LLM", "Human"], relevant=[4])
+    (4,)
+    >>> generator.cite("q4", ["Human", "Human", "Human", "LLM"], relevant=[4])
+    (3,)
     """
 
     strength: float
@@ -64,6 +64,7 @@ class PlantedGenerator:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        """Refuse parameters that are no numbers."""
         for name in ("strength", "skill", "base"):
             if not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name} is {getattr(self, name)}; give a finite number.")
@@ -124,7 +125,7 @@ class PlantedGenerator:
         query, labels, relevant
             As `cite`.
         texts
-            The documents; a sentence ends with a full stop, a question or an exclamation mark.
+            The documents, in English.
 
         Examples
         --------
@@ -143,9 +144,8 @@ class PlantedGenerator:
 
 def _first_sentence(text: str) -> str:
     """The first sentence without what ends it."""
-    ends = [text.find(mark + blank) for mark in ".?!" for blank in (" ", "\n")]
-    place = min((end for end in ends if end >= 0), default=len(text))
-    return text[:place].strip().rstrip(".?!")
+    spans = sentence_spans(text)
+    return text[slice(*spans[0])].strip().rstrip(".?!") if spans else ""
 
 
 def expected_quality(
@@ -166,8 +166,8 @@ def expected_quality(
     -------
     Quality
         Recall is the probability p of citing the relevant document. With the number N of others
-        cited, binomial of k - 1 and q, precision is ``p E[1 / (1 + N)] = p (1 - (1 - q)^k) / (k q)``
-        since an answer without citations has precision 0.
+        cited, binomial of k - 1 and q, precision is
+        ``p E[1 / (1 + N)] = p (1 - (1 - q)^k) / (k q)``, as without citations it is 0.
 
     Raises
     ------

@@ -181,9 +181,9 @@ def decide(
     """
     low, high = sorted(map(abs, difference))
     least = 0.0 if difference[0] * difference[1] <= 0 else low
-    if squares[1] <= squares_allowed(least, n, alpha=alpha):
+    if least > 0 and squares[1] <= squares_allowed(least, n, alpha=alpha):
         return "yes"
-    if squares[0] > squares_allowed(high, n, alpha=alpha):
+    if high == 0 or squares[0] > squares_allowed(high, n, alpha=alpha):
         return "no"
     return "open"
 
