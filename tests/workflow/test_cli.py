@@ -267,7 +267,8 @@ def test_summary_is_the_page_and_one_line(call, built):
     lines = out.splitlines()
     assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
     assert (
-        "5 rebuilt and 11 stand-ins; cells: 70 equal, 2 close, 2 misprint, 32 quoted;" in lines[1]
+        "11 rebuilt and 11 stand-ins; cells: 152 equal, 5 close, 2 misprint, 109 quoted, 20 not_run;"
+        in lines[1]
     )
 
 
