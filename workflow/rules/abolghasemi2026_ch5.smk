@@ -1,5 +1,6 @@
 # abolghasemi2026, chapter 5: attribution bias in retrieval-augmented generation.
 
+ATTRIBUTION = SETTINGS.attribution
 #: Printed tables of which others are worked out.
 ATTRIBUTION_TABLES = [
     "table_5_1",
@@ -49,3 +50,46 @@ rule abolghasemi2026_ch5_derived:
         "Attribution bias and counts from other printed tables (Tables 5.3, 5.5, 5.11, 5.12)"
     script:
         "../scripts/abolghasemi2026_ch5_derived.py"
+
+
+# A control whose bias is known, on short queries for docstrings and what BM25 finds for them.
+rule abolghasemi2026_ch5_planted:
+    input:
+        documents="work/pydocs/documents.parquet",
+        candidates="work/pydocs/candidates.parquet",
+        run="work/pydocs/runs/bm25.STM2.run",
+    output:
+        **table_files("embedded", "abolghasemi2026/table_5_1"),
+        **beside("embedded", "abolghasemi2026/table_5_1", "bias"),
+        **beside("embedded", "abolghasemi2026/table_5_1", "questions"),
+        **beside("embedded", "abolghasemi2026/table_5_1", "planted", figure=True),
+        **further(table_files, "embedded", "abolghasemi2026/table_5_2"),
+        **further(table_files, "embedded", "abolghasemi2026/table_5_4"),
+        **further(figure_files, "embedded", "abolghasemi2026/figure_5_9"),
+    log:
+        "logs/abolghasemi2026/table_5_1.log",
+    benchmark:
+        "benchmarks/abolghasemi2026/table_5_1.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=900,
+        runtime=10,
+    params:
+        task="known-item",
+        setting=COLLECTIONS["pydocs"]["setting"],
+        k=ATTRIBUTION.k,
+        depths=ATTRIBUTION.depths,
+        strengths=ATTRIBUTION.planted.strengths,
+        shown=ATTRIBUTION.planted.shown,
+        skill=ATTRIBUTION.planted.skill,
+        base=ATTRIBUTION.planted.base,
+        seed=SETTINGS.seed,
+        face=face_of("embedded", "abolghasemi2026/table_5_1"),
+        table_5_2_face=face_of("embedded", "abolghasemi2026/table_5_2"),
+        table_5_4_face=face_of("embedded", "abolghasemi2026/table_5_4"),
+        code=code_of("abolghasemi2026_ch5_planted.py"),
+    message:
+        "A planted preference for a label, measured (Tables 5.1, 5.2, 5.4, Figure 5.9)"
+    script:
+        "../scripts/abolghasemi2026_ch5_planted.py"

@@ -19,6 +19,7 @@ import hashlib
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -142,6 +143,7 @@ class PlantedGenerator:
         return " ".join(f"{_first_sentence(texts[number - 1])} [{number}]." for number in cited)
 
 
+@lru_cache(maxsize=4096)
 def _first_sentence(text: str) -> str:
     """The first sentence without what ends it."""
     spans = sentence_spans(text)
