@@ -274,11 +274,11 @@ def sensitivities(
     Examples
     --------
     >>> def answer(question, labels):
-    ...     return "[1]" if "LLM" in labels else "[2]"
+    ...     return "[1]" if "LLM" in labels and question.id == "q1" else "[2]"
     >>> questions = [Question(name, ("a", "b"), gold=2) for name in ("q1", "q2")]
     >>> found = ask_all(questions, PLAIN_ARMS, answer)
     >>> sensitivities(found, seed=1)["value"].tolist()
-    [100.0, 100.0, 100.0, 100.0]
+    [50.0, 50.0, 50.0, 50.0]
     """
     rows = []
     for labelled, plain in pairs:
@@ -311,10 +311,10 @@ def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     Examples
     --------
     >>> def answer(question, labels):
-    ...     return "".join(f"[{n}]" for n, label in enumerate(labels, start=1) if label == "Human")
+    ...     return "[2]" if labels[1] == "Human" or question.id == "q2" else "[1]"
     >>> questions = [Question(name, ("a", "b"), gold=2) for name in ("q1", "q2")]
     >>> biases(ask_all(questions, PLAIN_ARMS, answer), seed=1)["value"].tolist()
-    [100.0, 100.0, 100.0, 100.0]
+    [50.0, 50.0, 50.0, 50.0]
     """
     rows = []
     there = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
