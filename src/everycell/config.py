@@ -18,6 +18,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    FiniteFloat,
     ValidationError,
     model_validator,
 )
@@ -876,6 +877,35 @@ class UserSatisfaction(_Model):
     full: FullSatisfaction = FullSatisfaction()
 
 
+class PlantedPreference(_Model):
+    """A generator that prefers a label as much as it is told to (`everycell.rag.planted`)."""
+
+    strengths: list[FiniteFloat] = Field(
+        [-2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 4.0],
+        min_length=1,
+        description="Log-odds by which [Human] beats [LLM] in the figure of the planted bias.",
+    )
+    shown: list[FiniteFloat] = Field(
+        [0.0, 1.0, 2.0], min_length=1, description="Those in the stand-ins of the chapter's tables."
+    )
+    skill: FiniteFloat = Field(
+        3.0, description="Log-odds by which a relevant document beats another."
+    )
+    base: FiniteFloat = Field(
+        -2.0, description="Log-odds of citing another document that bears no label."
+    )
+
+
+class Attribution(_Model):
+    """Attribution bias of chapter 5 of abolghasemi2026."""
+
+    k: int = Field(10, ge=2, description="Documents of a prompt.")
+    depths: list[Annotated[int, Field(ge=2)]] = Field(
+        [2, 5, 8, 10], min_length=1, description="Numbers of documents in Figure 5.9."
+    )
+    planted: PlantedPreference = PlantedPreference()
+
+
 class Config(_Model):
     """All that ``config.yaml`` may hold.
 
@@ -899,6 +929,7 @@ class Config(_Model):
     term_fairness: TermFairness = TermFairness()
     counterfactuals: Counterfactuals = Counterfactuals()
     user_satisfaction: UserSatisfaction = UserSatisfaction()
+    attribution: Attribution = Attribution()
     language_models: LanguageModels = LanguageModels()
     answerability: Answerability = Answerability()
     cast_systems: CastSystems = CastSystems()

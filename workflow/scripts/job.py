@@ -86,8 +86,8 @@ class Job:
         return self.snakemake.params.get("seed")
 
     def input_cells(self, artefact: str) -> pd.DataFrame:
-        """Printed cells that a card declares as inputs: all of the print that a script may read."""
-        return find_artefact(load_papers(Path("published")), artefact).input_cells()
+        """Printed cells that a card declares as inputs: all of the print that a tier may read."""
+        return find_artefact(load_papers(Path("published")), artefact).input_cells(self.tier)
 
     def write_table(self, table: pd.DataFrame, note: str = "", artefact: str = "") -> None:
         """Write the artefact's table with the title, layout and decimals of its card.
