@@ -68,6 +68,19 @@ def face_of(tier, name):
     return face
 
 
+def memory(megabytes):
+    """Memory of a rule: what its first attempt gets, and each retry as much again.
+
+    What was measured on one machine may be short on another one, and a cluster kills a job that
+    takes more than it asked for.
+    """
+
+    def for_attempt(wildcards, attempt):
+        return megabytes * attempt
+
+    return for_attempt
+
+
 def resource(key):
     """Path of a released file in the cache, where `fetch` brings it."""
     return f"{SETTINGS.cache}/{key}"
