@@ -94,10 +94,12 @@ class Slurm:
         self.nodes = nodes
         self.daemons: dict[str, subprocess.Popen[bytes]] = {}
 
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """What a command needs to speak to this Slurm and to no other."""
-        return {"SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": SEARCHED}
+    def environment(self, path: str = SEARCHED) -> Mapping[str, str]:
+        """What a command needs to speak to this Slurm and to no other; `path` is its PATH."""
+        return {
+            "SLURM_CONF": str(self.folder / "slurm.conf"),
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{path}",
+        }
 
     def start(self) -> None:
         """Start all daemons and wait until the nodes are idle."""
@@ -120,12 +122,23 @@ class Slurm:
         # Slurm 22.05 wants this file; without cgroups its content does not matter.
         (self.folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
         (self.folder / "state").mkdir()
+        self._wrap_srun()
         self._start_munge()
         self.start_controller()
         for node in self.nodes:
             (self.folder / f"spool.{node}").mkdir()
             self._start(f"slurmd.{node}", "slurmd", "-D", "-N", node)
         self.wait_for(lambda: self.states() == dict.fromkeys(self.nodes, "idle"), "idle nodes")
+
+    def _wrap_srun(self) -> None:
+        """Name the configuration to srun: Snakemake's plugin takes SLURM_CONF from it in a job."""
+        wrapper = self.folder / "bin" / "srun"
+        wrapper.parent.mkdir()
+        wrapper.write_text(
+            f"#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec "
+            f'{shutil.which("srun", path=SEARCHED)} "$@"\n'
+        )
+        wrapper.chmod(0o755)
 
     def _start_munge(self) -> None:
         key = self.folder / "munge.key"
@@ -170,7 +183,7 @@ class Slurm:
             command,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **self.environment},
+            env={**os.environ, **self.environment()},
             start_new_session=True,
         )
 
@@ -178,7 +191,7 @@ class Slurm:
         """Run a command of Slurm."""
         return subprocess.run(
             command,
-            env={**os.environ, **self.environment},
+            env={**os.environ, **self.environment()},
             capture_output=True,
             text=True,
             check=check,

@@ -4,8 +4,8 @@
 from everycell.collections.cast_passages import FILES as CAST_FILES
 from everycell.collections.grepbias import DOCUMENTS as GREPBIAS_DOCUMENTS
 from everycell.collections.grepbias import QUERIES as GREPBIAS_QUERIES
-from everycell.collections.planted_bias import SYSTEMS as PLANTED
-from everycell.metrics.term_fairness import TAU
+# TAU is that of the measures, whose module brings scipy.stats: a second more for each start.
+from everycell.collections.planted_bias import SYSTEMS as PLANTED, TAU
 
 FAIRNESS = SETTINGS.term_fairness
 #: Terms of the groups that the NFaiRR authors released.

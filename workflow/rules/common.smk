@@ -1,5 +1,6 @@
 # Functions that the rules share.
 import os
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,8 +39,19 @@ config["cache"] = SETTINGS.cache
 def code_of(script):
     """Hash of the code that a script runs, so that a change of any of it runs it again.
 
-    The version is part of it: `everycell verify` trusts no result of another version.
+    The version is part of it: `everycell verify` trusts no result of another version. Only the
+    scripts of jobs that are looked at are hashed: each job of a cluster reads all rules again.
     """
+
+    def code(wildcards):
+        return hash_of_code(script)
+
+    return code
+
+
+@cache
+def hash_of_code(script):
+    """Hash of a script and of all that it imports here."""
     root = Path(workflow.basedir)
     roots = [root / "src", root / "workflow" / "scripts"]
     return code_sha256(imported_files(roots[1] / script, roots), root)
