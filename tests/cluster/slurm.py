@@ -20,8 +20,8 @@ DAEMONS = ("munged", "slurmctld", "slurmd")
 CLIENTS = ("sbatch", "srun", "scancel", "scontrol", "sinfo", "squeue")
 #: Debian keeps the daemons where only root looks for programs.
 SEARCHED = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-#: Seconds that a daemon, a job or a state may be waited for.
-PATIENCE = 60.0
+#: Seconds that a daemon, a job or a state may be waited for: so long only where it is stuck.
+PATIENCE = 300.0
 
 CONFIGURATION = """\
 ClusterName=everycell

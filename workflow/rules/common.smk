@@ -80,15 +80,19 @@ def face_of(tier, name):
     return face
 
 
+#: MB that Snakemake itself takes in a job of a cluster, where it runs twice around the script.
+AROUND_A_JOB = 500
+
+
 def memory(megabytes):
-    """Memory of a rule: what its first attempt gets, and each retry as much again.
+    """Memory of a rule whose script takes so many megabytes; each retry gets as much again.
 
     What was measured on one machine may be short on another one, and a cluster kills a job that
     takes more than it asked for.
     """
 
     def for_attempt(wildcards, attempt):
-        return megabytes * attempt
+        return (megabytes + AROUND_A_JOB) * attempt
 
     return for_attempt
 

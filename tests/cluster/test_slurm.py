@@ -1,0 +1,178 @@
+"""Runs through a real Slurm: the same bytes as a local run, whatever happens on the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cluster.slurm import PATIENCE, Slurm, missing
+from filelock import FileLock
+from workflow.project import Project, copy_tree
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.slow,
+    # A skip is a failure in CI (tests/conftest.py).
+    pytest.mark.skipif(bool(missing()), reason=f"needs Slurm, which lacks {', '.join(missing())}"),
+]
+
+TABLES = ("sakai2023/table_1", "sakai2023/table_2", "lajewska2025/table_4_8")
+TARGETS = [f"results/embedded/{name}.verdicts.json" for name in TABLES]
+SIMULATED = "results/embedded/lajewska2025/table_4_8"
+#: The committed profile, asked for more often than on a real cluster, where no accounting is.
+ON_SLURM = (
+    "snakemake",
+    "--workflow-profile",
+    "slurm",
+    "--slurm-status-command",
+    "squeue",
+    "--slurm-init-seconds-before-status-checks",
+    "5",
+    "--seconds-between-status-checks",
+    "5",
+)
+#: As many jobs as there are tables: each is made and judged in one.
+A_JOB_A_TABLE = (
+    "--groups",
+    "verdicts=tables",
+    "sakai2023_gfrc=tables",
+    "--group-components",
+    "tables=1",
+)
+#: Seconds after which a run is stuck.
+LIMIT = 900
+
+
+@pytest.fixture
+def slurm() -> Iterator[Slurm]:
+    """Return a running Slurm with two nodes."""
+    # Not below pytest's folders: the path of a Unix socket may have 107 characters.
+    folder = Path(tempfile.mkdtemp(prefix="slurm"))
+    slurm = Slurm(folder)
+    try:
+        slurm.start()
+        yield slurm
+    finally:
+        slurm.stop()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the hash of each file that a run on this machine makes."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = base / "local"
+    with FileLock(folder.with_suffix(".lock")):
+        project = Project(folder) if folder.exists() else copy_tree(folder)
+        project.build(*TARGETS)
+    return project.hashes()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Return a copy without results."""
+    return copy_tree(tmp_path / "project")
+
+
+def start(slurm: Slurm, project: Project, *options: str) -> subprocess.Popen[str]:
+    """Start snakemake as on the login node of a cluster; what it prints goes into a file."""
+    environment = project.environment
+    environment |= slurm.environment(environment["PATH"])
+    # A stuck snakemake does not always heed SIGTERM, hence -k.
+    command = ("timeout", "-k", "5", str(LIMIT), *ON_SLURM, *options, "--", *TARGETS)
+    with (project.folder / "printed.txt").open("a") as printed:
+        return subprocess.Popen(
+            command,
+            cwd=project.folder,
+            env=environment,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def wait_for(condition: Callable[[], bool], run: subprocess.Popen[str], project: Project) -> None:
+    """Wait for something that a run does; that it ended before is an error."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert run.poll() is None and time.monotonic() < end, printed(project)
+        time.sleep(0.02)
+
+
+def printed(project: Project) -> str:
+    return (project.folder / "printed.txt").read_text()
+
+
+def finish(run: subprocess.Popen[str], project: Project) -> None:
+    assert run.wait(LIMIT + 10) == 0, printed(project)
+
+
+def assert_same(project: Project, local: dict[str, str]) -> None:
+    """Check every table, figure, receipt and verdict, byte for byte."""
+    assert len(local) > 20
+    assert project.hashes() == local
+    verified = project.everycell("verify")
+    assert verified.returncode == 0, verified.stdout
+
+
+def one_receipt_is_missing_where_files_are(project: Project) -> bool:
+    """Whether the simulation has begun to write and has not ended."""
+    made = list(project.folder.glob(f"{SIMULATED}.*"))
+    return bool(made) and not any(path.name.endswith(".receipt.json") for path in made)
+
+
+def test_a_run_on_slurm_is_the_local_run(slurm, project, local):
+    finish(start(slurm, project), project)
+    assert_same(project, local)
+    # Six jobs of Snakemake are two of Slurm, each on one processor.
+    jobs = slurm.finished()
+    assert [(job["JobState"], job["ProcCnt"]) for job in jobs] == [("COMPLETED", "1")] * 2
+    assert not slurm.jobs("all").keys() - {job["JobId"] for job in jobs}
+
+
+def test_faults_on_the_way_change_nothing(slurm, project, local):
+    """A node drained, the controller killed, jobs cancelled, another one over its memory."""
+    # The first attempt of the simulation asks for less than it takes.
+    project.edit("workflow/rules/common.smk", "AROUND_A_JOB = 500", "AROUND_A_JOB = 0")
+    project.edit("workflow/rules/lajewska2025_ch4.smk", "memory(1000)", "memory(300)")
+    run = start(slurm, project, *A_JOB_A_TABLE)
+    wait_for(lambda: len(slurm.jobs("running")) == 3, run, project)
+    slurm.run("scontrol", "update", "NodeName=one", "State=DRAIN", "Reason=test")
+    slurm.kill_controller()
+    slurm.start_controller()
+    # In the middle of a group: its table is there, its verdicts are not.
+    tables = project.folder / "results" / "embedded" / "sakai2023"
+    wait_for(lambda: any(tables.glob("*.receipt.json")), run, project)
+    groups = [
+        job for job, comment in slurm.jobs("running").items() if "simulation" not in comment
+    ]
+    slurm.run("scancel", *groups)
+    finish(run, project)
+    assert_same(project, local)
+    ended = slurm.finished()
+    assert {job["JobState"] for job in ended} >= {"CANCELLED", "COMPLETED"}
+    assert {job["NodeList"] for job in ended[3:]} == {"two"}
+    simulations = [job for job in ended if "mem=300M" in job["Tres"] or "mem=600M" in job["Tres"]]
+    print([(job["JobState"], job["Tres"], job["NodeList"]) for job in ended])
+    assert len(simulations) == 2
+
+
+def test_snakemake_killed_and_started_again(slurm, project, local):
+    run = start(slurm, project, *A_JOB_A_TABLE)
+    wait_for(lambda: one_receipt_is_missing_where_files_are(project), run, project)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    # Its jobs go on without it: docs/clusters.md says to cancel them before the next run.
+    slurm.run("scancel", *slurm.jobs("running,pending"))
+    assert one_receipt_is_missing_where_files_are(project)
+    assert project.snakemake("--unlock").returncode == 0
+    finish(start(slurm, project, *A_JOB_A_TABLE), project)
+    assert_same(project, local)
