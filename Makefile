@@ -88,6 +88,7 @@ locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda fil
 	  envs/bench.in -o envs/bench.lock
 	$(UV_COMPILE) -c envs/base.lock envs/cluster.in -o envs/cluster.lock
 	.venv/bin/python envs/make_conda.py
+	$(IN_VENV) python envs/make_container.py
 
 clean-results: ## remove what runs made; the environment and the download cache stay
 	find results -mindepth 1 -not -path results/README.md -delete

@@ -167,11 +167,11 @@ class Slurm:
         self._start("slurmctld", "slurmctld", "-D")
         self.wait_for(self.answers, "an answer of slurmctld")
 
-    def kill_controller(self) -> None:
-        """Kill the controller, as a crash of its machine would."""
+    def stop_controller(self) -> None:
+        """Stop the controller; nodes and jobs go on."""
         daemon = self.daemons.pop("slurmctld")
-        daemon.kill()
-        daemon.wait()
+        daemon.terminate()
+        daemon.wait(PATIENCE)
 
     def answers(self) -> bool:
         """Whether the controller is up."""
@@ -212,7 +212,9 @@ class Slurm:
         """Fields of each job that has ended, in the order of their end."""
         path = self.folder / "finished.txt"
         lines = path.read_text().splitlines() if path.exists() else []
-        return [dict(field.split("=", 1) for field in line.split() if "=" in field) for line in lines]
+        return [
+            dict(field.split("=", 1) for field in line.split() if "=" in field) for line in lines
+        ]
 
     def wait_for(self, condition: Callable[[], bool], what: str) -> None:
         """Wait until a condition holds; a daemon that ended in between is an error.

@@ -82,21 +82,34 @@ def project(tmp_path: Path) -> Project:
     return copy_tree(tmp_path / "project")
 
 
-def start(slurm: Slurm, project: Project, *options: str) -> subprocess.Popen[str]:
-    """Start snakemake as on the login node of a cluster; what it prints goes into a file."""
+@pytest.fixture
+def start(slurm: Slurm, project: Project) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Return what starts snakemake as on the login node; what it prints goes into a file."""
     environment = project.environment
     environment |= slurm.environment(environment["PATH"])
-    # A stuck snakemake does not always heed SIGTERM, hence -k.
-    command = ("timeout", "-k", "5", str(LIMIT), *ON_SLURM, *options, "--", *TARGETS)
-    with (project.folder / "printed.txt").open("a") as printed:
-        return subprocess.Popen(
-            command,
-            cwd=project.folder,
-            env=environment,
-            stdout=printed,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    runs = []
+
+    def start(*options: str) -> subprocess.Popen[str]:
+        # A stuck snakemake does not always heed SIGTERM, hence -k.
+        command = ("timeout", "-k", "5", str(LIMIT), *ON_SLURM, *options, "--", *TARGETS)
+        with (project.folder / "printed.txt").open("a") as printed:
+            runs.append(
+                subprocess.Popen(
+                    command,
+                    cwd=project.folder,
+                    env=environment,
+                    stdout=printed,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            )
+        return runs[-1]
+
+    yield start
+    for run in runs:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
 
 
 def wait_for(condition: Callable[[], bool], run: subprocess.Popen[str], project: Project) -> None:
@@ -129,8 +142,8 @@ def one_receipt_is_missing_where_files_are(project: Project) -> bool:
     return bool(made) and not any(path.name.endswith(".receipt.json") for path in made)
 
 
-def test_a_run_on_slurm_is_the_local_run(slurm, project, local):
-    finish(start(slurm, project), project)
+def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local):
+    finish(start(), project)
     assert_same(project, local)
     # Six jobs of Snakemake are two of Slurm, each on one processor.
     jobs = slurm.finished()
@@ -138,22 +151,20 @@ def test_a_run_on_slurm_is_the_local_run(slurm, project, local):
     assert not slurm.jobs("all").keys() - {job["JobId"] for job in jobs}
 
 
-def test_faults_on_the_way_change_nothing(slurm, project, local):
-    """A node drained, the controller killed, jobs cancelled, another one over its memory."""
+def test_faults_on_the_way_change_nothing(slurm, start, project, local):
+    """A node drained, the controller restarted, jobs cancelled, another one over its memory."""
     # The first attempt of the simulation asks for less than it takes.
     project.edit("workflow/rules/common.smk", "AROUND_A_JOB = 500", "AROUND_A_JOB = 0")
     project.edit("workflow/rules/lajewska2025_ch4.smk", "memory(1000)", "memory(300)")
-    run = start(slurm, project, *A_JOB_A_TABLE)
+    run = start(*A_JOB_A_TABLE)
     wait_for(lambda: len(slurm.jobs("running")) == 3, run, project)
     slurm.run("scontrol", "update", "NodeName=one", "State=DRAIN", "Reason=test")
-    slurm.kill_controller()
+    slurm.stop_controller()
     slurm.start_controller()
     # In the middle of a group: its table is there, its verdicts are not.
     tables = project.folder / "results" / "embedded" / "sakai2023"
     wait_for(lambda: any(tables.glob("*.receipt.json")), run, project)
-    groups = [
-        job for job, comment in slurm.jobs("running").items() if "simulation" not in comment
-    ]
+    groups = [job for job, comment in slurm.jobs("running").items() if "simulation" not in comment]
     slurm.run("scancel", *groups)
     finish(run, project)
     assert_same(project, local)
@@ -165,8 +176,8 @@ def test_faults_on_the_way_change_nothing(slurm, project, local):
     assert len(simulations) == 2
 
 
-def test_snakemake_killed_and_started_again(slurm, project, local):
-    run = start(slurm, project, *A_JOB_A_TABLE)
+def test_snakemake_killed_and_started_again(slurm, start, project, local):
+    run = start(*A_JOB_A_TABLE)
     wait_for(lambda: one_receipt_is_missing_where_files_are(project), run, project)
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
@@ -174,5 +185,5 @@ def test_snakemake_killed_and_started_again(slurm, project, local):
     slurm.run("scancel", *slurm.jobs("running,pending"))
     assert one_receipt_is_missing_where_files_are(project)
     assert project.snakemake("--unlock").returncode == 0
-    finish(start(slurm, project, *A_JOB_A_TABLE), project)
+    finish(start(*A_JOB_A_TABLE), project)
     assert_same(project, local)

@@ -4,6 +4,7 @@
 from everycell.collections.cast_passages import FILES as CAST_FILES
 from everycell.collections.grepbias import DOCUMENTS as GREPBIAS_DOCUMENTS
 from everycell.collections.grepbias import QUERIES as GREPBIAS_QUERIES
+
 # TAU is that of the measures, whose module brings scipy.stats: a second more for each start.
 from everycell.collections.planted_bias import SYSTEMS as PLANTED, TAU
 
