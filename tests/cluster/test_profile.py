@@ -3,11 +3,11 @@
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from snakemake.api import SnakemakeApi
-from snakemake.io import Wildcards
 from snakemake.settings.types import OutputSettings, ResourceSettings
 from workflow.project import Project, copy_tree
 
@@ -36,7 +36,7 @@ def rules(project):
 
 def resources(rule, attempt: int) -> dict[str, int]:
     """Memory, minutes and GPUs that an attempt asks for."""
-    wildcards = Wildcards(fromdict={"ranker": "ance"})  # of the searches the largest
+    wildcards = SimpleNamespace(ranker="ance")  # of the searches the largest
     found = rule.resources["mem_mb"]
     memory = found.evaluate(wildcards, attempt=attempt).value
     gpus = rule.resources["gpu"].value if "gpu" in rule.resources.keys() else 0
@@ -51,30 +51,29 @@ def test_each_retry_of_each_rule_gets_as_much_memory_again(rules):
         assert (second, third) == (2 * first, 3 * first), f"{name}: write mem_mb=memory(...)"
 
 
-def test_groups_name_rules_that_are_small_and_that_nothing_large_waits_for(rules):
+def test_groups_name_rules_that_are_small(rules):
     groups = PROFILE["groups"]
     assert set(groups) <= set(rules), "a rule was renamed or removed: mend `groups` of the profile"
     assert set(groups.values()) == set(PROFILE["group-components"])
     for name in groups:
         needs = resources(rules[name], 1)
-        assert needs["mem_mb"] <= 2000 and needs["runtime"] <= 10 and not needs["gpu"], name
-        assert all(str(file).startswith("results/") for file in rules[name].output), name
+        assert needs["mem_mb"] <= 2500 and needs["runtime"] <= 20 and not needs["gpu"], name
 
 
-@pytest.mark.parametrize("tier", ["embedded", "released"])
-def test_few_jobs_reach_the_scheduler(project, rules, tier):
-    jobs = project.planned("--workflow-profile", "slurm", "--executor", "dryrun", "--", tier)
-    parts = dict.fromkeys(PROFILE["group-components"], 0)
-    alone = 0
+def test_the_released_tier_is_half_as_many_jobs_for_the_scheduler(project, rules):
+    # Snakemake refuses groups that would wait for themselves.
+    jobs = project.planned("--workflow-profile", "slurm", "--executor", "dryrun", "--", "released")
+    components = PROFILE["group-components"]
+    parts = dict.fromkeys(components, 0)
+    sent = 0
     for name, number in jobs.items():
         if name in PROFILE["groups"]:
             parts[PROFILE["groups"][name]] += number
-        elif name in rules and not name.startswith("fetch") and name != "page":
-            alone += number
-    sent = alone + sum(math.ceil(n / PROFILE["group-components"][g]) for g, n in parts.items())
-    print(tier, sum(jobs.values()), alone, parts, sent)
-    assert parts["verdicts"] > 15
-    assert sent < 0.6 * sum(jobs.values())
+        elif name in rules and name != "page" and not name.startswith("fetch"):
+            sent += number
+    assert parts["verdicts"] > 30
+    sent += sum(math.ceil(number / components[group]) for group, number in parts.items())
+    assert sent < sum(jobs.values()) / 2
 
 
 def test_the_page_has_the_needs_of_every_heavy_rule(rules):

@@ -34,9 +34,9 @@ ON_SLURM = (
     "--slurm-status-command",
     "squeue",
     "--slurm-init-seconds-before-status-checks",
-    "5",
+    "8",
     "--seconds-between-status-checks",
-    "5",
+    "8",
 )
 #: As many jobs as there are tables: each is made and judged in one.
 A_JOB_A_TABLE = (
