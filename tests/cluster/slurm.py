@@ -50,6 +50,7 @@ SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,sched_min
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 AccountingStorageType=accounting_storage/none
+GresTypes=gpu
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=1
 JobAcctGatherParams=OverMemoryKill
@@ -86,7 +87,7 @@ class Slurm:
     folder
         Where configuration, state and logs go. Its path must be short: it holds a Unix socket.
     nodes
-        Names of the nodes, each with 4 processors and 6 GB.
+        Names of the nodes, each with 4 processors, 6 GB and what is taken for a GPU.
     """
 
     def __init__(self, folder: Path, nodes: tuple[str, ...] = ("one", "two")) -> None:
@@ -107,7 +108,7 @@ class Slurm:
         controller, *ports = free_ports(1 + len(self.nodes))
         lines = [
             f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 "
-            "RealMemory=6000 State=UNKNOWN"
+            "RealMemory=6000 Gres=gpu:1 State=UNKNOWN"
             for node, port in zip(self.nodes, ports, strict=True)
         ]
         (self.folder / "slurm.conf").write_text(
@@ -121,6 +122,8 @@ class Slurm:
         )
         # Slurm 22.05 wants this file; without cgroups its content does not matter.
         (self.folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
+        # A device that is there on every machine stands in for a GPU.
+        (self.folder / "gres.conf").write_text("Name=gpu File=/dev/zero\n")
         (self.folder / "state").mkdir()
         self._wrap_srun()
         self._start_munge()

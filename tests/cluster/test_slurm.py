@@ -143,10 +143,13 @@ def one_receipt_is_missing_where_files_are(project: Project) -> bool:
 
 
 def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local):
-    finish(start(), project)
+    # A resource of one part is asked for by its group.
+    finish(start("--set-resources", "sakai2023_gfrc:gpu=1"), project)
     assert_same(project, local)
     # Six jobs of Snakemake are two of Slurm, each on one processor.
     jobs = slurm.finished()
+    asked = [slurm.run("scontrol", "show", "job", job["JobId"]).stdout for job in jobs]
+    assert ["gpu:1" in told for told in asked] == [True, False]
     assert [(job["JobState"], job["ProcCnt"]) for job in jobs] == [("COMPLETED", "1")] * 2
     assert not slurm.jobs("all").keys() - {job["JobId"] for job in jobs}
 
