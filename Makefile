@@ -33,8 +33,8 @@ VENV_IS := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help reproduce test docs setup setup-test setup-docs setup-bench setup-lucene setup-torch lint bench \
-  clean-results locks
+.PHONY: help reproduce test docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
+  setup-cluster lint bench clean-results locks
 ifneq ($(VENV_IS),whole)
 .PHONY: $(STAMPS)/venv
 endif
@@ -60,9 +60,11 @@ setup-lucene: $(STAMPS)/project $(STAMPS)/lucene ## of these, only the library a
 
 setup-torch: $(STAMPS)/project $(STAMPS)/torch $(STAMPS)/torch-cpu ## only the library, torch, weights
 
-setup-test: setup $(STAMPS)/test $(STAMPS)/docs ## add what only the tests and the site need
+setup-cluster: $(STAMPS)/project $(STAMPS)/cluster ## only the library and what sends jobs to Slurm
 
 setup-docs: setup $(STAMPS)/docs ## add what only the site needs
+
+setup-test: setup-docs setup-cluster $(STAMPS)/test ## add what only the tests need
 
 setup-bench: setup-test $(STAMPS)/bench ## add what only the benchmarks need
 
@@ -92,7 +94,9 @@ locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda fil
 	  envs/docs.in -o envs/docs.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
 	  envs/bench.in -o envs/bench.lock
+	$(UV_COMPILE) -c envs/base.lock envs/cluster.in -o envs/cluster.lock
 	.venv/bin/python envs/make_conda.py
+	$(IN_VENV) python envs/make_container.py
 
 clean-results: ## remove what runs made; the environment and the download cache stay
 	find results -mindepth 1 -not -path results/README.md -delete
@@ -114,7 +118,7 @@ endif
 	@rm .venv/unfinished && mkdir -p $(STAMPS) && touch $@
 
 # Complete locks need no resolution, hence --no-deps.
-$(addprefix $(STAMPS)/,base test docs lucene torch bench): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
+$(addprefix $(STAMPS)/,base test docs lucene torch bench cluster): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
 	@touch .venv/unfinished
 	$(UV_INSTALL) --no-deps --require-hashes -r $<
 	@rm .venv/unfinished && touch $@

@@ -14,6 +14,13 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+
+
+if SETTINGS.container is not None:
+
+    containerized: SETTINGS.container
+
+
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/language_models.smk"

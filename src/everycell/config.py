@@ -924,6 +924,10 @@ class Config(_Model):
     )
     network: bool = Field(True, description="Whether a fetch may use the network.")
     seed: int = Field(20261121, ge=0, lt=2**32, description="Seed of all random numbers.")
+    container: str | None = Field(
+        None,
+        description="Image with the environments of all rules (docs/clusters.md): a file or a URL.",
+    )
     user_studies: UserStudies = UserStudies()
     query_by_example: QueryByExample = QueryByExample()
     term_fairness: TermFairness = TermFairness()

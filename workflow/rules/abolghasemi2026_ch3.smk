@@ -18,7 +18,7 @@ rule abolghasemi2026_ch3_samples:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=900,
+        mem_mb=memory(900),
         runtime=5,
     params:
         code=code_of("abolghasemi2026_ch3_samples.py"),
@@ -45,7 +45,7 @@ rule abolghasemi2026_ch3_ratings:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "abolghasemi2026/table_3_1"),
@@ -70,7 +70,7 @@ rule abolghasemi2026_ch3_split:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=900,
+        mem_mb=memory(900),
         runtime=5,
     params:
         face=face_of("released", "abolghasemi2026/table_3_2"),
@@ -98,7 +98,7 @@ rule abolghasemi2026_ch3_test_sets:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "abolghasemi2026/table_3_5"),
@@ -127,7 +127,7 @@ rule abolghasemi2026_ch3_generate:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=2500,
+        mem_mb=memory(2500),
         runtime=90,
     params:
         **GENERATION,
@@ -157,7 +157,7 @@ rule abolghasemi2026_ch3_generate_planted:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=2500,
+        mem_mb=memory(2500),
         runtime=60,
     params:
         **GENERATION,
@@ -194,7 +194,7 @@ rule abolghasemi2026_ch3_success:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=800,
+        mem_mb=memory(800),
         runtime=10,
     params:
         **GENERATION,
@@ -226,7 +226,7 @@ rule abolghasemi2026_ch3_planted_success:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=800,
+        mem_mb=memory(800),
         runtime=10,
     params:
         **GENERATION,
@@ -251,7 +251,7 @@ rule abolghasemi2026_ch3_planted:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         sizes=SATISFACTION.planted.model_dump(),
@@ -280,7 +280,7 @@ rule abolghasemi2026_ch3_train:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=60,
     params:
         training=satisfaction_training,
@@ -317,7 +317,7 @@ rule abolghasemi2026_ch3_few_shot:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=2500,
+        mem_mb=memory(2500),
         runtime=60,
     params:
         **SATISFACTION.few_shot.model_dump(),
@@ -357,7 +357,7 @@ rule abolghasemi2026_ch3_estimators:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=900,
+        mem_mb=memory(900),
         runtime=10,
     params:
         orders=SATISFACTION.orders,

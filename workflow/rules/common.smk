@@ -1,5 +1,6 @@
 # Functions that the rules share.
 import os
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,8 +39,19 @@ config["cache"] = SETTINGS.cache
 def code_of(script):
     """Hash of the code that a script runs, so that a change of any of it runs it again.
 
-    The version is part of it: `everycell verify` trusts no result of another version.
+    The version is part of it: `everycell verify` trusts no result of another version. Only the
+    scripts of jobs that are looked at are hashed: each job of a cluster reads all rules again.
     """
+
+    def code(wildcards):
+        return hash_of_code(script)
+
+    return code
+
+
+@cache
+def hash_of_code(script):
+    """Hash of a script and of all that it imports here."""
     root = Path(workflow.basedir)
     roots = [root / "src", root / "workflow" / "scripts"]
     return code_sha256(imported_files(roots[1] / script, roots), root)
@@ -66,6 +78,23 @@ def face_of(tier, name):
         return look
 
     return face
+
+
+#: MB that Snakemake itself takes in a job of a cluster, where it runs twice around the script.
+AROUND_A_JOB = 500
+
+
+def memory(megabytes):
+    """Memory of a rule whose script takes so many megabytes; each retry gets as much again.
+
+    What was measured on one machine may be short on another one, and a cluster kills a job that
+    takes more than it asked for.
+    """
+
+    def for_attempt(wildcards, attempt):
+        return (megabytes + AROUND_A_JOB) * attempt
+
+    return for_attempt
 
 
 def resource(key):

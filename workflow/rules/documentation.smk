@@ -21,7 +21,7 @@ rule rulegraph:
     conda:
         "../../envs/docs.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         code=code_of("rulegraph.py"),
@@ -53,7 +53,7 @@ rule site:
     conda:
         "../../envs/docs.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=memory(1000),
         runtime=10,
     message:
         "Building the site results/site"

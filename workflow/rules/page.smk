@@ -18,7 +18,7 @@ rule page:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=memory(500),
         runtime=5,
     params:
         code=code_of("page.py"),
