@@ -20,6 +20,22 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 #: Pictures of the rules, made by the rule `rulegraph`.
 GRAPHS = RESULTS / "rulegraphs"
+CONFIGURATION = """\
+# Configuration
+
+`config.yaml` holds every setting with its default. A file of your own goes on top
+(`snakemake --configfile mine.yaml`), a single key too (`snakemake --config seed=7`). A wrong key or
+value ends the run before the first job, with a sentence. This page is made from the schema that
+checks it, `workflow/schemas/config.schema.json`.
+
+"""
+RULES = """\
+# Rules
+
+Which rule takes its files from which: of the whole workflow, then of each chapter that can be
+rebuilt. A box is a rule, whatever number of jobs it has; an arrow points from the rule that makes
+a file to the one that reads it.
+"""
 #: Where a file outside this folder stands on the site.
 OUTSIDE = {
     "README.md": "index.md",
@@ -56,7 +72,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for source in ("LICENSE", "CITATION.cff"):
         add(source, read(source))
     schema = json.loads(read("workflow/schemas/config.schema.json"))
-    add("configuration.md", read("docs/templates/configuration.md") + configuration(schema))
+    add("configuration.md", CONFIGURATION + configuration(schema))
     papers = load_papers(ROOT / "published")
     found = collect(papers, RESULTS, ROOT, audits=False)
     for key, paper in papers.items():
@@ -68,7 +84,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
                 path = f"{entry.tier}/{entry.artefact.paper}/{name}"
                 add(f"results/{path}", (RESULTS / path).read_bytes())
     graphs = sorted(GRAPHS.glob("*.svg"))
-    add("workflow.md", read("docs/templates/workflow.md") + graph_sections(graphs))
+    add("workflow.md", RULES + graph_sections(graphs))
     for graph in graphs:
         add(f"rulegraphs/{graph.name}", graph.read_bytes())
     for name in modules(ROOT / "src"):

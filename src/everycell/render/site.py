@@ -7,6 +7,7 @@ may lie on disk or not: a site can be built before the first run, and then says 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +15,6 @@ from typing import Any
 
 from everycell.artefacts import RUNNABLE, Paper
 from everycell.render.page import STATES, Found, label
-from everycell.verdicts import summary_row
 
 
 def escaped(text: str) -> str:
@@ -111,14 +111,14 @@ def _told(entries: list[Found]) -> Iterator[Found]:
 
 
 def _row(entry: Found) -> list[str]:
-    counts = summary_row(entry.report)
+    outcomes = Counter(conclusion["on_rebuilt"] for conclusion in entry.report["conclusions"])
     return [
         escaped(label(entry.artefact.name)),
         escaped(entry.artefact.card.title),
         entry.tier,
         STATES[entry.report["state"]],
-        _counted(counts["verdicts"]),
-        _counted(counts["conclusions"])
+        _counted(entry.report["verdicts"]),
+        _counted(outcomes)
         if entry.report["state"] in RUNNABLE
         else escaped(entry.artefact.card.tiers[entry.tier].needs or ""),
     ]
