@@ -155,15 +155,12 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
             modules, data = _needs(path, roots)
             waiting.extend(modules)
             beside |= data
-    return (
-        found
-        | beside
-        | {
-            template
-            for folder in {path.parent / "templates" for path in found}
-            for template in folder.glob("*")
-        }
-    )
+    templates = {
+        template
+        for folder in {path.parent / "templates" for path in found}
+        for template in folder.glob("*")
+    }
+    return found | beside | templates
 
 
 #: An import as it is written. Faster than to parse all modules, which would take a third of a dry

@@ -23,7 +23,7 @@ def find_python() -> Path | None:
         places += sorted(pyenv.glob(f"{version}.*/bin/python{version}"))
     for place in places:
         # What pyenv puts on the path may stand for a version that is not chosen.
-        asked = subprocess.run([place, "-c", "import venv, ensurepip"], capture_output=True)
+        asked = subprocess.run([place, "-c", "import venv"], capture_output=True)
         if asked.returncode == 0:
             return place
     return None
