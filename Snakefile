@@ -14,6 +14,13 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+
+
+if SETTINGS.container is not None:
+
+    containerized: SETTINGS.container
+
+
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/language_models.smk"
@@ -21,6 +28,7 @@ include: "workflow/rules/abolghasemi2026_ch2.smk"
 include: "workflow/rules/msmarco.smk"
 include: "workflow/rules/abolghasemi2026_ch3.smk"
 include: "workflow/rules/abolghasemi2026_ch4.smk"
+include: "workflow/rules/abolghasemi2026_ch5.smk"
 include: "workflow/rules/lajewska2025_ch3.smk"
 include: "workflow/rules/lajewska2025_ch4.smk"
 include: "workflow/rules/lajewska2025_ch5.smk"
@@ -31,6 +39,7 @@ include: "workflow/rules/sakai2023.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/verdicts.smk"
 include: "workflow/rules/page.smk"
+include: "workflow/rules/documentation.smk"
 
 
 # What `snakemake` alone asks for: an included file cannot set it.

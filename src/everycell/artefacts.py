@@ -96,6 +96,8 @@ class Quoted(_Model):
     because: str = Field(min_length=3)
     #: True where a rebuild may read the printed values of these cells.
     is_input: bool = False
+    #: Tiers in which they are quoted: the full run may rebuild what a smaller one takes as given.
+    tiers: Annotated[list[Tier], Field(min_length=1)] = list(TIERS)
 
 
 class NotRun(_Model):
@@ -299,11 +301,11 @@ class Artefact(_Model):
         """Boolean mask over `cells`; an unknown column or a value no cell has is an error."""
         return select(self.cells, selector, where=self.id)
 
-    def input_cells(self) -> pd.DataFrame:
-        """Printed cells that the card declares as inputs: all that a rebuild may read."""
+    def input_cells(self, tier: Tier | None = None) -> pd.DataFrame:
+        """Printed cells that a rebuild may read: the declared inputs of a tier, or of all tiers."""
         mask = pd.Series(False, index=self.cells.index)
         for entry in self.card.quoted:
-            if entry.is_input:
+            if entry.is_input and (tier is None or tier in entry.tiers):
                 mask |= self.select(entry.cells)
         return self.cells[mask]
 

@@ -34,6 +34,7 @@ import pandas as pd
 from everycell.artefacts import read_cells
 from everycell.dialogue.satisfaction import Confusion, fitting_confusions, scores
 from everycell.metrics.rank_overlap import rbo
+from everycell.rag.attribution_tables import sensitivity_significance, significance
 
 #: From the name of a table (``table_4_2``, or ``KEY/table_4_2`` for another paper's) to its cells.
 Cells = Callable[[str], pd.DataFrame]
@@ -577,6 +578,8 @@ def check_abolghasemi2024_equals_thesis(cells: Cells) -> Finding:
 
 _BLOCK = ["dataset", "generator", "relevant_author", "nonrelevant_author"]
 _QUALITY = ["attribution precision", "attribution recall"]
+#: Queries of either benchmark (L1346).
+_QUERIES = 500
 
 
 def _joined(cells: Cells, *names: str) -> pd.DataFrame:
@@ -706,6 +709,99 @@ def check_abolghasemi2026_sensitivity_daggers(cells: Cells) -> Finding:
     plain = table["signed"].abs()[table["marker"] != "†"]
     return Finding(
         marked.min() > plain.max(), f"marked from {marked.min()}, unmarked up to {plain.max()}"
+    )
+
+
+@_register
+def check_abolghasemi2026_sensitivity_tests(cells: Cells) -> Finding:
+    """Table 5.2: its daggers are those of a paired t-test of Informed - Vanilla (L1352).
+
+    A recall is 0 or 1, so the mean absolute difference says how many recalls changed, and the test
+    is determined. Of a precision it bounds the sum of squares, which settles most tests.
+    """
+    tests = _sensitivity_tests(cells)
+    settled = tests[tests["significant"] != "open"]
+    wrong = settled[(settled["marker"] == "†") != (settled["significant"] == "yes")]
+    return _agrees(
+        (f"{_place(row)}: {row['significant']}, {row['marker']!r}" for _, row in wrong.iterrows()),
+        f"{len(settled)} of {len(tests)} tests are determined, and their daggers are right",
+    )
+
+
+def _sensitivity_tests(cells: Cells) -> pd.DataFrame:
+    """Tests behind Table 5.2, with its markers."""
+    quality, printed = _joined(cells, "table_5_1", "table_5_11"), cells("table_5_2")
+    return sensitivity_significance(quality, printed, _QUERIES).assign(
+        marker=printed["marker"].to_numpy()
+    )
+
+
+def _place(row: pd.Series) -> str:
+    return f"{row['dataset']} {row['generator']} {row['relevant_author']} {row['metric']}"
+
+
+@_register
+def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
+    """Tables 5.1 and 5.11: Informed is marked as better than Vanilla where Table 5.2 is not.
+
+    Both are a paired t-test of the same answers (L1352), if Table 5.2 tests signed differences.
+    Values below Vanilla's are those of `audit_abolghasemi2026_daggers`.
+    """
+    unmarked = _sensitivity_tests(cells).query("marker != '†' and first > second")
+    marked = _joined(cells, "table_5_1", "table_5_11").query(
+        "marker == '†' and rag_mode == 'Informed'"
+    )
+    marked = marked.assign(metric=marked["metric"].str.replace("attribution", "CAS delta"))
+    both = unmarked.merge(marked[[*_BLOCK, "metric"]], on=[*_BLOCK, "metric"])
+    return _listed(
+        (f"{_place(row)}: {row['first']}† and {row['second']}" for _, row in both.iterrows()),
+        "every dagger at Informed stands in Table 5.2 too",
+    )
+
+
+@_register
+def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
+    """Tables 5.1 and 5.11: a dagger that only nearly unchanged answers could have.
+
+    CF-informed is marked as better than Vanilla. The test limits how many recalls may have
+    changed, and where that is less than a quarter of what Informed changed (Table 5.2), it is hard
+    to believe: both tell the same two labels.
+    """
+    recall = _pick(_joined(cells, "table_5_1", "table_5_11"), metric="attribution recall")
+    modes = recall.pivot(index=_BLOCK, columns="rag_mode", values="value").astype(float)
+    marked = recall.query("marker == '†' and rag_mode == 'CF-informed'")
+    changed = _pick(cells("table_5_2"), metric="CAS delta recall").set_index(_BLOCK)["value"]
+    found = []
+    for place in marked[_BLOCK].itertuples(index=False, name=None):
+        first, second = modes.loc[place, "CF-informed"], modes.loc[place, "Vanilla"]
+        allowed = significance(first, second, _QUERIES, metric="recall").allowed
+        informed = float(changed[place]) / 100 * _QUERIES
+        if allowed < informed / 4 and first > second:
+            found.append(
+                f"{' '.join(place[:3])}: {first}† and {second}, at most {allowed:.1f} of "
+                f"{_QUERIES} may change, Informed changes {informed:.0f}"
+            )
+    return _listed(found, "every dagger is plausible")
+
+
+@_register
+def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
+    """L1206, L1513: naming authors changes quality by 3 to 18 points; marked cells of Table 5.2.
+
+    What naming them changes is Informed - Vanilla. The stated range is that of the bias, which
+    compares two ways of naming them (Tables 5.3 and 5.5).
+    """
+    text = cells("text_5")
+    stated = [
+        _text(text, claim=f"authorship information changes attribution quality by ({end})")
+        for end in ("low", "high")
+    ]
+    tests = _pick(_sensitivity_tests(cells), marker="†")
+    sizes = (tests["first"] - tests["second"]).abs()
+    found = [f"{sizes.min():.0f}", f"{sizes.max():.0f}"]
+    return Finding(
+        found != stated,
+        f"from {sizes.min():.1f} to {sizes.max():.1f}, stated {' to '.join(stated)}",
     )
 
 

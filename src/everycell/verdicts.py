@@ -172,7 +172,7 @@ def report(
         "cells": cells,
         "verdicts": {verdict: counts[verdict] for verdict in VERDICTS},
         **_closeness(artefact, cells),
-        "conclusions": _conclusions(artefact, rebuilt, state, declared.lacks),
+        "conclusions": _conclusions(artefact, tier, rebuilt, state, declared.lacks),
         "errata": _errata(artefact),
         "files": sorted(files or []),
     }
@@ -196,7 +196,7 @@ def _cells(
                         f"{artefact.name}, which tier {tier} rebuilds; drop it from `not_run`."
                     )
                 why[index] = ("not_run", entry.needs)
-    for quoted in card.quoted:
+    for quoted in (entry for entry in card.quoted if tier in entry.tiers):
         for index in table.index[artefact.select(quoted.cells)]:
             why[index] = ("quoted", quoted.because)
     tolerances: dict[int, tuple[float, str]] = {}
@@ -292,6 +292,7 @@ def _closeness(artefact: Artefact, cells: list[dict[str, Any]]) -> dict[str, Any
 
 def _conclusions(
     artefact: Artefact,
+    tier: Tier,
     rebuilt: pd.DataFrame | None,
     state: str,
     lacks: Mapping[str, list[str]],
@@ -315,7 +316,7 @@ def _conclusions(
                 )
         if state == "rebuilt":
             # What the paper takes as given holds its printed value in the rebuilt table too.
-            rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells())])
+            rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells(tier))])
     tested = []
     for conclusion in artefact.card.conclusions:
         on_printed = evaluate(conclusion, printed)

@@ -481,6 +481,24 @@ def test_only_declared_inputs_are_handed_to_a_rebuild(tmp_path):
     assert artefact.input_cells()["value"].tolist() == ["12", "7"]
 
 
+def test_what_one_tier_takes_as_given_another_may_rebuild(tmp_path):
+    quoted = """    quoted:
+      - {cells: {metric: n}, because: counts of the paper, is_input: true, tiers: [embedded]}
+"""
+    card = CARD.replace("tiers: {", "tiers: {full: {state: rebuilt, needs: hours}, ")
+    artefact = find_artefact(load_papers(write_paper(tmp_path, card + quoted)), "toy/table_1")
+    assert artefact.input_cells()["value"].tolist() == ["12", "7"]
+    verdicts = {}
+    for tier in ("embedded", "full"):
+        found = report(artefact, tier, artefact.cells)
+        verdicts[tier] = [cell["verdict"] for cell in found["cells"]]
+        assert len(artefact.input_cells(tier)) == verdicts[tier].count("quoted")
+    assert verdicts == {
+        "embedded": ["equal", "quoted", "equal", "quoted"],
+        "full": ["equal"] * 4,
+    }
+
+
 def test_none_and_dashes_stay_what_they_are(tmp_path):
     cells = CELLS.replace("a,", "None,").replace("b,", "-,").replace("0.30", "NA")
     artefact = find_artefact(load_papers(write_paper(tmp_path, cells=cells)), "toy/table_1")

@@ -21,7 +21,7 @@ ORDER = (
     ("retrieval", "learning"),
     ("dialogue", "rag", "fair_ranking", "explain"),
     ("render",),
-    ("verdicts", "conclusions", "receipts", "audits", "results"),
+    ("verdicts", "conclusions", "receipts", "lineage", "audits", "results", "differences", "crate"),
     ("cli",),
 )
 PLACE = {part: place for place, group in enumerate(ORDER) for part in group}

@@ -47,17 +47,22 @@ CHAPTER_4 = {
     "collection_planted": 1,
     "count_terms": 1,
 }
+CHAPTER_5 = {
+    "abolghasemi2026_ch5_derived": 1,
+    "abolghasemi2026_ch5_planted": 1,
+}
 EMBEDDED = {
     **CHAPTER_2,
     **CHAPTER_3,
     **CHAPTER_4,
+    **CHAPTER_5,
     "errata": 1,
     "lajewska2025_ch4_simulation": 1,
     "lajewska2025_ch7_simulation": 1,
     "lajewska2025_chC_votes": 1,
     "page": 1,
     "sakai2023_gfrc": 2,
-    "verdicts": 21,
+    "verdicts": 32,
 }
 
 

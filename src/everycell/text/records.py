@@ -478,15 +478,15 @@ class Recorded:
         expected = estimate(requests, self._prices)
         self._estimated += expected.cost
         currency = self._prices.currency
+        cost = f"{expected.cost:.2f} {currency}" if self._prices.known else "no `prices` are named"
         _LOG.info(
             "%s will be asked %d requests: at most about %d tokens of prompts and %d of answers, "
-            "%.2f %s.",
+            "%s.",
             self.identity.name,
             expected.calls,
             expected.prompt_tokens,
             expected.answer_tokens,
-            expected.cost,
-            currency,
+            cost,
         )
         if self._budget is not None and self._estimated > self._budget:
             raise LanguageModelError(

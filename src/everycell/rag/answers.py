@@ -1,0 +1,80 @@
+"""Whether a generated answer is right: exact match with normalised gold answers.
+
+Text is normalised as for SQuAD (Rajpurkar et al. 2016): lower case, without ASCII punctuation, the
+articles a, an, the, and superfluous blanks. An answer of a sentence equals no gold answer of two
+words, so the chapter counts one that *contains* a gold answer (abolghasemi2026, section 5.3.3,
+after Gao et al. 2023); its text does not say whether a match may start inside a word, and its
+authors' library lets it. Here it may not, unless asked for.
+
+Packages that hold the SQuAD score (torchmetrics, evaluate) bring a deep-learning framework or a
+download with them, and neither has the containing form, so it is written out here.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+from typing import Literal
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+
+Match = Literal["words", "letters", "whole"]
+
+
+def normalise_answer(text: str) -> str:
+    """Text as SQuAD compares it.
+
+    Examples
+    --------
+    >>> normalise_answer("The  U.S. Open, a tournament")
+    'us open tournament'
+    """
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> bool:
+    """Whether an answer matches one of the gold answers, both normalised.
+
+    Parameters
+    ----------
+    output : str
+        What was generated, without its citations
+        (`everycell.rag.citations.without_citations`); an empty one is wrong.
+    gold : sequence of str
+        Right answers, one or more. One that is empty once normalised ("The") matches nothing.
+    match : {"words", "letters", "whole"}
+        Whether the words of a gold answer must stand in the output, its letters (so that "art" is
+        found in "party"), or nothing but it.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        There is no gold answer, or none that is left once normalised.
+
+    Examples
+    --------
+    >>> is_correct("It was won by Novak Djokovic.", ["Djokovic", "The Djoker"])
+    True
+    >>> is_correct("A party.", ["art"]), is_correct("A party.", ["art"], match="letters")
+    (False, True)
+    >>> is_correct("The Party!", ["party"], match="whole")
+    True
+    """
+    answers = [answer for answer in map(normalise_answer, gold) if answer]
+    if not answers:
+        raise ValueError(
+            f"The gold answers are {list(gold)}, of which nothing is left once normalised; give a "
+            "word, or leave the question out."
+        )
+    said = normalise_answer(output)
+    if match == "whole":
+        return said in answers
+    if match == "letters":
+        return any(answer in said for answer in answers)
+    return any(f" {answer} " in f" {said} " for answer in answers)

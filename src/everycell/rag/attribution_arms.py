@@ -1,0 +1,347 @@
+"""What a study of attribution bias asks: questions with one gold document, under every labelling.
+
+An *arm* is one way to present a question: who wrote the relevant document and the others, and
+which of it a prompt tells (a mode on either side). The arms of abolghasemi2026 are `PLAIN_ARMS`
+(Tables 5.1 to 5.3) and `MIXED_ARMS` (Tables 5.4, 5.5, 5.14 and 5.15). Every question meets every
+arm, so that answers can be compared in pairs.
+
+Source: abolghasemi2026, sections 5.3.1, 5.4 and 5.5, appendices 5.C and 5.D.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from everycell.metrics.attribution import Author, cab, cas, citation_quality, paired_difference
+from everycell.rag.attribution_tables import MODES, PRECISION, RECALL, told_author
+from everycell.rag.citations import Forms, documents, find_citations
+from everycell.retrieval.runs import trec_order
+
+Place = Literal["retrieved", "random"]
+#: Why a question takes no part -> what that means.
+FAULTS = {
+    "no gold": "no relevant document is known",
+    "several gold": "more than one is",
+    "not retrieved": "the relevant document is not among the first k",
+    "too few documents": "fewer than k were retrieved",
+}
+
+
+class Question(NamedTuple):
+    """A question as prompts show it.
+
+    Attributes
+    ----------
+    id : str
+    documents : tuple of str
+        Ids of its documents, in the order of the prompt.
+    gold : int
+        Number of the relevant one, from 1.
+    """
+
+    id: str
+    documents: tuple[str, ...]
+    gold: int
+
+    def labels(self, arm: Arm) -> list[str]:
+        """Author that an arm tells of each document: "Human", "LLM", or "".
+
+        Examples
+        --------
+        >>> question = Question("q1", ("d7", "d3", "d9"), gold=2)
+        >>> question.labels(Arm("LLM", "Human", "CF-informed", "CF-informed"))
+        ['LLM', 'Human', 'LLM']
+        """
+        relevant = told_author(arm.relevant_author, arm.mode_relevant)
+        other = told_author(arm.nonrelevant_author, arm.mode_nonrelevant)
+        numbers = range(1, len(self.documents) + 1)
+        return [relevant if number == self.gold else other for number in numbers]
+
+
+class Arm(NamedTuple):
+    """Authors of the relevant document and of the others, and what is told of either."""
+
+    relevant_author: Author
+    nonrelevant_author: Author
+    mode_relevant: str
+    mode_nonrelevant: str
+
+
+_PAIRS: tuple[tuple[Author, Author], ...] = (("LLM", "Human"), ("Human", "LLM"))
+#: Documents of two origins, all told in one mode.
+PLAIN_ARMS = tuple(Arm(*pair, mode, mode) for pair in _PAIRS for mode in MODES)
+#: The five pairs of modes of Tables 5.14 and 5.15, in their order.
+_MIXED = (
+    ("Vanilla", "Vanilla"),
+    ("Informed", "Informed"),
+    ("CF-informed", "Informed"),
+    ("Informed", "CF-informed"),
+    ("CF-informed", "CF-informed"),
+)
+#: Documents of one origin, told in a mode on either side.
+MIXED_ARMS = tuple(Arm(author, author, *modes) for author in ("Human", "LLM") for modes in _MIXED)
+
+#: Arms whose answers sensitivity compares: of documents of two origins, and of people's alone.
+INFORMED_AGAINST_VANILLA = tuple(
+    (Arm(*pair, "Informed", "Informed"), Arm(*pair, "Vanilla", "Vanilla")) for pair in _PAIRS
+)
+MIXED_AGAINST_VANILLA = (
+    (
+        Arm("Human", "Human", "Informed", "CF-informed"),
+        Arm("Human", "Human", "Vanilla", "Vanilla"),
+    ),
+)
+
+
+def pick_questions(
+    run: pd.DataFrame,
+    relevant: pd.DataFrame,
+    *,
+    k: int,
+    place: Place = "retrieved",
+    seed: int = 0,
+) -> tuple[list[Question], Counter[str]]:
+    """Questions whose first k documents hold exactly one relevant one.
+
+    Parameters
+    ----------
+    run : pandas.DataFrame
+        Columns `query`, `document`, `score`: retrieved documents. Ties stand as in trec_eval,
+        by document id, descending.
+    relevant : pandas.DataFrame
+        Columns `query`, `document`: all relevant pairs, and no other questions are asked.
+    k : int
+        Documents of a prompt, 1 or more.
+    place : {"retrieved", "random"}
+        Where the relevant document stands: at its place in the ranking, and the question is left
+        out where that is behind k; or at a random place among the k - 1 best others (appendix 5.D),
+        wherever it was retrieved.
+    seed : int
+        Of the random place, which depends on nothing else but the question's id.
+
+    Returns
+    -------
+    tuple
+        Questions in the order of their ids, and how many were left out by one of `FAULTS`.
+
+    Raises
+    ------
+    ValueError
+        k below 1, an unknown place, or a run with a document twice or a score that is no number.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": ["q1"] * 3 + ["q2"] * 3, "score": [3, 2, 1] * 2,
+    ...                     "document": ["a", "b", "c"] * 2})
+    >>> gold = pd.DataFrame({"query": ["q1", "q2"], "document": ["b", "c"]})
+    >>> pick_questions(run, gold, k=2)
+    ([Question(id='q1', documents=('a', 'b'), gold=2)], Counter({'not retrieved': 1}))
+    """
+    if k < 1:
+        raise ValueError(f"k is {k}; a prompt has 1 document or more.")
+    if place not in ("retrieved", "random"):
+        raise ValueError(f"place is {place!r}; give 'retrieved' or 'random'.")
+    lists = trec_order(run).groupby("query")["document"].agg(list)
+    right = relevant.groupby("query")["document"].agg(set)
+    found, faults = [], Counter[str]()
+    for query in sorted({*lists.index, *right.index}):
+        gold, documents_of = right.get(query, set()), lists.get(query, [])
+        if len(gold) != 1:
+            faults["several gold" if gold else "no gold"] += 1
+            continue
+        (answer,) = gold
+        others = [document for document in documents_of if document != answer]
+        if place == "random":
+            position = _draw(f"{seed}\t{query}", k)
+            chosen = others[: k - 1]
+            chosen.insert(position, answer)
+        else:
+            chosen = documents_of[:k]
+        if len(chosen) < k:
+            faults["too few documents"] += 1
+        elif answer not in chosen:
+            faults["not retrieved"] += 1
+        else:
+            found.append(Question(str(query), tuple(chosen), chosen.index(answer) + 1))
+    return found, faults
+
+
+def _draw(name: str, k: int) -> int:
+    digest = hashlib.sha256(name.encode()).digest()
+    return int(np.random.default_rng(int.from_bytes(digest[:8], "big")).integers(k))
+
+
+def ask_all(
+    questions: Sequence[Question],
+    arms: Iterable[Arm],
+    answer: Callable[[Question, list[str]], str],
+    *,
+    forms: Forms = "all",
+) -> pd.DataFrame:
+    """Answers to every question under every arm, and how well they cite.
+
+    Parameters
+    ----------
+    questions, arms
+        What is asked.
+    answer
+        Gives the text of an answer to a question whose documents bear these labels.
+    forms
+        Forms of citations that are read, see `everycell.rag.citations.find_citations`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an answer: `query_id`, the fields of `Arm`, `text`, `cited` (distinct citations,
+        stray ones among them), `stray`, and `attribution precision`, `attribution recall` in
+        [0, 1].
+
+    Examples
+    --------
+    >>> questions = [Question("q1", ("a", "b"), gold=2)]
+    >>> found = ask_all(questions, PLAIN_ARMS[:1], lambda question, labels: "So it is [2][7].")
+    >>> found[["cited", "stray", "attribution precision"]].values.tolist()
+    [[2.0, 1.0, 0.5]]
+    """
+    rows = []
+    for arm, question in itertools.product(arms, questions):
+        text = answer(question, question.labels(arm))
+        cited = documents(find_citations(text, forms=forms), len(question.documents))
+        quality = citation_quality([*cited.documents, *cited.stray], [question.gold])
+        number = len(cited.documents) + len(cited.stray)
+        rows.append((question.id, *arm, text, number, len(cited.stray), *quality))
+    columns = ["query_id", *Arm._fields, "text", "cited", "stray", PRECISION, RECALL]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def mean_quality(answers: pd.DataFrame) -> pd.DataFrame:
+    """Mean precision and recall of each arm, in percent.
+
+    Parameters
+    ----------
+    answers
+        What `ask_all` gives.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The fields of `Arm`, metric and value, arms in the order in which they were asked.
+
+    Examples
+    --------
+    >>> questions = [Question(name, ("a", "b"), gold=2) for name in ("q1", "q2")]
+    >>> said = {"q1": "[2]", "q2": "[1][2]"}
+    >>> found = ask_all(questions, PLAIN_ARMS[:1], lambda question, labels: said[question.id])
+    >>> mean_quality(found)["value"].tolist()
+    [75.0, 100.0]
+    """
+    means = answers.groupby(list(Arm._fields), sort=False)[[PRECISION, RECALL]].mean() * 100
+    long = means.reset_index().melt(list(Arm._fields), var_name="metric", ignore_index=False)
+    return long.sort_index(kind="stable").reset_index(drop=True)
+
+
+def sensitivities(
+    answers: pd.DataFrame,
+    *,
+    seed: int,
+    pairs: Sequence[tuple[Arm, Arm]] = INFORMED_AGAINST_VANILLA,
+) -> pd.DataFrame:
+    """Attribution sensitivity (CAS) with its interval, in points (Eq. 5.1).
+
+    Parameters
+    ----------
+    answers
+        What `ask_all` gives, for all arms of the pairs.
+    seed : int
+        Of the bootstrap.
+    pairs
+        An arm that names authors and one that does not. The thesis does not say which arms it
+        compares in the mixed mode; `MIXED_AGAINST_VANILLA` is our reading.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `relevant_author`, `nonrelevant_author`, metric ("CAS delta precision", ...), `value` from
+        0 to 100, `low` and `high` of its 95 % interval.
+
+    Examples
+    --------
+    >>> def answer(question, labels):
+    ...     return "[1]" if "LLM" in labels and question.id == "q1" else "[2]"
+    >>> questions = [Question(name, ("a", "b"), gold=2) for name in ("q1", "q2")]
+    >>> found = ask_all(questions, PLAIN_ARMS, answer)
+    >>> sensitivities(found, seed=1)["value"].tolist()
+    [50.0, 50.0, 50.0, 50.0]
+    """
+    rows = []
+    for labelled, plain in pairs:
+        for metric in (PRECISION, RECALL):
+            told, not_told = (_values(answers, arm, metric) for arm in (labelled, plain))
+            changes = paired_difference(abs(told - not_told), np.zeros(len(told)), seed=seed)
+            numbers = (100 * cas(told, not_told), 100 * changes.low, 100 * changes.high)
+            name = metric.replace("attribution", "CAS delta")
+            rows.append((*labelled[:2], name, *numbers))
+    columns = ["relevant_author", "nonrelevant_author", "metric", "value", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Attribution bias (CAB) of each pair of authors with its interval and test, in points.
+
+    Parameters
+    ----------
+    answers
+        What `ask_all` gives; pairs of authors whose arms are not among them are left out.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `relevant_author`, `nonrelevant_author`, metric ("CAB delta precision", ...), `value` from
+        -100 to 100, `low` and `high` of its 95 % interval, `p` of the paired t-test.
+
+    Examples
+    --------
+    >>> def answer(question, labels):
+    ...     return "[2]" if labels[1] == "Human" or question.id == "q2" else "[1]"
+    >>> questions = [Question(name, ("a", "b"), gold=2) for name in ("q1", "q2")]
+    >>> biases(ask_all(questions, PLAIN_ARMS, answer), seed=1)["value"].tolist()
+    [50.0, 50.0, 50.0, 50.0]
+    """
+    rows = []
+    there = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
+    for authors in dict.fromkeys(arm[:2] for arm in (*PLAIN_ARMS, *MIXED_ARMS)):
+        # The arms that tell opposite authors of the two sides, people on the relevant one first.
+        human, machine = (
+            Arm(*authors, *(_mode(*pair) for pair in zip(authors, told, strict=True)))
+            for told in (("Human", "LLM"), ("LLM", "Human"))
+        )
+        if not {human, machine} <= there:
+            continue
+        for metric in (PRECISION, RECALL):
+            first, second = (_values(answers, arm, metric) for arm in (human, machine))
+            found = paired_difference(first, second, seed=seed)
+            value = cab(first, second, relevant="Human", nonrelevant="LLM")
+            name = metric.replace("attribution", "CAB delta")
+            numbers = (100 * value, 100 * found.low, 100 * found.high, found.p)
+            rows.append((*authors, name, *numbers))
+    columns = ["relevant_author", "nonrelevant_author", "metric", "value", "low", "high", "p"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _mode(author: str, told: str) -> str:
+    return "Informed" if author == told else "CF-informed"
+
+
+def _values(answers: pd.DataFrame, arm: Arm, metric: str) -> np.ndarray:
+    """A measure of every answer of an arm, in the order of questions."""
+    mask = (answers[list(Arm._fields)] == list(arm)).all(axis=1)
+    return answers[mask].sort_values("query_id")[metric].to_numpy(dtype=float)

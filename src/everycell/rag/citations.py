@@ -1,0 +1,285 @@
+"""Citations in generated answers: which documents a text refers to, and where.
+
+The prompts of abolghasemi2026 (Figures 5.2 and 5.7) ask for citations such as ``[1] [2]``, and its
+authors' library reads nothing else. Models write more: the forms that are read here are
+
+================================  =========================================================
+``[1]``, ``[1][2]``               one number in brackets
+``[1, 2]``, ``[1; 2]``, ``[1 2]``  several; also with "and", "&" and "/"
+``[1-3]``                         all numbers from 1 to 3, with a hyphen or a dash
+``[Document 2]``, ``[[2]]``       with a noun before the number, or in further brackets
+``［１］``, ``【1】``, ``[١]``         full-width brackets, and decimal digits of any script
+Document 2, documents 1 and 3     without brackets, after one of `NOUNS`
+================================  =========================================================
+
+Brackets that hold anything else (``[note 1 above]``, ``[-1]``, ``[a]``) are no citation. Whether a
+number is a document's is for `documents` to say: ``[0]`` and ``[2015]`` are *stray*. A text that an
+answer copies from a document with its ``[3]`` cannot be told from a citation; prompts can avoid it
+by taking such marks out of documents (`without_citations`).
+
+Time is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from everycell.text.generation import Answer, NotOfferedError
+
+#: Words that may stand before a number, in one form or the other.
+NOUNS = ("document", "doc", "passage", "source", "reference", "ref")
+#: Digits of the longest number that is read; more are no citation.
+LONGEST_NUMBER = 6
+#: A range with more numbers than this is read as its two ends.
+LONGEST_RANGE = 100
+Forms = Literal["all", "plain"]
+
+_OPEN, _CLOSE = "[［【", "]］】"
+_INNERMOST = re.compile(
+    rf"[{re.escape(_OPEN)}]([^{re.escape(_OPEN + _CLOSE)}]*)[{re.escape(_CLOSE)}]"
+)
+_PLAIN = re.compile(r"\[(\d+)\]")
+_NOUN = rf"(?:{'|'.join(NOUNS)})"
+_WORD = re.compile(rf"{_NOUN}s?\.?", re.IGNORECASE)
+_DASH = r"[-\u2010-\u2015\u2212~]"
+# What stands in brackets: numbers, dashes, separators, words, blanks, anything else.
+_PART = re.compile(
+    rf"(?P<number>\d+)|(?P<dash>{_DASH})|(?P<separator>[,;&/、，；])|(?P<word>[^\W\d_]+\.?)"
+    r"|(?P<blank>\s+)|(?P<other>.)"
+)
+# Only the plural takes several numbers: "Document 1 and 3 people" cites one.
+_PROSE = re.compile(
+    rf"\b(?:{_NOUN}s\s+(?:no\.?\s*|#)?(?P<several>\d+(?:\s*(?:,\s*and\b|,|and\b|&|or\b|{_DASH})\s*\d+)*)"
+    rf"|{_NOUN}\.?\s+(?:no\.?\s*|#)?(?P<one>\d+))(?![\w%°]|\.\d)",
+    re.IGNORECASE,
+)
+
+
+class Citation(NamedTuple):
+    """A number that an answer cites.
+
+    Attributes
+    ----------
+    number : int
+        0 or more.
+    start, end : int
+        Where its digits stand in the text. Numbers inside a range are not written: of them both
+        are the place of the range's dash.
+    """
+
+    number: int
+    start: int
+    end: int
+
+
+class Cited(NamedTuple):
+    """What an answer cites, each once, in the order of the text.
+
+    Attributes
+    ----------
+    documents : tuple of int
+        Numbers of documents that it was given.
+    stray : tuple of int
+        Numbers of none.
+    """
+
+    documents: tuple[int, ...]
+    stray: tuple[int, ...]
+
+
+def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
+    """All citations of a text, in its order; a number that stands twice is found twice.
+
+    Parameters
+    ----------
+    text : str
+        Answer of any length; it may be empty.
+    forms : {"all", "plain"}
+        All forms that the module names, or only ``[1]``, as the authors' library.
+
+    Returns
+    -------
+    list of Citation
+
+    Examples
+    --------
+    >>> [found.number for found in find_citations("Delft [2], says Document 4 [1, 3][2015].")]
+    [2, 4, 1, 3, 2015]
+    >>> [found.number for found in find_citations("Since 1842 [1–3] and not [a] or [-1].")]
+    [1, 2, 3]
+    >>> [found.number for found in find_citations("[1, 2][3]", forms="plain")]
+    [3]
+    """
+    if forms == "plain":
+        pairs = [(match[1], match.start(1)) for match in _PLAIN.finditer(text)]
+        return [_citation(digits, start) for digits, start in pairs if _fits(digits)]
+    found = []
+    for match in _INNERMOST.finditer(text):
+        found += _in_list(match[1], match.start(1))
+    for match in _PROSE.finditer(text):
+        part = "several" if match["several"] else "one"
+        found += _in_list(match[part], match.start(part))
+    # "[Document 2]" is found both ways. Stable: the numbers of a range keep their order.
+    return sorted(dict.fromkeys(found), key=lambda citation: citation.start)
+
+
+def _fits(digits: str) -> bool:
+    return len(digits) <= LONGEST_NUMBER
+
+
+def _citation(digits: str, start: int) -> Citation:
+    return Citation(int(digits), start, start + len(digits))
+
+
+def _in_list(content: str, offset: int) -> list[Citation]:
+    """Citations of a list of numbers, as it stands in brackets; none where it is something else."""
+    found: list[Citation] = []
+    dash: int | None = None
+    # What may come next: after a number a dash or a separator, after these a number.
+    after_number = False
+    for part in _PART.finditer(content):
+        kind = part.lastgroup
+        if kind == "blank":
+            continue
+        if kind == "number":
+            if not _fits(part[0]):
+                return []
+            citation = _citation(part[0], offset + part.start())
+            if dash is not None:
+                found += _inside(found[-1].number, citation.number, offset + dash)
+            found.append(citation)
+            dash, after_number = None, True
+        elif kind == "dash" and after_number and dash is None:
+            dash, after_number = part.start(), False
+        elif kind == "separator" and after_number:
+            after_number = False
+        elif kind == "word" and dash is None and part[0].lower() in ("and", "or") and found:
+            after_number = False
+        elif kind == "word" and dash is None and _WORD.fullmatch(part[0]):
+            after_number = False
+        else:
+            return []
+    return found if after_number else []
+
+
+def _inside(low: int, high: int, place: int) -> list[Citation]:
+    """Numbers between the ends of a range; none of one that falls, or that is too long."""
+    if high - low >= LONGEST_RANGE:
+        return []
+    return [Citation(number, place, place + 1) for number in range(low + 1, high)]
+
+
+def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited:
+    """Which documents are cited, and which numbers are none's.
+
+    Parameters
+    ----------
+    citations
+        What `find_citations` gives.
+    k : int
+        Documents that the answer was given, 1 or more.
+    first : int
+        Number of the first: 1 in the thesis' prompts, 0 in the authors' library.
+
+    Returns
+    -------
+    Cited
+
+    Raises
+    ------
+    ValueError
+        There were no documents.
+
+    Examples
+    --------
+    >>> documents(find_citations("So it is [8][2], and [8] says more [11]."), 10)
+    Cited(documents=(8, 2), stray=(11,))
+    """
+    if k < 1:
+        raise ValueError(f"An answer was given {k} documents; give 1 or more.")
+    numbers = dict.fromkeys(citation.number for citation in citations)
+    inside = tuple(number for number in numbers if first <= number < first + k)
+    return Cited(inside, tuple(number for number in numbers if number not in inside))
+
+
+def without_citations(text: str) -> str:
+    """A text without its citations in brackets, and without the blank before each.
+
+    Parameters
+    ----------
+    text : str
+        An answer that is compared with another text, or a document for a prompt.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> without_citations("Novak Djokovic [8][2], who [note] beat Andy Murray [1-3].")
+    'Novak Djokovic, who [note] beat Andy Murray.'
+    """
+
+    def kept(match: re.Match[str]) -> str:
+        return "" if _in_list(match[1], 0) else match[0]
+
+    return re.sub(rf"[ \\t]?{_INNERMOST.pattern}", kept, text)
+
+
+def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[float]:
+    """Log-probability of each written citation: that of the tokens that its digits stand in.
+
+    Parameters
+    ----------
+    answer : Answer
+        With the log-probabilities of its tokens.
+    citations
+        What `find_citations` gives for its text.
+
+    Returns
+    -------
+    list of float
+        One for each citation whose digits are in the text, in their order: numbers inside a range
+        have none and are left out. A number of two tokens has the sum of both. A token that holds
+        more than digits counts whole, since its parts have no probability of their own.
+
+    Raises
+    ------
+    NotOfferedError
+        The model gave no log-probabilities: what needs them is not run.
+
+    Examples
+    --------
+    >>> from everycell.text.generation import Token
+    >>> pieces = (("Delft [", -0.1), ("1", -0.2), ("0", -0.3), ("]", -0.1))
+    >>> tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
+    >>> answer = Answer(text="Delft [10]", finish="stop", tokens=tokens)
+    >>> citation_logprobs(answer, find_citations(answer.text))
+    [-0.5]
+    """
+    if answer.tokens is None:
+        raise NotOfferedError(
+            "An answer has no log-probabilities, so its confidence is not run: ask with "
+            "`logprobs: true`, of a model that offers them."
+        )
+    written = [
+        citation
+        for citation in citations
+        if unicodedata.category(answer.text[citation.start]) == "Nd"
+    ]
+    found = [0.0] * len(written)
+    start, first = 0, 0
+    for token in answer.tokens:
+        end = start + len(token.text)
+        # Citations are in order, so those before this token are done with.
+        while first < len(written) and written[first].end <= start:
+            first += 1
+        place = first
+        while place < len(written) and written[place].start < end:
+            found[place] += token.logprob
+            place += 1
+        start = end
+    return found

@@ -1,0 +1,193 @@
+r"""What printed means alone say of a paired t-test.
+
+A table prints two means of n paired values, not the pairs. The statistic of the paired test is
+
+.. math:: t = \frac{S/n}{\sqrt{(Q - S^2/n) / (n (n - 1))}},
+
+where S is the sum of the n differences and Q the sum of their squares. S follows from the two
+means. Q does not, but it is bounded: above by the means themselves if the values lie in [0, 1]
+(`most_squares`), and below by S. Where values are 0 or 1 each difference is -1, 0 or 1, so Q is
+the number of pairs that changed, and a printed mean of absolute differences gives it exactly.
+
+Source of the formula: any textbook; parity with scipy's ``ttest_rel`` is tested.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+#: Whether a test can be significant: for every set of pairs with these means, for none, for some.
+Outcome = Literal["yes", "no", "open"]
+
+
+def paired_t(total: float, squares: float, n: int) -> float:
+    """Statistic of the paired t-test from two sums.
+
+    Parameters
+    ----------
+    total : float
+        Sum of the n differences.
+    squares : float
+        Sum of their squares, at least ``total ** 2 / n``.
+    n : int
+        Pairs, 2 or more.
+
+    Returns
+    -------
+    float
+        t with n - 1 degrees of freedom; 0 where there is no difference at all, and plus or minus
+        infinity where all differences are one number other than 0.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two pairs, or squares that no such differences have.
+
+    Examples
+    --------
+    Differences 1, 1, 1, -1, 0:
+
+    >>> round(paired_t(2, 4, 5), 4)
+    1.0
+    """
+    _check_pairs(n)
+    spread = squares - total**2 / n
+    if spread < -1e-9 * max(1.0, squares):
+        raise ValueError(
+            f"{n} differences with the sum {total:g} have squares that sum to {total**2 / n:g} or "
+            f"more, not {squares:g}; check the two sums."
+        )
+    if total == 0:
+        return 0.0
+    if spread <= 1e-12 * squares:
+        return math.copysign(math.inf, total)
+    return total / n / math.sqrt(spread / (n * (n - 1)))
+
+
+def p_value(statistic: float, n: int) -> float:
+    """Two-sided p-value of the paired t-test of n pairs.
+
+    Examples
+    --------
+    >>> round(p_value(1.96, 500), 4), p_value(0.0, 500)
+    (0.0506, 1.0)
+    """
+    from scipy import stats  # takes a second to import, and audits import this module
+
+    _check_pairs(n)
+    return float(2 * stats.t.sf(abs(statistic), n - 1))
+
+
+def most_squares(first: float, second: float, n: int) -> float:
+    """Largest sum of squared differences of pairs in [0, 1] with these means.
+
+    It is reached where all values are 0 or 1 and as few pairs as possible agree.
+
+    Parameters
+    ----------
+    first, second : float
+        The two means, in [0, 1].
+    n : int
+        Pairs.
+
+    Returns
+    -------
+    float
+        ``n * min(first + second, 2 - first - second)``.
+
+    Raises
+    ------
+    ValueError
+        A mean that is no share.
+
+    Examples
+    --------
+    >>> most_squares(0.75, 0.5, 8)
+    6.0
+    """
+    for mean in (first, second):
+        if not 0 <= mean <= 1:
+            raise ValueError(f"The mean {mean:g} is no share: give a number from 0 to 1.")
+    return n * min(first + second, 2 - first - second)
+
+
+def squares_allowed(total: float, n: int, *, alpha: float = 0.05) -> float:
+    """Largest sum of squares with which differences of this sum are still significant.
+
+    For values of 0 and 1 this is the number of pairs that may have changed.
+
+    Parameters
+    ----------
+    total : float
+        Sum of the n differences.
+    n : int
+        Pairs, 2 or more.
+    alpha : float
+        Level of the two-sided test.
+
+    Returns
+    -------
+    float
+        0 where there is no difference. Not every number of changed pairs up to it exists: it is
+        at least ``abs(total)``.
+
+    Examples
+    --------
+    Of 500 answers 6 more are right than before; the test says so only if at most 9 changed:
+
+    >>> round(squares_allowed(6, 500), 2)
+    9.38
+    >>> p_value(paired_t(6, 8, 500), 500) < 0.05 < p_value(paired_t(6, 10, 500), 500)
+    True
+    """
+    from scipy import stats
+
+    _check_pairs(n)
+    critical = float(stats.t.isf(alpha / 2, n - 1))
+    return total**2 / n * (1 + (n - 1) / critical**2)
+
+
+def decide(
+    difference: tuple[float, float],
+    squares: tuple[float, float],
+    n: int,
+    *,
+    alpha: float = 0.05,
+) -> Outcome:
+    """Whether a paired t-test is significant, as far as summaries determine it.
+
+    Parameters
+    ----------
+    difference : tuple of float
+        Smallest and largest sum of the differences that rounding allows.
+    squares : tuple of float
+        Smallest and largest sum of squared differences.
+    n : int
+        Pairs, 2 or more.
+    alpha : float
+        Level of the two-sided test.
+
+    Returns
+    -------
+    {"yes", "no", "open"}
+
+    Examples
+    --------
+    >>> decide((48, 48), (48, 270), 500), decide((17, 17), (17, 277), 500)
+    ('yes', 'open')
+    >>> decide((-3, -3), (83, 83), 500)
+    'no'
+    """
+    low, high = sorted(map(abs, difference))
+    least = 0.0 if difference[0] * difference[1] <= 0 else low
+    if least > 0 and squares[1] <= squares_allowed(least, n, alpha=alpha):
+        return "yes"
+    if high == 0 or squares[0] > squares_allowed(high, n, alpha=alpha):
+        return "no"
+    return "open"
+
+
+def _check_pairs(n: int) -> None:
+    if n < 2:
+        raise ValueError(f"There are {n} pairs; a paired test takes two or more.")

@@ -1,0 +1,168 @@
+"""Citations in answers: every form, bad input, and where their probabilities stand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.rag.citations import (
+    LONGEST_RANGE,
+    Cited,
+    citation_logprobs,
+    documents,
+    find_citations,
+    without_citations,
+)
+from everycell.text.generation import Answer, NotOfferedError, Token
+
+
+def numbers(text, **options):
+    return [citation.number for citation in find_citations(text, **options)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        ("No source says so.", []),
+        ("Delft lies between two cities [1].", [1]),
+        ("Both say so [1][2].", [1, 2]),
+        ("Both say so [1] [2] [1].", [1, 2, 1]),
+        ("[1, 2]", [1, 2]),
+        ("[1,2;3/4 & 5]", [1, 2, 3, 4, 5]),
+        ("[2 and 3]", [2, 3]),
+        ("[1, 2, and 3]", [1, 2, 3]),
+        ("[1 2]", [1, 2]),
+        ("[1-3]", [1, 2, 3]),
+        ("[1–3, 7]", [1, 2, 3, 7]),
+        ("[3-1]", [3, 1]),
+        ("[Document 2]", [2]),
+        ("[Doc. 2, Passage 4]", [2, 4]),
+        ("[[2]]", [2]),
+        ("[[1], [2]]", [1, 2]),
+        ("([3])", [3]),
+        ("【4】 and ［５］", [4, 5]),
+        ("[١] [２] [३]", [1, 2, 3]),
+        ("As Document 2 says, and document 10 denies.", [2, 10]),
+        ("Documents 1, 2 and 3 agree, sources 4-6 too.", [1, 2, 3, 4, 5, 6]),
+        ("documents 1, 2, and 3", [1, 2, 3]),
+        ("Document 1 and 3 people", [1]),
+        ("Document [2] has it.", [2]),
+        ("Document #2", [2]),
+        ("[0] [11] [2015]", [0, 11, 2015]),
+        # Something else in brackets, or not closed.
+        ("[a] [-1] [1-] [,1] [1,] [1..3] [x1] [1.5] [ ] [] [note 1 above] [and 1]", []),
+        ("[1", []),
+        ("1] and [", []),
+        ("² [²]", []),
+        ("undocumented 3, resources 4, documentation 5", []),
+        ("document 1.5, source 40%", []),
+        ("[1234567]", []),
+    ],
+)
+def test_forms(text, found):
+    assert numbers(text) == found
+
+
+def test_only_plain_brackets_as_in_the_authors_library():
+    text = "[1] [2, 3] [4-6] Document 7 【8】 [[9]]"
+    assert numbers(text, forms="plain") == [1, 9]
+
+
+def test_a_long_range_is_read_as_its_ends():
+    assert numbers(f"[1-{LONGEST_RANGE}]") == list(range(1, LONGEST_RANGE + 1))
+    assert numbers(f"[1-{LONGEST_RANGE + 1}]") == [1, LONGEST_RANGE + 1]
+    assert numbers("[1-999999]") == [1, 999999]
+
+
+def test_places_are_those_of_the_digits():
+    text = "It is so [12], say Documents 3 and 45 [Document 6]."
+    cited = find_citations(text)
+    assert [text[c.start : c.end] for c in cited] == ["12", "3", "45", "6"]
+
+
+def test_each_document_once_and_strays_apart():
+    found = find_citations("[8][2] once more [8], [0] and [11].")
+    assert documents(found, 10) == Cited((8, 2), (0, 11))
+    assert documents(found, 9, first=0) == Cited((8, 2, 0), (11,))
+    assert documents([], 10) == Cited((), ())
+    with pytest.raises(ValueError, match="0 documents; give 1 or more"):
+        documents(found, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 200_000,
+        "[1" * 100_000,
+        "[1, " * 60_000,
+        "[" + " " * 200_000 + "1]",
+        "documents " * 30_000,
+        "documents" + " " * 200_000,
+        "documents 1" + " ," * 100_000,
+        "[" + "1-" * 100_000 + "]",
+    ],
+)
+def test_a_hostile_text_takes_no_time_to_speak_of(text):
+    """Where time grows with the square of the length, this does not end."""
+    assert len(find_citations(text)) <= 1
+    assert len(without_citations(text)) <= len(text)
+
+
+def test_ten_thousand_tokens():
+    text = "word " * 10_000 + "".join(f"[{number}]" for number in range(1, 11))
+    assert numbers(text) == list(range(1, 11))
+
+
+@given(st.text(alphabet="[]1230 ,-–aD【】ocument", max_size=60))
+def test_any_text_is_read(text):
+    for citation in find_citations(text):
+        assert 0 <= citation.start < citation.end <= len(text)
+    if not find_citations(text):
+        assert without_citations(text) == text
+
+
+@given(st.lists(st.integers(1, 10), max_size=12))
+def test_what_is_written_is_found(cited):
+    assert numbers("So it is " + " ".join(f"[{number}]" for number in cited)) == cited
+    if cited:
+        assert numbers(f"So it is [{', '.join(map(str, cited))}].") == cited
+
+
+def test_citations_are_taken_out_of_a_text():
+    text = "Delft [2], [1, 3] not [sic] and Document 4【5】."
+    assert without_citations(text) == "Delft, not [sic] and Document 4."
+
+
+def answer_of(*pieces):
+    tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
+    return Answer(text="".join(text for text, _ in pieces), finish="stop", tokens=tokens)
+
+
+def test_probabilities_are_those_of_the_digits():
+    answer = answer_of(("Yes ", -9), ("[", -8), ("1", -1), ("0", -2), ("][2", -4), ("]", -7))
+    assert citation_logprobs(answer, find_citations(answer.text)) == [-3, -4]
+
+
+def test_a_token_of_two_citations_counts_for_both():
+    answer = answer_of(
+        ("[1][2]", -0.5),
+    )
+    assert citation_logprobs(answer, find_citations(answer.text)) == [-0.5, -0.5]
+
+
+def test_numbers_inside_a_range_have_no_probability():
+    answer = answer_of(("[", -9), ("1", -1), ("-", -9), ("3", -2), ("]", -9))
+    cited = find_citations(answer.text)
+    assert len(cited) == 3
+    assert citation_logprobs(answer, cited) == [-1, -2]
+
+
+def test_tokens_may_go_on_after_the_text():
+    tokens = (Token(text="[1]", logprob=-1), Token(text="\nStop", logprob=-2))
+    answer = Answer(text="[1]", finish="stop", tokens=tokens)
+    assert citation_logprobs(answer, find_citations("[1]")) == [-1]
+
+
+def test_without_log_probabilities_confidence_is_not_run():
+    with pytest.raises(NotOfferedError, match="is not run"):
+        citation_logprobs(Answer(text="[1]", finish="stop"), find_citations("[1]"))

@@ -1,0 +1,118 @@
+"""The control: a planted preference comes out of the measures as it went in."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.metrics.attribution import cab, cas, citation_quality
+from everycell.rag.citations import documents, find_citations
+from everycell.rag.planted import PlantedGenerator, expected_quality
+
+QUERIES = [f"q{number}" for number in range(400)]
+K = 5
+
+
+def measured(generator, relevant, nonrelevant, queries=QUERIES):
+    """Precisions and recalls; the place of the relevant document goes round."""
+    found = []
+    for number, query in enumerate(queries):
+        gold = number % K + 1
+        labels = [relevant if place == gold else nonrelevant for place in range(1, K + 1)]
+        found.append(citation_quality(generator.cite(query, labels, [gold]), [gold]))
+    return [quality.precision for quality in found], [quality.recall for quality in found]
+
+
+def bias(strength, part, **options):
+    generator = PlantedGenerator(strength, **options)
+    labelled = (
+        measured(generator, *labels)[part] for labels in (("Human", "LLM"), ("LLM", "Human"))
+    )
+    return cab(*labelled, relevant="Human", nonrelevant="LLM")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bias_grows_with_the_planted_strength(seed):
+    for part in (0, 1):
+        found = [bias(strength, part, seed=seed) for strength in (-2, -1, 0, 1, 2, 4)]
+        assert found == sorted(found) and len(set(found)) == len(found)
+        assert found[2] == 0
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(0, 5), st.floats(0, 5), st.integers(0, 9))
+def test_recall_never_falls_as_strength_grows(one, other, seed):
+    queries = QUERIES[:20]
+    weak, strong = (
+        [
+            measured(PlantedGenerator(strength, seed=seed), *labels, queries)[1]
+            for labels in (("Human", "LLM"), ("LLM", "Human"))
+        ]
+        for strength in sorted((one, other))
+    )
+    assert all(a <= b for a, b in zip(weak[0], strong[0], strict=True))
+    assert all(a >= b for a, b in zip(weak[1], strong[1], strict=True))
+
+
+def test_without_preference_labels_change_nothing():
+    generator = PlantedGenerator(0.0)
+    plain = measured(generator, "", "")
+    for labels in (("Human", "LLM"), ("LLM", "Human"), ("Human", "Human")):
+        told = measured(generator, *labels)
+        assert told == plain
+        assert cas(told[0], plain[0]) == cas(told[1], plain[1]) == 0
+
+
+def test_only_the_strength_flips_the_sign():
+    """Without skill and base the two labels are mirror images, in the long run."""
+    generator = PlantedGenerator(1.5, skill=0, base=0)
+    human = expected_quality(generator, 1, relevant="Human", nonrelevant="LLM").recall
+    machine = expected_quality(generator, 1, relevant="LLM", nonrelevant="Human").recall
+    assert human + machine == pytest.approx(1)
+    mirrored = PlantedGenerator(-1.5, skill=0, base=0)
+    assert expected_quality(mirrored, 1, relevant="LLM", nonrelevant="Human").recall == human
+
+
+@pytest.mark.parametrize("labels", [("Human", "LLM"), ("LLM", "Human"), ("", ""), ("LLM", "LLM")])
+def test_means_come_to_what_is_expected(labels):
+    generator = PlantedGenerator(1.0, skill=2.0, base=-1.0)
+    queries = [f"long{number}" for number in range(4000)]
+    expected = expected_quality(generator, K, relevant=labels[0], nonrelevant=labels[1])
+    # Four standard errors of a share of 4,000.
+    for values, mean in zip(measured(generator, *labels, queries), expected, strict=True):
+        assert sum(values) / len(values) == pytest.approx(mean, abs=4 * 0.5 / math.sqrt(4000))
+
+
+@pytest.mark.parametrize(("base", "quality"), [(-2000.0, (0.0, 0.0)), (800.0, (1 / K, 1.0))])
+def test_expected_quality_at_the_ends(base, quality):
+    generator = PlantedGenerator(0.0, skill=0.0, base=base)
+    assert expected_quality(generator, K, relevant="", nonrelevant="") == pytest.approx(quality)
+
+
+def test_its_text_says_what_it_cites():
+    generator = PlantedGenerator(2.0, base=0.0)
+    labels, texts = ["Human", "LLM", "LLM"], ["One is. Two.", "Does it? No.", "Dr. Ode came."]
+    for query in QUERIES[:20]:
+        cited = generator.cite(query, labels, [2])
+        text = generator.answer(query, labels, [2], texts)
+        assert documents(find_citations(text), 3).documents == cited
+    assert generator.answer("q", [], [], []) == ""
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: PlantedGenerator(math.inf), "strength is inf"),
+        (lambda: PlantedGenerator(1).cite("q", ["Robot"], [1]), "the label 'Robot'"),
+        (lambda: PlantedGenerator(1).cite("q", ["LLM"], [2]), r"\[2\]; there are 1"),
+        (lambda: PlantedGenerator(1).answer("q", ["LLM"], [1], []), "0 texts and 1 labels"),
+        (
+            lambda: expected_quality(PlantedGenerator(1), 0, relevant="", nonrelevant=""),
+            "0 documents; give 1 or more",
+        ),
+    ],
+)
+def test_bad_input_is_named(ask, said):
+    with pytest.raises(ValueError, match=said):
+        ask()

@@ -1,0 +1,92 @@
+"""Paired t-tests from sums: parity with scipy, and bounds that no pairs break."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from everycell.statistics.paired_summaries import (
+    decide,
+    most_squares,
+    p_value,
+    paired_t,
+    squares_allowed,
+)
+
+N = 12
+VALUES = st.tuples(*(arrays(float, N, elements=st.floats(0, 1, width=16)) for _ in range(2)))
+BITS = st.tuples(*(arrays(float, N, elements=st.sampled_from([0.0, 1.0])) for _ in range(2)))
+
+
+@given(st.one_of(VALUES, BITS))
+def test_from_sums_as_from_pairs(pair):
+    differences = pair[0] - pair[1]
+    total, squares = float(differences.sum()), float((differences**2).sum())
+    if np.ptp(differences) < 1e-3:
+        return
+    peer = stats.ttest_rel(*pair)
+    found = paired_t(total, squares, N)
+    assert found == pytest.approx(float(peer.statistic), rel=1e-6, abs=1e-9)
+    assert p_value(found, N) == pytest.approx(float(peer.pvalue), rel=1e-6)
+
+
+@given(st.one_of(VALUES, BITS))
+def test_no_pairs_have_more_squares_than_their_means_allow(pair):
+    squares = float(((pair[0] - pair[1]) ** 2).sum())
+    assert squares <= most_squares(pair[0].mean(), pair[1].mean(), N) + 1e-9
+
+
+@given(BITS)
+def test_a_decision_holds_for_all_pairs_with_these_sums(pair):
+    differences = pair[0] - pair[1]
+    total, changed = float(differences.sum()), float(np.abs(differences).sum())
+    bounds = abs(total), most_squares(pair[0].mean(), pair[1].mean(), N)
+    truth = p_value(paired_t(total, changed, N), N) < 0.05
+    assert decide((total, total), bounds, N) in ("open", "yes" if truth else "no")
+    assert decide((total, total), (changed, changed), N) == ("yes" if truth else "no")
+
+
+def test_the_bound_is_reached():
+    first, second = np.repeat([1.0, 0.0], [6, 2]), np.repeat([0.0, 1.0], [4, 4])
+    assert ((first - second) ** 2).sum() == most_squares(6 / 8, 4 / 8, 8) == 6
+
+
+def test_squares_allowed_is_where_p_is_alpha():
+    for alpha in (0.01, 0.05):
+        edge = squares_allowed(20, 500, alpha=alpha)
+        assert p_value(paired_t(20, edge, 500), 500) == pytest.approx(alpha)
+
+
+def test_no_difference_is_no_evidence():
+    assert paired_t(0, 5, 10) == paired_t(0, 0, 10) == 0
+    assert p_value(0, 10) == 1
+    assert decide((0, 0), (0, 0), 10) == "no"
+
+
+def test_the_same_difference_everywhere():
+    assert paired_t(10, 10, 10) == math.inf
+    assert paired_t(-10, 10, 10) == -math.inf
+    assert p_value(math.inf, 10) == 0
+
+
+def test_a_difference_that_rounding_leaves_without_sign_is_open():
+    assert decide((-1, 30), (0.1, 40), 500) == "open"
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: paired_t(1, 1, 1), "1 pairs; a paired test takes two"),
+        (lambda: p_value(1, 0), "0 pairs"),
+        (lambda: squares_allowed(1, 1), "1 pairs"),
+        (lambda: paired_t(10, 5, 10), "sum to 10 or more, not 5"),
+        (lambda: most_squares(77.8, 0.5, 10), "77.8 is no share"),
+    ],
+)
+def test_bad_input_is_named(ask, said):
+    with pytest.raises(ValueError, match=said):
+        ask()
