@@ -1036,7 +1036,8 @@ def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
     # Of a choice of types pydantic also names the one it tried, which is no key of the file.
     if place and "anyOf" in _schema_at(model, place[:-1]):
         place.pop()
-    key = f"`{'.'.join(str(part) for part in place)}`" if place else "the content"
+    # A key of the file may be as long as its author likes.
+    key = f"`{'.'.join(str(part)[:80] for part in place)}`" if place else "the content"
     found = _short(fault["input"])
     if fault["type"] == "extra_forbidden":
         fields = list(_schema_at(model, place[:-1]).get("properties", {}))

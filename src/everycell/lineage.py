@@ -8,7 +8,6 @@ settings each of its numbers came about.
 
 from __future__ import annotations
 
-import json
 from base64 import urlsafe_b64decode
 from collections import Counter
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.config import describe_fault
+from everycell.foreign import parse_json
 from everycell.receipts import ReceiptError, read_receipt, write_json
 
 NAME = "lineage.json"
@@ -70,7 +70,7 @@ def snakemake_jobs(project: Path) -> list[JobRecord]:
         pieces = [part.removeprefix("@") for part in path.relative_to(folder).parts]
         try:
             made = urlsafe_b64decode("".join(pieces)).decode()
-            record = json.loads(path.read_text(encoding="utf-8"))
+            record = parse_json(path.read_text(encoding="utf-8"))
             # A log belongs to one job alone.
             job = tuple(tuple(sorted(record[key])) for key in ("input", "params", "log"))
             rule = record["rule"]
@@ -94,7 +94,7 @@ def _named(values: tuple[str, ...], logs: Iterable[Path]) -> dict[str, str]:
     for log in logs:
         try:
             last = log.read_text(encoding="utf-8").rstrip("\n").rpartition("\n")[2]
-            named = json.loads(last)["parameters"]
+            named = parse_json(last)["parameters"]
         except (OSError, ValueError, KeyError, TypeError):
             continue
         # Snakemake leaves out of its records what is not built of Python's own types.
@@ -160,7 +160,7 @@ def read_lineage(results: Path) -> list[JobRecord]:
     if not path.is_file():
         return []
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
         return _Lineage.model_validate(content).jobs
     except ValidationError as error:
         what = describe_fault(_Lineage, error).rstrip(".")

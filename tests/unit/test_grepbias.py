@@ -118,9 +118,9 @@ def test_collections_of_one_wording_have_the_same_ids(read):
         (changed(1, d_id="x"), "row 2: d_id is 'x'; allowed is a number"),
         (
             changed(1, d_id="10"),
-            "Document '10' of query '0' .* its id is that of a document before",
+            "document '10' of query '0' .* its id is that of a document before",
         ),
-        (ROWS[:5], "Document '13' .* its query has not 3 texts of relevance 0;"),
+        (ROWS[:5], "document '13' .* its query has not 3 texts of relevance 0;"),
         (changed(1, content_gender="M"), "two texts of relevance 1 with the wording male"),
         (changed(0, exp_stereotype="Towards Female"), "its query has another exp_stereotype"),
     ],

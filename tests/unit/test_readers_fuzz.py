@@ -252,6 +252,7 @@ DIALOGUE = {
     "satisfied": 1,
     "text": "No.",
 }
+LINEAGE = {"rule": "rank", "outputs": ["run"], "inputs": ["model"], "parameters": {"seed": "1"}}
 CARD = b"""chapter: "1"
 title: First
 artefacts:
@@ -445,11 +446,12 @@ def _readers() -> dict[str, Reader]:
         ),
         "retrieval.encoded.read_encoded": Reader(written(_encoded, "e.npz")),
         "dialogue.counterfactuals.read_template": Reader(b"### user\nTurn $dialogue to $wanted $$"),
-        "dialogue.annotation.read_dialogues#parquet": Reader(
-            pd.DataFrame([DIALOGUE]), call=lambda read, path: read(path, rewritten=True)
-        ),
-        "dialogue.annotation.read_dialogues#jsonl": Reader(
-            json_of(DIALOGUE), "d.jsonl", lambda read, path: read(path, rewritten=True)
+        "dialogue.annotation.read_dialogues#parquet": Reader(pd.DataFrame([DIALOGUE])),
+        "dialogue.annotation.read_dialogues#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
+        "dialogue.annotation.read_rewritings#parquet": Reader(pd.DataFrame([DIALOGUE])),
+        "dialogue.annotation.read_rewritings#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
+        "lineage.read_lineage": Reader(
+            json_of({"jobs": [LINEAGE]}), "lineage.json", lambda read, path: read(path.parent)
         ),
         "dialogue.annotation.read_items": Reader(KEY, "key.jsonl", _labels),
         "dialogue.annotation.read_sheet": Reader(SHEET, call=lambda read, path: read(path, ITEMS)),
@@ -663,6 +665,11 @@ FOUND = [
     ("collections.scidocs.read_scidocs#papers", b"9" * 10_000, "is no JSON"),
     ("collections.cast_passages.read_cast_passages#unanswerable",
      csv_of(UNANSWERABLE | {"query": "was it?"}), "a.csv and .*: '8_1' have the query values"),
+    ("config.read_config", b"? " + b"x" * 5000 + b"\n: 1", "is no key"),
+    ("collections.grepbias.read_grepbias#documents",
+     GREP["d.csv"].rpartition(b"0,2,")[0], "its query has not 3 texts of relevance 1"),
+    ("text.tokenise._read_vocabulary", (b"x" * 5000 + b"\n") * 2, "stands in line 1 already"),
+    ("dialogue.counterfactuals.read_template", b"$" + b"x" * 5000, "has the unknown slot"),
     ("metrics.term_counts.read_words", b"", "the terms of at least two groups"),
     ("metrics.term_counts.read_words", b"\xff,f\n", "is not UTF-8 text"),
     ("metrics.term_counts.read_counts", b"PAR1" + bytes(40) + b"PAR1", "is no Parquet file"),
@@ -680,9 +687,10 @@ FOUND = [
     ("retrieval.prebuilt.read_encoded_queries", b"\xff\n", "line 1 is no JSON object"),
     ("retrieval.prebuilt.read_encoded_queries", b"[" * DEEP, "line 1 is no JSON object"),
     ("retrieval.encoded.read_encoded", b"", "holds no encoded collection"),
-    ("dialogue.annotation.read_dialogues#jsonl", b"[" * DEEP, "is neither Parquet nor"),
-    ("dialogue.annotation.read_items", b"\xff\n", "key.jsonl, line 1: is no item"),
-    ("dialogue.annotation.read_items", b"", "key.jsonl: is empty"),
+    ("dialogue.annotation.read_dialogues#jsonl", b"[" * DEEP, "line 1"),
+    ("lineage.read_lineage", b"[" * DEEP, "holds no list of jobs"),
+    ("dialogue.annotation.read_items", b"\xff\n", "key.jsonl: cannot be read"),
+    ("dialogue.annotation.read_items", b"", "key.jsonl: has no item"),
     ("dialogue.annotation.read_items", KEY.replace(b"SYSTEM", b"ROBOT"), "line 1: is no item"),
 ]  # fmt: skip
 

@@ -169,24 +169,29 @@ def read_grepbias(
     >>> found.wordings.to_dict("records")
     [{'item_id': '0', 'query_id': '0', 'relevance': 1, 'male': '0', 'female': '1', 'neutral': '2'}]
     """
+    documents = list(documents)
+    files = ", ".join(map(str, documents))
     topics = _queries(queries)
     rows = pd.concat([_documents(path, topics) for path in documents], ignore_index=True)
     items = rows.groupby(["query_id", "relevance"])["document_id"]
     rows["item_id"] = items.transform("first")
     single = rows[rows["wording"].isin(WORDINGS)]
     stereotypes = rows[["query_id", "stereotype"]].drop_duplicates()
-    _refuse(rows, rows.duplicated("document_id"), "its id is that of a document before it")
+    _refuse(files, rows, rows.duplicated("document_id"), "its id is that of a document before it")
     _refuse(
+        files,
         rows,
         items.transform("size") != len(WORDINGS),
         f"its query has not {len(WORDINGS)} texts of relevance {{relevance}}",
     )
     _refuse(
+        files,
         single,
         single.duplicated(["item_id", "wording"]),
         "its query has two texts of relevance {relevance} with the wording {wording}",
     )
     _refuse(
+        files,
         rows.loc[stereotypes.index],
         stereotypes.duplicated("query_id"),
         "its query has another exp_stereotype before it",
@@ -210,12 +215,13 @@ def read_grepbias(
     return found
 
 
-def _refuse(rows: pd.DataFrame, bad: pd.Series, fault: str) -> None:
+def _refuse(files: str, rows: pd.DataFrame, bad: pd.Series, fault: str) -> None:
     if bad.any():
         row = rows[bad].iloc[0]
         raise CollectionError(
-            f"Document {row['document_id']!r} of query {row['query_id']!r} of GrepBiasIR cannot be "
-            f"used, since {fault.format(**row)}; fetch the files again (delete them first)."
+            f"{files}: document {quoted(row['document_id'])} of query {quoted(row['query_id'])} "
+            f"cannot be used, since {fault.format(**row)}; fetch the files again (delete them "
+            "first)."
         )
 
 

@@ -135,7 +135,9 @@ def read_template(path: Path = TEMPLATE) -> Template:
     slots = template.get_identifiers()
     for name in slots:
         if name not in SLOTS:
-            raise TemplateError(f"{path}: has the unknown slot ${name}; allowed are {allowed}.")
+            raise TemplateError(
+                f"{path}: has the unknown slot ${name[:60]}; allowed are {allowed}."
+            )
     for name, (meaning, needed) in SLOTS.items():
         if needed and name not in slots:
             raise TemplateError(f"{path}: lacks the slot ${name} ({meaning}); add it.")
