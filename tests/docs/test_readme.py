@@ -128,7 +128,7 @@ def test_snakemake_targets_and_options_exist(page, words, known_targets):
     options = {o for action in get_argument_parser()._actions for o in action.option_strings}
     asked = [word for word in words if not word.startswith("-")]
     for option, value in pairwise(words):
-        if option in ("--cores", "--configfile", "--report"):
+        if option in ("--cores", "--configfile", "--report", "--profile", "--workflow-profile"):
             asked.remove(value)
     assert {word for word in words if re.match("--.", word)} <= options
     for target in asked:
