@@ -120,8 +120,6 @@ class Slurm:
                 nodes="\n".join(lines),
             )
         )
-        # Slurm 22.05 wants this file; without cgroups its content does not matter.
-        (self.folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
         # A device that is there on every machine stands in for a GPU.
         (self.folder / "gres.conf").write_text("Name=gpu File=/dev/zero\n")
         (self.folder / "state").mkdir()
