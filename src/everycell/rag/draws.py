@@ -12,7 +12,7 @@ def named_draws(name: str) -> np.random.Generator:
 
     Examples
     --------
-    >>> named_draws("0 q1").integers(100) == named_draws("0 q1").integers(100)
+    >>> named_draws("0 q1").random() == named_draws("0 q1").random()
     True
     """
     digest = hashlib.sha256(name.encode()).digest()
