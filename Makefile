@@ -33,8 +33,8 @@ VENV_IS := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help reproduce test setup setup-test setup-bench setup-lucene setup-torch lint bench \
-  clean-results locks
+.PHONY: help reproduce test docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
+  setup-cluster lint bench clean-results locks
 ifneq ($(VENV_IS),whole)
 .PHONY: $(STAMPS)/venv
 endif
@@ -60,9 +60,17 @@ setup-lucene: $(STAMPS)/project $(STAMPS)/lucene ## of these, only the library a
 
 setup-torch: $(STAMPS)/project $(STAMPS)/torch $(STAMPS)/torch-cpu ## only the library, torch, weights
 
-setup-test: setup $(STAMPS)/test ## add what only the tests need
+setup-cluster: $(STAMPS)/project $(STAMPS)/cluster ## only the library and what sends jobs to Slurm
+
+setup-docs: setup $(STAMPS)/docs ## add what only the site needs
+
+setup-test: setup-docs setup-cluster $(STAMPS)/test ## add what only the tests need
 
 setup-bench: setup-test $(STAMPS)/bench ## add what only the benchmarks need
+
+docs: setup-docs ## build the documentation's site from what lies in results/
+	$(IN_VENV) snakemake --cores $(CORES) site
+	@echo "Site: results/site/index.html"
 
 lint: setup-test ## check style: ruff and snakefmt
 	$(IN_VENV) ruff check .
@@ -77,14 +85,18 @@ bench: setup-bench ## measure the speed ratios (minutes; not part of the tests)
 locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda files
 	$(UV_COMPILE) envs/base.in -o envs/base.lock
 	$(UV_COMPILE) -c envs/base.lock envs/installer.in -o envs/installer.lock
-	$(UV_COMPILE) -c envs/base.lock envs/test.in -o envs/test.lock
+	$(UV_COMPILE) -c envs/base.lock --overrides envs/test.overrides envs/test.in -o envs/test.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock --no-emit-package torch $(TORCH_CPU) \
 	  --excludes envs/torch.excludes envs/torch.in -o envs/torch.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock \
 	  --excludes envs/lucene.excludes envs/lucene.in -o envs/lucene.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
+	  envs/docs.in -o envs/docs.lock
+	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
 	  envs/bench.in -o envs/bench.lock
+	$(UV_COMPILE) -c envs/base.lock envs/cluster.in -o envs/cluster.lock
 	.venv/bin/python envs/make_conda.py
+	$(IN_VENV) python envs/make_container.py
 
 clean-results: ## remove what runs made; the environment and the download cache stay
 	find results -mindepth 1 -not -path results/README.md -delete
@@ -106,7 +118,7 @@ endif
 	@rm .venv/unfinished && mkdir -p $(STAMPS) && touch $@
 
 # Complete locks need no resolution, hence --no-deps.
-$(addprefix $(STAMPS)/,base test lucene torch bench): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
+$(addprefix $(STAMPS)/,base test docs lucene torch bench cluster): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
 	@touch .venv/unfinished
 	$(UV_INSTALL) --no-deps --require-hashes -r $<
 	@rm .venv/unfinished && touch $@

@@ -14,6 +14,13 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+
+
+if SETTINGS.container is not None:
+
+    containerized: SETTINGS.container
+
+
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/language_models.smk"
@@ -32,6 +39,7 @@ include: "workflow/rules/sakai2023.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/verdicts.smk"
 include: "workflow/rules/page.smk"
+include: "workflow/rules/documentation.smk"
 
 
 # What `snakemake` alone asks for: an included file cannot set it.

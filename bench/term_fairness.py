@@ -22,14 +22,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.metrics import (
+from everycell.metrics.rank_overlap import crbo, rbo
+from everycell.metrics.term_counts import count_terms
+from everycell.metrics.term_fairness import (
     MEASURES,
-    count_terms,
-    crbo,
     fairness_by_query,
     fairness_curves,
     ranked_counts,
-    rbo,
 )
 
 PASSAGES = 8_841_823

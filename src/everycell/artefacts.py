@@ -22,6 +22,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from everycell.config import describe_fault, load_yaml, yaml_fault
+from everycell.foreign import quoted
 
 Tier = Literal["embedded", "released", "full"]
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
@@ -379,7 +380,9 @@ def read_cells(path: Path) -> pd.DataFrame:
     if not isinstance(cells.index, pd.RangeIndex):
         raise CardError(f"{path}: its rows have more fields than its header; name each column.")
     if "value" not in cells:
-        raise CardError(f"{path}: has no column `value`; the columns are {list(cells.columns)}.")
+        raise CardError(
+            f"{path}: has no column `value`; the columns are {quoted(list(cells.columns), 300)}."
+        )
     if cells.empty:
         raise CardError(f"{path}: holds no cells; delete the file or fill it.")
     blank = cells["value"].str.strip() == ""
@@ -391,7 +394,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     after = set(cells.columns[list(cells.columns).index("value") :]) - set(DESCRIPTION)
     if after:
         raise CardError(
-            f"{path}: the column {sorted(after)[0]!r} stands after `value`, where only "
+            f"{path}: the column {quoted(sorted(after)[0])} stands after `value`, where only "
             f"{', '.join(DESCRIPTION[1:])} may; move a column that names cells before `value`."
         )
     keys = key_columns(cells)
@@ -401,8 +404,8 @@ def read_cells(path: Path) -> pd.DataFrame:
     if twice.any():
         line = int(twice.idxmax()) + 2
         raise CardError(
-            f"{path}, line {line}: a second cell for {cells.loc[line - 2, keys].to_dict()}; "
-            "each cell stands once."
+            f"{path}, line {line}: a second cell for "
+            f"{quoted(cells.loc[line - 2, keys].to_dict(), 300)}; each cell stands once."
         )
     return cells
 

@@ -35,9 +35,10 @@ from everycell.artefacts import (
     find_artefact,
     load_papers,
 )
-from everycell.collections.smart import CollectionError
 from everycell.config import Config, ConfigError, read_config
-from everycell.receipts import ReceiptError
+from everycell.differences import Difference, compare_folders
+from everycell.foreign import quoted
+from everycell.receipts import ReceiptError, absent_inputs
 from everycell.receipts import verify as verify_receipt
 from everycell.results import Result, collect, result_of
 from everycell.sources import SourceError
@@ -291,7 +292,115 @@ def verify(
         typer.echo(fault)
     if faults:
         raise typer.Exit(1)
+    absent = {path for receipt in receipts for path in absent_inputs(receipt, ROOT)}
     typer.echo(f"All {len(receipts)} receipts in {results} hold.")
+    if absent:
+        typer.echo(
+            f"{len(absent)} files that they were made from are not here and could not be checked."
+        )
+
+
+@app.command()
+def diff(
+    first: Annotated[Path, typer.Argument(help="Results folder.")],
+    second: Annotated[Path, typer.Argument(help="Results folder that is compared with it.")],
+    cells: Annotated[int, typer.Option(min=0, help="Cells that are shown of each result.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Compare two results folders: which cells moved, and which input or setting explains it.
+
+    Exit code as that of diff: 0 where all is the same, 1 where something differs, 2 on an error.
+    """
+    try:
+        with sentences():
+            for folder in (first, second):
+                if not folder.is_dir():
+                    raise CardError(f"There is no folder {folder}; name two results folders.")
+                if next(folder.rglob("*.receipt.json"), None) is None:
+                    raise CardError(f"{folder} holds no receipt; name a folder of results.")
+            found = compare_folders(first, second)
+    except typer.Exit:
+        raise typer.Exit(2) from None
+    different = [result for result in found if not result.same]
+    if as_json:
+        said = [result.model_dump(mode="json") | {"same": result.same} for result in found]
+        typer.echo(json.dumps(said, indent=1, ensure_ascii=False))
+    else:
+        for result in different:
+            typer.echo("\n".join(_difference(result, first, second, cells)))
+        others = [result for result in found if result.same]
+        elsewhere = sum(bool(result.causes) for result in others)
+        typer.echo(
+            f"{len(different)} results differ, {len(others)} are the same"
+            + (
+                f" ({elsewhere} of them were made otherwise; --json says how)."
+                if elsewhere
+                else "."
+            )
+        )
+    if different:
+        raise typer.Exit(1)
+
+
+def _difference(result: Difference, first: Path, second: Path, limit: int) -> list[str]:
+    """Lines on one result that differs."""
+    if result.only_in:
+        return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
+    lines = [
+        f"{result.name}: {len(result.cells)} cells moved, {len(result.verdicts)} verdicts and "
+        f"{len(result.conclusions)} conclusions changed"
+        + f"; other bytes in {', '.join(result.files)}"
+        * bool(result.files)
+    ]
+    for what, moved in (
+        ("", result.cells),
+        ("verdict of ", result.verdicts),
+        ("conclusion ", result.conclusions),
+    ):
+        lines += [
+            f"  {what}{cell.key}: {_brief(cell.old)} -> {_brief(cell.new)}"
+            for cell in moved[:limit]
+        ]
+        if len(moved) > limit:
+            lines.append(f"  ... and {len(moved) - limit} more (--json has all)")
+    if not result.causes:
+        lines.append("  nothing in the receipts explains it")
+    for cause in result.causes:
+        what = cause.kind if cause.name == cause.kind else f"{cause.kind} {cause.name}"
+        if cause.kind == "file":
+            side = second if cause.old is None else first
+            lines.append(f"  because {side}/.../{cause.name} was changed after it was made")
+        else:
+            lines.append(f"  {what}: {_brief(cause.old)} -> {_brief(cause.new)}")
+    return lines
+
+
+def _brief(text: str | None) -> str:
+    if not text:
+        return "nothing" if text is None else "(empty)"
+    is_hash = len(text) == 64 and not set(text) - set("0123456789abcdef")
+    return text[:12] if is_hash else text if len(text) <= 80 else f"{text[:77]}..."
+
+
+@app.command()
+def crate(
+    results: Annotated[Path, typer.Argument(help="Results folder.")],
+    out: Annotated[Path, typer.Argument(help="Archive to write, as results.zip.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write a results folder as a Workflow Run RO-Crate, for an archive such as Zenodo."""
+    from everycell.crate import write_crate
+
+    with sentences():
+        settings = read_config(Path("config.yaml"))
+        if not results.is_dir():
+            raise CardError(f"There is no folder {results}; run `make reproduce` first.")
+        if out.suffix != ".zip":
+            raise CardError(f"{out}: a crate is a zip archive; name a file that ends with .zip.")
+        if out.exists() and not force:
+            raise CardError(f"{out} is there already; remove it, or replace it with --force.")
+        write_crate(results, out, ROOT, settings.cache)
+    typer.echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")
 
 
 #: Packages without which some chapter cannot run.
@@ -364,12 +473,14 @@ def doctor() -> None:
 @app.command()
 def page() -> None:
     """Draw the reproduction page again from the results on disk."""
+    from everycell.lineage import write_lineage
     from everycell.render.page import write_page
 
     with sentences():
         papers = _papers()
         found = collect(papers, RESULTS, ROOT)
         path = write_page(RESULTS / "index.html", found, papers)
+        write_lineage(RESULTS, ROOT)
     _warn(found)
     typer.echo(f"Page: {path}")
 
@@ -456,14 +567,19 @@ def check_verdicts(
 def _expected(path: Path) -> dict[tuple[str, str, str], str]:
     if not path.is_file():
         raise CardError(f"There is no file {path}; write it with `--update`.")
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = csv.DictReader(file)
-        if rows.fieldnames != EXPECTED_COLUMNS:
-            raise CardError(
-                f"{path}: has the columns {rows.fieldnames}; it needs {EXPECTED_COLUMNS}, so write "
-                "it again with `--update`."
-            )
-        return {(row["tier"], row["artefact"], row["key"]): row["verdict"] for row in rows}
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = csv.DictReader(file)
+            if rows.fieldnames != EXPECTED_COLUMNS:
+                raise CardError(
+                    f"{path}: has the columns {quoted(rows.fieldnames, 300)}; it needs "
+                    f"{EXPECTED_COLUMNS}, so write it again with `--update`."
+                )
+            return {(row["tier"], row["artefact"], row["key"]): row["verdict"] for row in rows}
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise CardError(
+            f"{path}: cannot be read as CSV ({error}); write it again with `--update`."
+        ) from None
 
 
 @app.command()
@@ -849,13 +965,11 @@ def sheets(
     seed: Annotated[int, typer.Option(min=0, help="Of names and orders.")] = 1,
 ) -> None:
     """Write blind sheets for two annotators, counterfactuals among real dialogues."""
-    from everycell.collections.user_satisfaction import frame_samples
     from everycell.dialogue import annotation as human
-    from everycell.dialogue.counterfactuals import frame_rewritings
 
-    with sentences(human.SheetError, CollectionError):
-        made = frame_rewritings(human.read_dialogues(counterfactuals, rewritten=True))
-        known = frame_samples(human.read_dialogues(real)) if real is not None else []
+    with sentences(human.SheetError):
+        made = human.read_rewritings(counterfactuals)
+        known = human.read_dialogues(real) if real is not None else []
         drawn = human.draw_real(known, made, number=len(made) if mix is None else mix, seed=seed)
         items = human.make_items(made, drawn, seed=seed)
         written = human.write_sheets(out, items, seed=seed)

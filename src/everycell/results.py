@@ -43,8 +43,19 @@ def stem_of(artefact: Artefact, tier: Tier, results: Path) -> Path:
 
 
 def read_result(path: Path) -> pd.DataFrame:
-    """Read a rebuilt table as text: a key "1.10", a value "132_1", "None" stay what they are."""
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+    """Read a rebuilt table as text: a key "1.10", a value "132_1", "None" stay what they are.
+
+    Raises
+    ------
+    ValueError
+        The file is no CSV.
+    """
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+    except ValueError as error:  # of pandas, for each thing that can be wrong with a CSV
+        raise ValueError(
+            f"{path}: cannot be read as CSV ({error}); remove it and run snakemake again."
+        ) from None
 
 
 def files_of(receipt: Path) -> list[str]:

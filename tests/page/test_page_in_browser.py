@@ -55,6 +55,40 @@ def page(browser, url):
     page.close()
 
 
+def test_text_of_cards_cells_and_files_does_nothing(browser, tmp_path):
+    found = toys.hostile(tmp_path / "p", tmp_path / "r")
+    path = write_page(tmp_path / "r" / "index.html", found)
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    said, asked, dialogs = [], [], []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.goto(path.as_uri())
+    page.select_option("select[name=verdict]", "differs")
+    page.click("button[type=reset]")
+    for cell in page.locator("td.v").all():
+        cell.hover()
+    page.keyboard.press("Tab")
+    assert (page.title(), said, dialogs) == ("everycell: which printed numbers stand", [], [])
+    figures = (tmp_path / "r" / "released" / "toy2026").as_uri()
+    assert {url for url in asked if not url.startswith("data:")} <= {
+        path.as_uri(),
+        f"{figures}/figure_1.svg",
+    }
+    count = "selector => document.querySelectorAll(selector).length"
+    assert page.evaluate(count, "script") == 1
+    assert page.evaluate(count, "body svg, iframe, textarea, img:not(figure img)") == 0
+    assert page.evaluate(count, "a[href^='javascript:']") == 0
+    handlers = """[...document.querySelectorAll("*")].flatMap(node => [...node.attributes])
+        .filter(attribute => attribute.name.startsWith("on")).length"""
+    assert page.evaluate(handlers) == 0
+    # It all stands there to be read: in titles, needs, claims, errata, cells and faults.
+    text = page.evaluate("document.body.textContent")
+    assert text.count(toys.EVIL) > 40 and "{{ 7 * 7 }}" in text and "&lt;b&gt;" in text
+    page.close()
+
+
 def visible(page):
     return [
         article.get_attribute("id")

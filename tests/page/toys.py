@@ -8,10 +8,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from everycell.artefacts import Artefact, Paper, load_papers
+import pandas as pd
+
+from everycell.artefacts import Artefact, Card, Paper, load_papers
 from everycell.render.figures import bar_panels, save_figure
 
 EVIL = "<script>document.title='taken'</script>"
+#: What tries to leave a text, an attribute, a style, a script, a template or a link.
+HOSTILE = " ".join(
+    [
+        EVIL,
+        "<img src=x onerror=\"document.title='taken'\">",
+        '"><svg onload="document.title=\'taken\'">',
+        "' onfocus='document.title=1' autofocus x='",
+        "</style></script></title></textarea>--><iframe src=javascript:top.document.title=1>",
+        "<a href=\"javascript:document.title='taken'\">here</a>",
+        "{{ 7 * 7 }} {% raw %} &lt;b&gt; \\u003cscript\\u003e \u202e\u0007",
+    ]
+)
+#: Keys of a report and fields of a card whose text may be anything.
+FREE = {"claim", "detail", "evidence", "explanation", "finding", "key", "markers", "name", "needs",
+        "printed", "rebuilt", "source", "test", "title", "why"}  # fmt: skip
 PAPER = """
 title: Toys & <script>document.title=1</script>
 authors: N. N.
@@ -80,6 +97,39 @@ def published(folder: Path) -> dict[str, Paper]:
     (home / "table_1.csv").write_text(f"run,set,metric,value\n{rows}\n")
     (home / "table_2.csv").write_text(f"row,metric,value\nq,P,0.75\nr,P,{EVIL}\n")
     return load_papers(folder)
+
+
+def poisoned(value: Any, *, free: bool = False) -> Any:
+    """A report or card with `HOSTILE` in each text that is free."""
+    if isinstance(value, dict):
+        return {
+            # Cells are shown by metric with its decimals, so its name stays.
+            key: poisoned(part, free=(free or key in FREE) and key != "metric")
+            for key, part in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [poisoned(part, free=free) for part in value]
+    return f"{value} {HOSTILE}" if free and isinstance(value, str) else value
+
+
+def hostile(folder: Path, results: Path) -> list[Toy]:
+    """The toy results with markup in every text of cards, reports, tables, markers and faults."""
+    toys = found(folder, results)
+    home = folder / "toy2026"
+    for path in (home / "table_2.csv", results / "released/toy2026/table_1.by_length.csv"):
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        texts = [name for name in table if name not in ("metric", "length")]
+        table[texts] = table[texts].map(lambda text: f"{text} {HOSTILE}")
+        table.to_csv(path, index=False)
+    made = []
+    for toy in toys:
+        card = toy.artefact.card.model_dump()
+        card = Card.model_validate(poisoned(card) | {"beside": poisoned(card["beside"], free=True)})
+        artefact = toy.artefact.model_copy(update={"card": card})
+        made.append(
+            Toy(artefact, toy.tier, poisoned(toy.report), tuple(poisoned(toy.faults, free=True)))
+        )
+    return made
 
 
 def report(artefact: Artefact, tier: str, state: str, **more: Any) -> dict[str, Any]:

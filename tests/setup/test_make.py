@@ -35,7 +35,7 @@ def set_up(checkout: Path) -> Path:
     subprocess.run(command, check=True)
     stamps = checkout / ".venv" / "stamps"
     stamps.mkdir()
-    for name in ("venv", "base", "project", "lucene", "torch", "torch-cpu", "test"):
+    for name in ("venv", "base", "project", "lucene", "torch", "torch-cpu", "cluster", "test"):
         (stamps / name).touch()
     return checkout
 

@@ -6,14 +6,13 @@ import pandas as pd
 import pytest
 
 from everycell.artefacts import load_papers
-from everycell.metrics import (
-    AttributeSet,
+from everycell.metrics.cells import (
     annotated_entities,
     fairness_cells,
-    gfrc,
     read_targets,
     relevance_cells,
 )
+from everycell.metrics.group_fairness import AttributeSet, gfrc
 from everycell.verdicts import judge
 
 GAINS = {"L0": 0, "L1": 0.5, "L2": 1}

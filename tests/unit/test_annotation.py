@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -28,6 +30,7 @@ from everycell.dialogue.annotation import (
     read_dialogues,
     read_items,
     read_labels,
+    read_rewritings,
     read_sheet,
     sheet_path,
     success,
@@ -114,8 +117,18 @@ def test_the_same_seed_gives_the_same_sheets_whatever_the_order_of_the_input(
 
 
 def test_sheets_that_may_be_filled_in_are_not_overwritten(folder: Path) -> None:
+    items = make_items(MADE, REAL, seed=3)
     with pytest.raises(SheetError, match="has sheets already"):
-        write_sheets(folder, make_items(MADE, REAL, seed=3), seed=3)
+        write_sheets(folder, items, seed=3)
+    # A run that was stopped before the key leaves sheets as they are written; others have answers.
+    (folder / KEY).unlink()
+    write_sheets(folder, items, seed=3)
+    (folder / KEY).unlink()
+    fill(sheet_path(folder, 2), yes)
+    filled = sheet_path(folder, 2).read_bytes()
+    with pytest.raises(SheetError, match="has sheets already"):
+        write_sheets(folder, items, seed=3)
+    assert sheet_path(folder, 2).read_bytes() == filled
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -130,6 +143,23 @@ def test_a_filled_sheet_is_read_whatever_its_separator_and_order(
     text = path.read_text(encoding="utf-8-sig")
     # An empty row at the end, and other line ends in cells, as spreadsheets leave them.
     path.write_text(text.replace("\nSYSTEM", "\r\nSYSTEM") + separator * 4 + "\n", "utf-8")
+    assert read_sheet(path, shown).equals(answers)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_sheet_is_read_with_any_line_ends_with_and_without_a_mark(
+    folder: Path, end: str, mark: str
+) -> None:
+    """LibreOffice quotes every text, ends lines with a line feed, and writes no mark."""
+    path, shown = sheet_path(folder, 1), [item for item in read_items(folder) if not item.fault]
+    fill(path, yes)
+    answers = read_sheet(path, shown)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows_of(path))
+    path.write_bytes((mark + text.getvalue().replace("\n", end)).encode())
     assert read_sheet(path, shown).equals(answers)
 
 
@@ -171,6 +201,8 @@ def test_a_sheet_that_was_damaged_is_refused(folder: Path, edit: Callable, said:
         (b"", "lacks the column 'item'"),
         (b"item,dialogue,satisfied,coherent\nd0001,caf\xe9,1,1\n", "is no UTF-8 text"),
         (b'item,dialogue,satisfied,coherent\n"d0001"x,y,1,1\n', "is no CSV"),
+        (b"item;dialogue;satisfied;coherent;satisfied\n", "has the column 'satisfied' twice"),
+        ("item\tdialogue\tsatisfied\tcoherent\n".encode("utf-16"), "is no UTF-8 text"),
     ],
 )
 def test_a_file_that_is_no_sheet_is_refused(folder: Path, content: bytes, said: str) -> None:
@@ -189,6 +221,35 @@ def test_a_missing_sheet_and_an_edited_key_are_named(folder: Path, tmp_path: Pat
     lines = key.read_text().splitlines()
     key.write_text("\n".join([lines[0], lines[1][:-20]]))
     with pytest.raises(SheetError, match="line 2: is no item"):
+        read_items(folder)
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        ({"satisfied": 2}, "line 1: is no item; the key must stay as it was"),
+        ({"turns": [["USER", "a"]]}, "line 1: is no item"),
+        ({"counterfactual": "yes"}, "line 1: is no item"),
+        ({"fault": None}, "line 1: is no item"),
+        ({"item": "d0002"}, "line 2: has the item d0002 again"),
+    ],
+)
+def test_an_edited_key_is_refused(folder: Path, edit: dict, said: str) -> None:
+    key = folder / KEY
+    first, *rest = key.read_text().splitlines()
+    key.write_text("\n".join([json.dumps(json.loads(first) | edit), *rest]))
+    with pytest.raises(SheetError, match=said):
+        read_items(folder)
+    done = CliRunner().invoke(app, ["annotation", "import", str(folder)])
+    assert done.exit_code == 1 and "key.jsonl, line" in done.output
+
+
+def test_a_key_without_items_or_without_text_is_refused(folder: Path) -> None:
+    (folder / KEY).write_text("\n")
+    with pytest.raises(SheetError, match="has no item"):
+        read_items(folder)
+    (folder / KEY).write_bytes(b"\xff")
+    with pytest.raises(SheetError, match="cannot be read .*restore it"):
         read_items(folder)
 
 
@@ -303,30 +364,106 @@ def test_real_dialogues_are_not_the_originals_while_there_are_others() -> None:
     assert draw_real([], MADE, number=5, seed=1) == []
 
 
+def test_real_dialogues_are_real_and_of_the_same_benchmark() -> None:
+    """Dialogues of the workflow have released counterfactuals and another benchmark among them."""
+    fake = [replace(sample, id=f"{sample.id}-cf") for sample in PLANTED[8:12]]
+    other = [replace(sample, benchmark="other") for sample in PLANTED[12:16]]
+    drawn = draw_real([*fake, *other, *PLANTED[16:18]], MADE, number=9, seed=1)
+    assert sorted(drawn, key=lambda sample: sample.id) == list(PLANTED[16:18])
+    with pytest.raises(SheetError, match="None of the 8 real dialogues is of planted"):
+        draw_real([*fake, *other], MADE, number=9, seed=1)
+
+
+ROW = {"id": "1", "benchmark": "toy", "turns": [["USER", "hi"], ["SYSTEM", "x"]], "satisfied": 1}
+
+
+def lines_of(path: Path, *rows: object) -> Path:
+    path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), "utf-8")
+    return path
+
+
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("row", "said"),
     [
-        ('{"id": "1"', "is neither Parquet nor"),
-        ('{"id": "1", "benchmark": "b", "turns": [["SYSTEM", "x"]]}', "lacks 'satisfied'"),
-        (
-            '{"id": 1, "benchmark": "b", "turns": [["SYSTEM", "x"]], "satisfied": 3, "text": "y"}',
-            "row 1: `satisfied` is 3",
-        ),
-        (
-            '{"id": 1, "benchmark": "b", "turns": ["SYSTEM"], "satisfied": 1, "text": "y"}',
-            "row 1: `turns` is",
-        ),
-        (
-            '{"id": 1, "benchmark": "b", "turns": [["SYSTEM", "x"]], "satisfied": 1, "text": null}',
-            "row 1: `text` is None",
-        ),
+        ({"satisfied": 2}, "`satisfied` is 2; allowed is true or false"),
+        ({"satisfied": "1"}, "`satisfied` is '1'"),
+        ({"satisfied": None}, "`satisfied` is None"),
+        ({"satisfied": [1]}, r"`satisfied` is \[1\]"),
+        ({"turns": None}, "`turns` is None; allowed is a list of pairs"),
+        ({"turns": [5]}, r"`turns` is \[5\]"),
+        ({"turns": [["SYSTEM"]]}, "`turns` is"),
+        ({"turns": [["USER", "hi"]]}, "does not end with an utterance of the system"),
+        ({"turns": []}, "does not end with an utterance of the system"),
+        ({"turns": [["BOT", "hi"]]}, "has the speaker 'BOT'"),
+        ({"id": None}, "`id` is None; allowed is a name"),
+        ({"id": 1.5}, "`id` is 1.5"),
+        ({"benchmark": " "}, "`benchmark` is ' '; allowed is a name"),
+        ({"text": 5}, "`text` is 5; allowed is the new utterance"),
+        ({"text": None}, "`text` is None"),
+        ({"fault": "odd"}, "`fault` is 'odd'; allowed is none, or one of empty, refusal, "),
+        ({"id": "0"}, "has the id '0' of toy, as line 1 has; allowed is each id once"),
     ],
 )
-def test_dialogues_that_cannot_be_read_are_refused(tmp_path: Path, lines: str, said: str) -> None:
+def test_a_row_that_is_no_rewriting_is_named(tmp_path: Path, row: dict, said: str) -> None:
+    first = ROW | {"id": "0", "text": "y"}
+    path = lines_of(tmp_path / "mine.jsonl", first, ROW | {"text": "y"} | row)
+    with pytest.raises(SheetError, match=f"mine.jsonl, line 2: .*{said}") as caught:
+        read_rewritings(path)
+    assert len(str(caught.value)) < 300 + len(str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty; name a file that has dialogues"),
+        (json.dumps(ROW).encode()[:30], "line 1: is no JSON .*or was cut off"),
+        (b"[1]", r"line 1: is \[1\]; allowed is a JSON object"),
+        (
+            b'{"id": "1", "benchmark": "b", "turns": []}',
+            "line 1: lacks `satisfied`; each row needs",
+        ),
+        (b'{"id": "caf\xe9"}', "is neither Parquet nor, as .jsonl, UTF-8 text"),
+    ],
+)
+def test_a_file_without_dialogues_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "mine.jsonl"
-    path.write_text(lines)
+    path.write_bytes(content)
     with pytest.raises(SheetError, match=said):
-        read_dialogues(path, rewritten=True)
+        read_dialogues(path)
+
+
+def test_a_file_that_is_not_there_or_no_parquet_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SheetError, match="There is no file .*none.parquet"):
+        read_dialogues(tmp_path / "none.parquet")
+    (tmp_path / "sheet.csv").write_text("id\n1\n")
+    with pytest.raises(SheetError, match="sheet.csv: is neither Parquet nor"):
+        read_dialogues(tmp_path / "sheet.csv")
+    with pytest.raises(SheetError, match="is neither Parquet nor"):
+        read_dialogues(tmp_path)
+
+
+def test_rewritings_of_others_are_read_and_none_is_lost(tmp_path: Path) -> None:
+    rows = [
+        ROW | {"text": "No.\nUSER: Fine.\u2028SYSTEM: \x85Good."},
+        ROW | {"id": 2, "text": " \n"},
+        ROW | {"id": "3", "text": "Sure.", "fault": "refusal", "raw": "Sure."},
+        ROW | {"id": "4", "text": "Sure.", "fault": None},
+    ]
+    path = lines_of(tmp_path / "mine.jsonl", *rows)
+    made = read_rewritings(path)
+    # No line break that would look like a further turn.
+    assert [one.text for one in made] == ["No. USER: Fine. SYSTEM: Good.", "", "Sure.", "Sure."]
+    assert [one.fault for one in made] == ["", "empty", "refusal", ""]
+    assert [one.sample.id for one in made] == list("1234")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n") + b"\r\n")
+    assert read_rewritings(path) == made
+
+
+def test_marks_in_a_text_do_not_part_the_key(tmp_path: Path) -> None:
+    odd = replace(PLANTED[0], turns=(("USER", "a\u2028b\x85c"), ("SYSTEM", "=1+1\u2029")))
+    write_sheets(tmp_path, make_items([Rewriting(odd, "=d", "", "")], [], seed=1), seed=1)
+    (item,) = read_items(tmp_path)
+    assert item.sample.turns == (odd.turns[0], ("SYSTEM", "=d"))
 
 
 def test_the_whole_step_from_the_command_line(tmp_path: Path) -> None:
@@ -353,7 +490,7 @@ def test_the_whole_step_from_the_command_line(tmp_path: Path) -> None:
     kept = [json.loads(line) for line in (out / "confirmed.jsonl").read_text().splitlines()]
     assert {row["satisfied"] for row in kept} == {True}
     again = read_dialogues(out / "confirmed.jsonl")
-    assert again["id"].tolist() == [row["id"] for row in kept]
+    assert [sample.id for sample in again] == [row["id"] for row in kept]
     css = pd.read_csv(out / "css.csv").set_index("row")
     assert css.loc["Overall", "flipped"] == len(kept)
     assert set(pd.read_csv(out / "agreement.csv")["dialogues"]) == {"counterfactual", "real"}

@@ -91,8 +91,8 @@ def test_texts_and_pairs_that_are_there_twice_are_merged(read):
         (("1_1", "q", "p", " ", 0), "passage is ' '; allowed is a text"),
         (("1_1", "", "p", "t", 0), "query is ''; allowed is a text"),
         (("1_1", "q", "", "t", 0), "passage_id is ''; allowed is an id"),
-        (("1_1", "new", "p", "t", 0), "'1_1' of .* query values .'first turn', 'new'."),
-        (("1_1", "first turn", "p2", "t", 0), r"'1_1' and 'p1' of .* values \[4, 0\]"),
+        (("1_1", "new", "p", "t", 0), "'1_1' have the query values .'first turn', 'new'."),
+        (("1_1", "first turn", "p2", "t", 0), r"'1_1' and 'p1' have the relevance values \[4, 0\]"),
     ],
 )
 def test_a_fault_is_named(read, row, message):

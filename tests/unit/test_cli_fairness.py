@@ -328,7 +328,9 @@ def test_files_that_are_not_there(files):
 def test_files_that_are_damaged_or_folders(files):
     (files / "cut.run.gz").write_bytes(gzip.compress(RUN.encode())[:40])
     (files / "folder").mkdir()
-    assert "cut.run.gz: " in refused("fairness", "cut.run.gz", "--counts", "c.parquet")
+    assert "cut.run.gz cannot be read, or is damaged" in refused(
+        "fairness", "cut.run.gz", "--counts", "c.parquet"
+    )
     assert "folder is a folder; name a file" in refused(
         "count-terms", "docs.tsv", "--words", "words.txt", "--out", "folder", "--force"
     )

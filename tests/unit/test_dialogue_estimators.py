@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import f1_score
 
 from everycell.dialogue.estimators import (
     TEST_SETS,
     chosen_setups,
     confusions,
+    f1_gain,
     growing_share,
     measured,
     overlap,
@@ -76,6 +78,53 @@ def test_overlap_is_the_mean_over_trainings():
     one = answers({"main": (2, 0, 0, 0), "cf": (0, 0, 2, 0)}, seed=0)
     none = answers({"main": (2, 0, 0, 0), "cf": (0, 0, 0, 2)}, seed=1)
     assert overlap(pd.concat([one, none])) == 0.5
+
+
+def test_a_gain_has_the_difference_of_the_scores_and_the_sign_turns_round():
+    one = answers({"main": (70, 10, 5, 5), "cf": (5, 5, 40, 40)})
+    two = answers({"main": (75, 5, 2, 8), "cf": (8, 2, 20, 60)})
+    f1 = [
+        measured(confusions(each)).query("test_data == 'Mixed' and metric == 'F1'")["value"].item()
+        for each in (one, two)
+    ]
+    gain, low, high = f1_gain(one, two, draws=300, seed=1)
+    assert gain == pytest.approx(f1[0] - f1[1])
+    assert low < gain < high
+    back = f1_gain(two, one, draws=300, seed=1)
+    assert back == pytest.approx((-gain, -high, -low))
+    # Rows may come in any order.
+    assert f1_gain(one.iloc[::-1], two, draws=300, seed=1) == pytest.approx((gain, low, high))
+
+
+def test_the_interval_of_a_gain_is_that_of_the_plain_bootstrap():
+    one = answers({"main": (30, 10, 15, 5)})
+    two = answers({"main": (20, 20, 10, 10)})
+    _, low, high = f1_gain(one, two, draws=600, seed=0)
+    dice, truth = np.random.default_rng(7), one["satisfied"].to_numpy()
+    found = []
+    for _ in range(250):
+        rows = dice.integers(0, len(one), len(one))
+        first, second = (
+            f1_score(truth[rows], each["predicted"].to_numpy()[rows], average="macro")
+            for each in (one, two)
+        )
+        found.append(100 * (first - second))
+    np.testing.assert_allclose([low, high], np.quantile(found, [0.025, 0.975]), atol=4)
+
+
+def test_equal_answers_gain_nothing_and_others_are_refused():
+    one = answers({"main": (3, 1, 1, 1), "cf": (1, 1, 1, 0)})
+    assert f1_gain(one, one, draws=20, seed=0) == (0, 0, 0)
+    with pytest.raises(ValueError, match="not of the same samples"):
+        f1_gain(one, one.iloc[1:], draws=20, seed=0)
+
+
+def test_a_gain_is_the_mean_over_trainings():
+    right, wrong = {"main": (2, 0, 2, 0)}, {"main": (0, 2, 0, 2)}
+    both = pd.concat([answers(right, seed=0), answers(wrong, seed=1)])
+    never = pd.concat([answers(wrong, seed=seed) for seed in (0, 1)])
+    gain, low, high = f1_gain(both, never, draws=50, seed=0)
+    assert gain == 50 and low <= gain <= high
 
 
 COUNTS = st.tuples(*[st.integers(0, 12)] * 4)

@@ -209,6 +209,82 @@ def test_an_archive_of_two_files_is_refused(server, tmp_path):
     assert_nothing_kept(tmp_path)
 
 
+def archive_of(member: tarfile.TarInfo, content: bytes = b"") -> bytes:
+    """An archive of one member that says what it likes of itself."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def member(name: str, kind: bytes = tarfile.REGTYPE, **headers: str) -> tarfile.TarInfo:
+    found = tarfile.TarInfo(name)
+    found.type, found.linkname, found.pax_headers = kind, "../../../victim", headers
+    found.mode = 0o6777
+    return found
+
+
+@pytest.mark.parametrize("name", ["/escaped", "../../../escaped", "a/../../../escaped"])
+def test_the_name_of_a_member_says_nothing_on_where_it_goes(server, tmp_path, name):
+    packed = archive_of(member(name), CONTENT)
+    server.answer = server.send(packed)
+    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    cache = tmp_path / "a" / "b" / "cache"
+    path = fetch(KEY, cache, registry=make_registry(entry, server.host))
+    assert path == cache / KEY and path.read_bytes() == CONTENT
+    assert not path.stat().st_mode & 0o7022  # nor does the mode in the archive
+    files = {found.name for found in tmp_path.rglob("*") if found.is_file()}
+    assert {name for name in files if not name.startswith(".")} == {path.name}
+    assert not Path("/escaped").exists()
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        member("r.csv", tarfile.SYMTYPE),
+        member("r.csv", tarfile.LNKTYPE),
+        member("r.csv", tarfile.CHRTYPE),
+        member("r.csv", tarfile.BLKTYPE),
+        member("r.csv", tarfile.FIFOTYPE),
+        member("r.csv", tarfile.DIRTYPE),
+        member("r.csv", **{"GNU.sparse.map": "0,1", "GNU.sparse.size": str(2**50)}),
+    ],
+    ids=["symbolic link", "link", "character device", "block device", "pipe", "folder", "sparse"],
+)
+def test_a_member_that_is_no_plain_file_is_not_unpacked(server, tmp_path, hostile):
+    (tmp_path / "victim").write_bytes(b"mine")
+    packed = archive_of(hostile)
+    server.answer = server.send(packed)
+    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    with pytest.raises(SourceError, match="holds 0 files, expected is 1"):
+        fetch(KEY, tmp_path / "a" / "b" / "cache", registry=make_registry(entry, server.host))
+    assert_nothing_kept(tmp_path / "a")
+    assert (tmp_path / "victim").read_bytes() == b"mine"
+
+
+def test_an_archive_with_a_broken_header_is_named(server, tmp_path):
+    packed = archive_of(member("r.csv", **{"GNU.sparse.map": "x,y", "GNU.sparse.size": "z"}))
+    server.answer = server.send(packed)
+    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    with pytest.raises(SourceError, match="cannot be unpacked as tar"):
+        fetch(KEY, tmp_path, registry=make_registry(entry, server.host))
+    assert_nothing_kept(tmp_path)
+
+
+def test_a_damaged_record_of_an_archive_is_named(server, tmp_path):
+    packed = tar_of("ratings.csv")
+    server.answer = server.send(packed)
+    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    registry = make_registry(entry, server.host)
+    path = fetch(KEY, tmp_path, registry=registry)
+    record = path.with_name(f".{path.name}.json")
+    for content in (b"", b"[1]", b"{}", b"[" * 100_000, b"\xff"):
+        record.write_bytes(content)
+        with pytest.raises(DamagedFileError, match="remove both files and fetch again"):
+            check(path, KEY, registry=registry)
+
+
 def test_notice_is_shown_before_the_first_file_of_a_set_only(server, tmp_path, caplog):
     registry = make_registry({"origin": origin()}, server.host)
     (tmp_path / KEY).parent.mkdir(parents=True)  # as Snakemake does before a job
@@ -241,6 +317,35 @@ def test_wrong_answer_is_named_and_not_kept(server, tmp_path, body, what):
     message = str(caught.value)
     for part in (KEY, registry.url(KEY), sha256(body), sha256(CONTENT), "EVERYCELL_MIRROR"):
         assert part in message
+    assert_nothing_kept(tmp_path)
+
+
+def test_an_answer_without_end_is_ended(server, tmp_path):
+    def pour(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        # 40 MB, were it not ended.
+        for _ in range(40):
+            handler.wfile.write(bytes(1 << 20))
+
+    server.answer = pour
+    registry = make_registry({"origin": origin()}, server.host)
+    with pytest.raises(DownloadError, match=f"is longer than .* expected are {len(CONTENT)}"):
+        fetch(KEY, tmp_path, registry=registry)
+    assert_nothing_kept(tmp_path)
+
+
+def test_headers_that_cannot_be_read_are_named(server, tmp_path):
+    def answer(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", "many")
+        handler.end_headers()
+        handler.wfile.write(CONTENT)
+
+    server.answer = answer
+    registry = make_registry({"origin": origin()}, server.host)
+    with pytest.raises(DownloadError, match="sent headers that cannot be read"):
+        fetch(KEY, tmp_path, registry=registry)
     assert_nothing_kept(tmp_path)
 
 

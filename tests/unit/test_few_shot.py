@@ -56,6 +56,18 @@ def test_pairs_belong_together_and_are_drawn_once(with_cf, size, seed):
     assert (first, second) == drawn_pairs(main, others, size=size, seed=seed)
 
 
+@pytest.mark.parametrize(
+    ("size", "dissatisfied", "drawn"), [(10, 7, 5), (9, 7, 4), (10, 3, 3), (12, 0, 0), (60, 7, 7)]
+)
+def test_half_of_the_pairs_have_the_rarer_label_or_all_of_them(size, dissatisfied, drawn):
+    main = [Sample(f"{n}", "toy", TURNS, n >= dissatisfied) for n in range(30)]
+    others = [Sample(f"{each.id}-cf", "toy", TURNS, not each.satisfied) for each in main]
+    for seed in range(3):
+        first, _ = drawn_pairs(main, others, size=size, seed=seed)
+        assert sum(not each.satisfied for each in first) == drawn
+        assert len(first) == min(size, 30)
+
+
 @pytest.mark.parametrize(("size", "others"), [(0, ["1-cf"]), (3, ["2-cf"])])
 def test_no_pair_is_refused(size, others):
     main = [Sample("1", "toy", TURNS, True)]

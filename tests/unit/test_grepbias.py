@@ -16,7 +16,7 @@ from everycell.collections.grepbias import (
 )
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_studies import RatingsError
-from everycell.metrics import crbo
+from everycell.metrics.rank_overlap import crbo
 from everycell.sources import fetch
 
 TOPICS = [("0", "Career", "best  boss"), ("1", "Career", "nurse")]

@@ -8,22 +8,24 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import wasserstein_distance
 
-from everycell.metrics import (
+from everycell.metrics.cells import (
+    annotated_entities,
+    fairness_cells,
+    read_targets,
+    relevance_cells,
+)
+from everycell.metrics.group_fairness import (
     DIVERGENCES,
     AttributeSet,
     achieved_distributions,
-    annotated_entities,
     combine,
     distribution_similarity,
-    fairness_cells,
     gfrc,
     group_fairness,
     jensen_shannon,
     nmd,
     position_weight,
-    read_targets,
     relevance,
-    relevance_cells,
     rnod,
     turn_similarities,
     without_duplicates,

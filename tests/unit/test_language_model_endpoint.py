@@ -1,17 +1,16 @@
 """A language model behind a server, against a local one that misbehaves on demand."""
 
-import json
 import logging
 import subprocess
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from language_model_server import Server, reply_of
 
-from everycell.config import ConfigError, Decoding, EndpointSettings, LanguageModels, parse_config
+from everycell.config import ConfigError, Decoding, LanguageModels, parse_config
 from everycell.learning.answering import open_language_model
 from everycell.text import endpoint as endpoint_module
 from everycell.text.endpoint import Endpoint, EndpointError
@@ -21,62 +20,6 @@ from everycell.text.records import read_record
 SECRET = "sk-very-secret-7"
 VARIABLE = "EVERYCELL_TEST_KEY"
 ASKED = Request(prompt=chat("Where is Delft?"), decoding=Decoding(max_tokens=5))
-
-
-def reply_of(text="In Holland.", finish="stop", **more):
-    return {
-        "model": "gpt-9-2026",
-        "system_fingerprint": "fp_1",
-        "choices": [{"message": {"content": text}, "finish_reason": finish, **more}],
-        "usage": {"prompt_tokens": 4, "completion_tokens": 3},
-    }
-
-
-class Server:
-    """Gives its replies in order, the last one again and again, and keeps what it was sent."""
-
-    def __init__(self):
-        self.replies = [reply_of()]
-        self.seen = []
-        self.closing = threading.Event()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.seen.append((self.path, body, dict(self.headers)))
-                place = min(len(outer.seen), len(outer.replies)) - 1
-                reply = outer.replies[place]
-                if callable(reply):
-                    reply = reply(self, body)
-                if reply is not None:
-                    self.send(*reply if isinstance(reply, tuple) else (200, {}, reply))
-
-            def send(self, status, headers, content):
-                data = content if isinstance(content, bytes) else json.dumps(content).encode()
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
-
-    def settings(self, **changed):
-        address = f"http://127.0.0.1:{self.http.server_port}/v1"
-        fast = {"timeout": 30.0, "wait": 0.001, "retries": 2}
-        return EndpointSettings(url=address, model="gpt-9", **fast | changed)
-
-    def close(self):
-        self.closing.set()
-        self.http.shutdown()
-        self.http.server_close()
 
 
 @pytest.fixture
@@ -315,6 +258,27 @@ def test_the_key_is_sent_and_stands_nowhere_else(server, monkeypatch, tmp_path, 
     assert SECRET not in shown and SECRET not in caplog.text
 
 
+@pytest.mark.parametrize(
+    "url", ["https://api.example.org", "http://localhost:8000", "http://127.0.0.2", "http://[::1]"]
+)
+def test_a_key_goes_encrypted_or_nowhere_else(url):
+    settings = parse_config(config(url=url, key=VARIABLE)).language_models.endpoints["gpt"]
+    assert settings.key == VARIABLE
+
+
+def test_what_is_for_this_machine_passes_no_proxy(server, monkeypatch):
+    proxy = Server()
+    proxy.replies = [(502, {}, b"")]
+    for variable in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(variable, f"http://127.0.0.1:{proxy.http.server_port}")
+    for variable in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv(VARIABLE, SECRET)
+    assert Endpoint(server.settings(key=VARIABLE)).answer(ASKED).text == "In Holland."
+    proxy.close()
+    assert len(server.seen) == 1 and not proxy.seen
+
+
 @pytest.mark.parametrize("status", [401, 403, 400, 500])
 def test_no_error_shows_the_key(server, monkeypatch, status):
     monkeypatch.setenv(VARIABLE, SECRET)
@@ -447,6 +411,12 @@ def config(**endpoint):
         (config(key=SECRET), "endpoints.gpt.key` does not hold together: it names the environment"),
         (config(url=f"https://me:{SECRET}@h/v1"), "holds no user, password"),
         (config(url=f"https://h/v1?key={SECRET}"), "holds no user, password"),
+        (config(url="http://h/v1", key=VARIABLE), "the key would go to h over plain http"),
+        (config(url="http://localhost.h/v1", key=VARIABLE), "would go to localhost.h over plain"),
+        (config(url="http://10.0.0.7:8000/v1", key=VARIABLE), "an https address or one of this"),
+        (config(url="http://h:port/v1"), "has a host, and after a colon a port of 1 to 65535"),
+        (config(budget=5.0), "a `budget` without `prices` stops nothing"),
+        (config(url="http://:80/v1"), "an address has a host"),
         (config(url="h/v1"), "`language_models.endpoints.gpt.url` is 'h/v1'"),
         (config(timeout=0.0), "endpoints.gpt.timeout` is 0.0; allowed is: a number, above 0"),
         (config(temperature=0), "`language_models.endpoints.gpt.temperature` is no key"),

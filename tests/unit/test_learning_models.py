@@ -1,6 +1,8 @@
 """Loading models, what is refused and why, and the two systems that are used as they come."""
 
+import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,7 @@ from everycell.learning.models import (
     device,
     load_model,
     one_thread,
+    read_tokenizer,
     splade_weights,
 )
 from everycell.learning.tildev2 import from_encoder
@@ -206,6 +209,22 @@ def test_a_damaged_model_is_refused(damaged, damage, message):
 def test_a_pickle_is_not_read_beside_safetensors(damaged):
     (damaged / "pytorch_model.bin").write_bytes(b"no pickle")
     load_model(damaged, "masked-lm")
+
+
+def test_code_in_the_folder_of_a_model_is_not_run(damaged, capfd):
+    (damaged / "evil.py").write_text(
+        "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\nclass Evil: pass\n"
+    )
+    maps = {"AutoConfig": "evil.Evil", "AutoTokenizer": ["evil.Evil", "evil.Evil"]}
+    tokens = {"auto_map": maps, "tokenizer_class": "Evil"}
+    (damaged / "tokenizer_config.json").write_text(json.dumps(tokens))
+    with suppress(ModelError):  # its vocabulary alone makes a tokenizer, too
+        read_tokenizer(damaged, "evil")
+    (damaged / "config.json").write_text(json.dumps({"auto_map": maps, "model_type": "evil"}))
+    with pytest.raises(ModelError, match=r"config.json cannot be read"):
+        load_model(damaged, "masked-lm")
+    assert not (damaged / "ran").exists()
+    assert "[y/N]" not in "".join(capfd.readouterr())  # nobody is asked whether it may
 
 
 def test_a_tokenizer_of_another_model_is_refused(damaged):

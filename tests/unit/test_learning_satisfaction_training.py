@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from transformers import BertConfig, BertForMaskedLM
 
 from everycell.learning import satisfaction_training
@@ -97,6 +98,18 @@ def test_up_sampled_rows_are_what_is_trained_on(trained, tmp_path):
     )
     assert plain["examples"] != more["examples"]
     assert (plain["settings"]["factor"], more["settings"]["factor"]) == (1, 3)
+
+
+@pytest.mark.parametrize("trained_too", [True, False])
+def test_vectors_of_words_stay_as_they_are_where_they_should(source, tmp_path, trained_too):
+    given = stepped_options(3, 8, 0.003, 1, seed=3)
+    parts = labelled(20, 1), labelled(20, 2)
+    place = tmp_path / "model"
+    train_classifier(source, *parts, given, place, length=16, train_embeddings=trained_too)
+    before, after = (load_file(each / "model.safetensors") for each in (source, place))
+    words, layer = "bert.embeddings.word_embeddings.weight", "encoder.layer.0.output.dense.weight"
+    assert torch.equal(before[words], after[words]) is not trained_too
+    assert not torch.equal(before[f"bert.{layer}"], after[f"bert.{layer}"])
 
 
 def test_an_utterance_is_encoded_once(source, monkeypatch):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import geom
 
-from everycell.metrics import alignments, awrf, group_exposure, rank_weights
+from everycell.metrics.exposure import alignments, awrf, group_exposure, rank_weights
 
 ranked = st.integers(2, 4).flatmap(
     lambda groups: st.lists(

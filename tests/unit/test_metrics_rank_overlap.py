@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics import crbo, rbo
+from everycell.metrics.rank_overlap import crbo, rbo
 
 persistence = st.sampled_from([0.3, 0.8, 0.9, 0.98])
 variants = st.sampled_from(["truncated", "min", "ext"])

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics import AttributeSet, distribution_similarity, gfr, stopping
+from everycell.metrics.group_fairness import AttributeSet, distribution_similarity
+from everycell.metrics.ranked_group_fairness import gfr, stopping
 
 LEVELS = {"L0": 0, "L1": 1, "L2": 3}
 #: Attribute sets of FairWeb-1 by topic, with the divergence that suits their groups.

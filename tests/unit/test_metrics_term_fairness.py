@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics import (
+from everycell.metrics.exposure import alignments, awrf
+from everycell.metrics.term_counts import count_terms
+from everycell.metrics.term_fairness import (
     MEASURES,
-    alignments,
-    awrf,
     correlation,
-    count_terms,
     fairness_by_query,
     fairness_curves,
     group_representation,

@@ -13,7 +13,7 @@ import everycell
 LIBRARY = Path(everycell.__file__).parent
 #: Each group may import from itself and from the groups before it.
 ORDER = (
-    ("config", "artefacts"),
+    ("config", "artefacts", "foreign"),
     ("sources",),
     ("collections",),
     ("statistics", "metrics"),
@@ -21,7 +21,7 @@ ORDER = (
     ("retrieval", "learning"),
     ("dialogue", "rag", "fair_ranking", "explain"),
     ("render",),
-    ("verdicts", "conclusions", "receipts", "audits", "results"),
+    ("verdicts", "conclusions", "receipts", "lineage", "audits", "results", "differences", "crate"),
     ("cli",),
 )
 PLACE = {part: place for place, group in enumerate(ORDER) for part in group}

@@ -163,7 +163,7 @@ def test_every_table_is_known_to_the_registry():
         (
             "a_nuggets_importance",
             "x",
-            "lacks the column 'a_nuggets_importance'; it ends with a_aut",
+            "lacks the column 'a_nuggets_importance'; it ends with \\['a_aut",
         ),
         (
             "['vital', 'vital']",

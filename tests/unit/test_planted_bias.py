@@ -15,18 +15,17 @@ from everycell.collections.planted_bias import (
     plant_bias,
     planted_truth,
 )
-from everycell.metrics import (
+from everycell.metrics.term_counts import count_terms, read_counts
+from everycell.metrics.term_fairness import (
     MEASURES,
-    count_terms,
     fairness_curves,
     group_representation,
     ranked_counts,
     rbdf,
-    read_counts,
     ted,
     term_exposure,
 )
-from everycell.metrics import TAU as TAU_OF_THE_MEASURES
+from everycell.metrics.term_fairness import TAU as TAU_OF_THE_MEASURES
 
 NAMES = ("NFaiRR", "TExFAIR", "TExFAIR without RBDF")
 THREE = {"a": ["red", "Rose"], "b": ["green"], "c": ["blue", "sky", "sea"]}

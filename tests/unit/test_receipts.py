@@ -1,13 +1,27 @@
 """Receipts: what `verify` finds, and what two equal runs have in common."""
 
+import ast
 import json
 import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import everycell
-from everycell.receipts import ReceiptError, read_receipt, verify, write_json, write_receipt
+from everycell.cli import app
+from everycell.receipts import (
+    NOT_CODE,
+    ReceiptError,
+    absent_inputs,
+    code_sha256,
+    imported_files,
+    imported_names,
+    read_receipt,
+    verify,
+    write_json,
+    write_receipt,
+)
 
 
 def make(project: Path, *, seconds: float = 1.0) -> Path:
@@ -99,6 +113,33 @@ def test_a_moved_results_folder_still_verifies(tmp_path):
     assert verify(moved / receipt.name, tmp_path / "project") == []
 
 
+def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_path, monkeypatch):
+    # There is a clone of the project there, with cards, and nothing else that the result came from.
+    made = make(tmp_path / "here").parent
+    there = tmp_path / "there" / "a copy"
+    shutil.copytree(made, there / "embedded" / "toy")
+    monkeypatch.chdir(ROOT)
+
+    def call() -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["verify", str(there)])
+        return done.exit_code, done.stdout
+
+    assert absent_inputs(there / "embedded/toy/table_1.receipt.json", ROOT) == [
+        "published/cells.csv"
+    ]
+    assert call() == (
+        0,
+        f"All 1 receipts in {there} hold.\n"
+        "1 files that they were made from are not here and could not be checked.\n",
+    )
+    # As an editor, or a transfer that takes tables for text, changes them.
+    table = there / "embedded" / "toy" / "table_1.csv"
+    table.write_bytes(table.read_bytes().replace(b"\n", b"\r\n"))
+    code, said = call()
+    assert code == 1 and said.startswith(f"{table}: changed since it was made")
+    assert "Traceback" not in said
+
+
 def test_all_faults_are_named_at_once(tmp_path):
     receipt = make(tmp_path)
     receipt.with_name("table_1.csv").unlink()
@@ -131,6 +172,28 @@ BROKEN = {
 }
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "../../../published/cells.csv", "a/../../x", "a\\b", "", ".hidden", "a\nb"],
+)
+def test_an_output_outside_the_folder_is_refused(tmp_path, path):
+    receipt = make(tmp_path)
+    content = json.loads(receipt.read_text())
+    content["outputs"][0]["path"] = path
+    receipt.write_text(json.dumps(content))
+    [fault] = verify(receipt, tmp_path)
+    assert "is no receipt (`outputs.0.path` is" in fault
+
+
+@pytest.mark.parametrize("execution", [None, {}, {"seconds": "soon"}, {"seconds": [1]}])
+def test_a_receipt_without_its_time_is_refused_before_the_page_shows_it(tmp_path, execution):
+    receipt = make(tmp_path)
+    content = json.loads(receipt.read_text()) | {"execution": execution}
+    receipt.write_text(json.dumps(content))
+    [fault] = verify(receipt, tmp_path)
+    assert "is no receipt (`execution" in fault
+
+
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_broken_receipt_is_named_and_no_traceback(tmp_path, kind):
     text, why = BROKEN[kind]
@@ -154,3 +217,56 @@ def test_a_failed_write_leaves_the_old_json_and_no_draft(tmp_path):
         write_json(path, {"a": float("nan")})
     assert json.loads(path.read_text()) == {"a": 1}
     assert list(tmp_path.iterdir()) == [path]
+
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Read only by what makes the registry, never by a run.
+NEVER_RUN = {"py.typed", "sets.yaml"}
+
+
+def test_every_data_file_of_the_library_is_in_the_code_of_a_script():
+    roots = [ROOT / "src", ROOT / "workflow" / "scripts"]
+    covered = {file for script in roots[1].glob("*.py") for file in imported_files(script, roots)}
+    library = Path(everycell.__file__).parent
+    data = {
+        path for path in library.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
+    assert {path.name for path in data} >= NEVER_RUN | NOT_CODE | {"pydocs.yaml"}
+    assert {path.name for path in data - covered} == NEVER_RUN | NOT_CODE
+
+
+def test_a_changed_data_file_changes_the_code_of_what_reads_it_and_of_nothing_else(tmp_path):
+    (tmp_path / "reads.py").write_text('WORDS = "words.yaml"')
+    (tmp_path / "other.py").write_text("x = 1")
+    words = tmp_path / "words.yaml"
+    words.write_text("he: she")
+
+    def codes() -> dict[str, str]:
+        files = {
+            name: imported_files(tmp_path / name, [tmp_path]) for name in ("reads.py", "other.py")
+        }
+        return {name: code_sha256(paths, tmp_path) for name, paths in files.items()}
+
+    before = codes()
+    words.write_text("she: he")
+    after = codes()
+    assert after["reads.py"] != before["reads.py"] and after["other.py"] == before["other.py"]
+
+
+def test_imports_are_those_that_the_parser_finds(repository, tmp_path):
+    # The workflow reads them from the text, since to parse it takes a third of a dry run.
+    source = (
+        "import a, b.c as d\nfrom e import (\n    f,  # first\n    g as h,\n)\n"
+        "if 1:\n    from i import j\n"
+    )
+    (tmp_path / "x.py").write_text(source)
+    for path in [tmp_path / "x.py", *sorted(repository.rglob("src/**/*.py"))]:
+        text = path.read_text(encoding="utf-8")
+        wanted = set()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                wanted |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert not node.level, f"{path}: a relative import is not followed"
+                wanted |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        assert wanted <= set(imported_names(text)), path

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
@@ -53,6 +54,20 @@ def test_files_have_the_same_bytes_in_another_process(tmp_path):
     save_figure(bar_panels(BARS, panel="panel", group="group", series="by"), tmp_path / "c" / "f")
     assert hashes(tmp_path / "c") == hashes(tmp_path / "a")
     assert set(hashes(tmp_path / "a")) == {"f.svg", "f.pdf", "f.png"}
+
+
+def test_names_of_the_data_are_no_formulas_and_no_markup(tmp_path):
+    names = {r"$\frac$": "a $x$ b", "<script>alert(1)</script>": "]]> & \x00\x1b\uffff"}
+    frame = pd.DataFrame(
+        [(p, g, 1.0) for p in names for g in names.values()], columns=["panel", "group", "value"]
+    )
+    svg, *_ = save_figure(bar_panels(frame, panel="panel", group="group"), tmp_path / "f")
+    tree = ElementTree.parse(svg)  # of our own making
+    found = {
+        "".join(node.itertext()).strip() for node in tree.iter("{http://www.w3.org/2000/svg}text")
+    }
+    assert {*names, "a $x$ b", "]]> & \ufffd\ufffd\ufffd"} <= found
+    assert not [node for node in tree.iter() if node.tag.endswith("script")]
 
 
 def test_no_dates_and_text_as_text(tmp_path):

@@ -1,3 +1,4 @@
+import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
@@ -165,6 +166,57 @@ def test_tex_with_markers_compiles(frame, tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+HOSTILE = {
+    "commands": r"\input{/etc/passwd}\write18{id}\end{document}",
+    "rows": "a \\\\ b & c",
+    "a star": "* p < .05",
+    "a comment": "50% of all",
+    "ligatures": "--- ``x'' ?` !` <<>>",
+    "script": "<script>alert(1)</script>&lt;b&gt;",
+    "links": "[x](javascript:alert(1)) ![x](http://x/) <http://x/> `code` ~~no~~",
+    "cells": "a | b || c",
+    "letters": "".join(map(chr, [*range(0x180), *range(0x2010, 0x2027)])) + "漢😀\u202e\ufeff",
+}
+
+
+def hostile_texts(folder):
+    """A table that has each of these texts as title, row, column, value and marker."""
+    frame = pd.DataFrame(
+        [(row, column, row + column, row) for row in HOSTILE.values() for column in ("P", "R_$")],
+        columns=["run", "metric", "value", "marker"],
+    )
+    title = " ".join(HOSTILE.values())
+    return write(frame, folder / "t", title=title, layout_rows=["run"], layout_columns=["metric"])
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_tex_of_hostile_texts_compiles_and_shows_them(tmp_path):
+    hostile_texts(tmp_path)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "t.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "passwd" not in done.stdout
+
+
+def test_hostile_texts_stay_in_their_cells(tmp_path):
+    texts = hostile_texts(tmp_path)
+    table = [line for line in texts[".md"].split("\n") if line.startswith("|")]
+    assert len(table) == 2 + len(HOSTILE)
+    cuts = [len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table]
+    assert set(cuts) == {4}
+    for live in ("<script", "](", "<http", "&lt;", "~~no"):
+        assert not re.search(rf"(?<!\\){re.escape(live)}", texts[".md"])
+    tags = {tag for tag, _ in Shape(texts[".html"]).tags}
+    assert tags == {"table", "caption", "thead", "tbody", "tr", "th", "td", "sup"}
+    starts = [line for line in texts[".tex"].splitlines() if line.endswith(r"\\")]
+    assert not [line for line in starts if line.startswith(("*", "["))]
 
 
 def test_same_frame_same_bytes(frame, tmp_path):

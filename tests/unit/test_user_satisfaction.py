@@ -73,7 +73,7 @@ def test_speakers_texts_and_labels_come_out(save):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (LINE.replace("1}", "2}"), "line 2: has '2'; allowed is a 'binary_score' of 0 or 1"),
+        (LINE.replace("1}", "2}"), "line 2: has 2; allowed is a 'binary_score' of 0 or 1"),
         (LINE.replace("1}", "True}"), "allowed is a 'binary_score' of 0 or 1"),
         (LINE.replace("1}", "'1'}"), "allowed is a 'binary_score' of 0 or 1"),
         (LINE.replace("binary_score", "score"), "a dictionary with 'dialogue' and 'binary_score'"),
@@ -81,7 +81,7 @@ def test_speakers_texts_and_labels_come_out(save):
         ("(" * 5000 + "\n", "and without code"),
         ("\n", "line 2: has ''; allowed is a dictionary"),
         ("[1, 2]\n", "line 2: has .* a dictionary with 'dialogue' and 'binary_score'"),
-        (str({"dialogue": 7, "binary_score": 1}) + "\n", "has '7'; allowed is a 'dialogue'"),
+        (str({"dialogue": 7, "binary_score": 1}) + "\n", "has 7; allowed is a 'dialogue'"),
         (LINE.replace("SYSTEM", "BOT"), "allowed is utterances that start with 'USER:'"),
         (LINE.replace("\\nSYSTEM: At noon.", ""), "has no utterance of the system"),
         (LINE.replace("At noon.", "Noon.\\nUSER: So?"), "does not end with an utterance of the"),

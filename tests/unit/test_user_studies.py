@@ -168,7 +168,7 @@ def test_files_without_ratings(tmp_path, content, sentence):
 def test_a_worker_who_rates_a_query_twice_is_named(save):
     twice = pd.concat([transparency(), transparency().iloc[[1]]], ignore_index=True)
     path = save(twice)
-    with pytest.raises(RatingsError, match=r"row 6: worker w1 rates query q2 a second time"):
+    with pytest.raises(RatingsError, match=r"row 6: worker 'w1' rates query 'q2' a second time"):
         read_transparency(path)
 
 

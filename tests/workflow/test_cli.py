@@ -266,7 +266,7 @@ def test_summary_is_the_page_and_one_line(call, built):
     code, out, _ = call(built, "summary")
     lines = out.splitlines()
     assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
-    assert "11 rebuilt and 15 stand-ins; cells: 152 equal, 5 close, 2 misprint" in lines[1]
+    assert "11 rebuilt and 21 stand-ins; cells: 152 equal, 5 close, 2 misprint" in lines[1]
 
 
 def test_check_verdicts(call, built, tmp_path):

@@ -62,7 +62,7 @@ EMBEDDED = {
     "lajewska2025_chC_votes": 1,
     "page": 1,
     "sakai2023_gfrc": 2,
-    "verdicts": 31,
+    "verdicts": 32,
 }
 
 

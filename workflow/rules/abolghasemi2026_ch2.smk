@@ -19,7 +19,7 @@ rule collection_pydocs:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1500,
+        mem_mb=memory(1500),
         runtime=10,
     params:
         seed=SETTINGS.seed,
@@ -46,7 +46,7 @@ rule collection_cacm:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=800,
+        mem_mb=memory(800),
         runtime=10,
     params:
         seed=SETTINGS.seed,
@@ -77,7 +77,7 @@ rule collection_ad_hoc:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         code=code_of("collection_ad_hoc.py"),
@@ -107,7 +107,7 @@ rule train:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=120,
     params:
         pairs=CH2.models.pairs,
@@ -199,7 +199,7 @@ rule abolghasemi2026_ch2_quality:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1500,
+        mem_mb=memory(1500),
         runtime=10,
     params:
         systems=SYSTEMS["embedded"],
@@ -315,7 +315,7 @@ rule abolghasemi2026_ch2_tokenisation:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1500,
+        mem_mb=memory(1500),
         runtime=10,
     params:
         systems=of_tier(TOKENISED),
@@ -363,7 +363,7 @@ rule abolghasemi2026_ch2_interpolation:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1500,
+        mem_mb=memory(1500),
         runtime=10,
     params:
         systems=of_tier(COMBINED),
@@ -416,7 +416,7 @@ rule abolghasemi2026_ch2_oracle:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1500,
+        mem_mb=memory(1500),
         runtime=10,
     params:
         systems=of_tier(COMBINED),
@@ -452,7 +452,7 @@ rule abolghasemi2026_ch2_curves:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1500,
+        mem_mb=memory(1500),
         runtime=10,
     params:
         systems=of_tier(COMBINED),
@@ -500,7 +500,7 @@ FULL = CH2.full
 #: More than any task has.
 ALL_PAIRS = 1_000_000
 #: Rules for a GPU say so: `--resources gpu=1` keeps them from running side by side.
-ON_GPU = {"mem_mb": 24000, "runtime": 2880, "gpu": 1}
+ON_GPU = {"mem_mb": memory(24000), "runtime": 2880, "gpu": 1}
 
 
 rule collection_scidocs:
@@ -517,7 +517,7 @@ rule collection_scidocs:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=10,
     params:
         seed=SETTINGS.seed,
@@ -545,7 +545,7 @@ rule ranked_scidocs:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=memory(2000),
         runtime=10,
     params:
         # A model that was trained on no task ranks all.
@@ -696,7 +696,7 @@ use rule rerank as rerank_scidocs with:
         system=r"(tilde|tildev2|tildev2-expanded-\d+)\.[a-z-]+",
         trained_on="[a-z-]+",
     resources:
-        mem_mb=6000,
+        mem_mb=memory(6000),
         runtime=20,
     message:
         "Re-ranking SciDocs ({wildcards.system}, {wildcards.trained_on})"

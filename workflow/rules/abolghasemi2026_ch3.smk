@@ -2,8 +2,6 @@
 # Ratings and split, released test sets -> labelled samples and tables; estimators trained on them.
 
 SATISFACTION = SETTINGS.user_satisfaction
-#: Setup of Table 3.6 that the thesis does not have.
-AUGMENTED = "with counterfactuals"
 
 
 # What estimators are trained and tested on: parts train, valid, main and cf (MultiWOZ alone).
@@ -20,7 +18,7 @@ rule abolghasemi2026_ch3_samples:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=900,
+        mem_mb=memory(900),
         runtime=5,
     params:
         code=code_of("abolghasemi2026_ch3_samples.py"),
@@ -47,7 +45,7 @@ rule abolghasemi2026_ch3_ratings:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "abolghasemi2026/table_3_1"),
@@ -72,7 +70,7 @@ rule abolghasemi2026_ch3_split:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=900,
+        mem_mb=memory(900),
         runtime=5,
     params:
         face=face_of("released", "abolghasemi2026/table_3_2"),
@@ -100,7 +98,7 @@ rule abolghasemi2026_ch3_test_sets:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "abolghasemi2026/table_3_5"),
@@ -129,7 +127,7 @@ rule abolghasemi2026_ch3_generate:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=2500,
+        mem_mb=memory(2500),
         runtime=90,
     params:
         **GENERATION,
@@ -159,7 +157,7 @@ rule abolghasemi2026_ch3_generate_planted:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=2500,
+        mem_mb=memory(2500),
         runtime=60,
     params:
         **GENERATION,
@@ -196,7 +194,7 @@ rule abolghasemi2026_ch3_success:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=800,
+        mem_mb=memory(800),
         runtime=10,
     params:
         **GENERATION,
@@ -209,7 +207,7 @@ rule abolghasemi2026_ch3_success:
         "../scripts/abolghasemi2026_ch3_success.py"
 
 
-# The stand-in of Table 3.4, on planted dialogues.
+# The stand-ins of Tables 3.4 and 3.5, on planted dialogues.
 rule abolghasemi2026_ch3_planted_success:
     input:
         samples="work/satisfaction/embedded/samples.parquet",
@@ -220,6 +218,7 @@ rule abolghasemi2026_ch3_planted_success:
         **table_files("embedded", "abolghasemi2026/table_3_4"),
         **beside("embedded", "abolghasemi2026/table_3_4", "generators"),
         **beside("embedded", "abolghasemi2026/table_3_4", "answers"),
+        **further(table_files, "embedded", "abolghasemi2026/table_3_5"),
     log:
         "logs/abolghasemi2026/table_3_4_embedded.log",
     benchmark:
@@ -227,15 +226,16 @@ rule abolghasemi2026_ch3_planted_success:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=800,
+        mem_mb=memory(800),
         runtime=10,
     params:
         **GENERATION,
         folds=SETTINGS.counterfactuals.folds,
         face=face_of("embedded", "abolghasemi2026/table_3_4"),
+        table_3_5_face=face_of("embedded", "abolghasemi2026/table_3_5"),
         code=code_of("abolghasemi2026_ch3_planted_success.py"),
     message:
-        "Success of generating counterfactuals of planted dialogues"
+        "Success of generating counterfactuals of planted dialogues (Tables 3.4 and 3.5)"
     script:
         "../scripts/abolghasemi2026_ch3_planted_success.py"
 
@@ -251,7 +251,7 @@ rule abolghasemi2026_ch3_planted:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         sizes=SATISFACTION.planted.model_dump(),
@@ -274,12 +274,13 @@ rule abolghasemi2026_ch3_train:
         "logs/satisfaction/{tier}/{kind}.log",
     wildcard_constraints:
         kind="bert|asap",
+        tier="embedded|released|full",
     cache: True
     conda:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=60,
     params:
         training=satisfaction_training,
@@ -288,8 +289,8 @@ rule abolghasemi2026_ch3_train:
         frozen=lambda wildcards: getattr(
             satisfaction_settings(wildcards), "frozen", False
         ),
-        setups=up_sampling_setups(),
-        augmented=AUGMENTED,
+        setups=satisfaction_setups(),
+        model=satisfaction_model,
         seeds=SATISFACTION.seeds,
         seed=SETTINGS.seed,
         code=code_of("abolghasemi2026_ch3_train.py"),
@@ -316,7 +317,7 @@ rule abolghasemi2026_ch3_few_shot:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=2500,
+        mem_mb=memory(2500),
         runtime=60,
     params:
         **SATISFACTION.few_shot.model_dump(),
@@ -332,18 +333,18 @@ rule abolghasemi2026_ch3_few_shot:
 # Tables 3.6 and 3.7, Figures 3.4 and 3.5: all from the same answers, in seconds.
 rule abolghasemi2026_ch3_estimators:
     input:
-        trained=[
-            f"work/satisfaction/{{tier}}/{kind}.parquet" for kind in ("bert", "asap")
-        ],
+        trained=satisfaction_answers,
         few_shot=lambda wildcards: (
-            []
-            if wildcards.tier == "embedded"
-            else "work/satisfaction/released/few_shot.parquet"
+            ["work/satisfaction/released/few_shot.parquet"]
+            if wildcards.tier == "released"
+            else []
         ),
     output:
         **table_files("{tier}", "abolghasemi2026/table_3_6"),
         **beside("{tier}", "abolghasemi2026/table_3_6", "spread"),
         **beside("{tier}", "abolghasemi2026/table_3_6", "counts"),
+        **beside("{tier}", "abolghasemi2026/table_3_6", "robustness"),
+        **beside("{tier}", "abolghasemi2026/table_3_6", "apologies"),
         **further(table_files, "{tier}", "abolghasemi2026/table_3_7"),
         **further(figure_files, "{tier}", "abolghasemi2026/figure_3_4"),
         **further(figure_files, "{tier}", "abolghasemi2026/figure_3_5"),
@@ -352,15 +353,18 @@ rule abolghasemi2026_ch3_estimators:
     benchmark:
         "benchmarks/abolghasemi2026/{tier}/table_3_6.tsv"
     wildcard_constraints:
-        tier="embedded|released",
+        tier="embedded|released|full",
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=900,
+        mem_mb=memory(900),
         runtime=10,
     params:
         orders=SATISFACTION.orders,
+        draws=SATISFACTION.draws,
         augmented=AUGMENTED,
+        control=CONTROL,
+        printed_rows=lambda wildcards: wildcards.tier == "full",
         seed=SETTINGS.seed,
         face=face_of("{tier}", "abolghasemi2026/table_3_6"),
         table_3_7_face=face_of("{tier}", "abolghasemi2026/table_3_7"),

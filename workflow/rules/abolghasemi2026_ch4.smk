@@ -4,8 +4,9 @@
 from everycell.collections.cast_passages import FILES as CAST_FILES
 from everycell.collections.grepbias import DOCUMENTS as GREPBIAS_DOCUMENTS
 from everycell.collections.grepbias import QUERIES as GREPBIAS_QUERIES
-from everycell.collections.planted_bias import SYSTEMS as PLANTED
-from everycell.metrics.term_fairness import TAU
+
+# TAU is that of the measures, whose module brings scipy.stats: a second more for each start.
+from everycell.collections.planted_bias import SYSTEMS as PLANTED, TAU
 
 FAIRNESS = SETTINGS.term_fairness
 #: Terms of the groups that the NFaiRR authors released.
@@ -26,7 +27,7 @@ rule collection_planted:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         sizes=FAIRNESS.planted.model_dump(),
@@ -55,7 +56,7 @@ rule count_terms:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=10,
     params:
         code=code_of("count_terms.py"),
@@ -80,7 +81,7 @@ rule abolghasemi2026_ch4_example:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         # That of the NFaiRR authors' code, and the one with which both lists get the printed 0.
@@ -125,7 +126,7 @@ rule abolghasemi2026_ch4_depth:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=memory(1000),
         runtime=5,
     params:
         # Query set, collection, run, and name in the figure.
@@ -179,7 +180,7 @@ rule collection_cast:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         setting=FAIRNESS.cast_setting,
@@ -211,7 +212,7 @@ rule collection_grepbias:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         wording=lambda wildcards: wildcards.wording or None,
@@ -247,7 +248,7 @@ rule collection_swapped:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=10,
     params:
         code=code_of("collection_swapped.py"),
@@ -285,7 +286,7 @@ rule score_with_feedback:
     conda:
         "../../envs/lucene.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=memory(2000),
         runtime=20,
     params:
         bm25=FAIRNESS.bm25.model_dump(),
@@ -351,7 +352,7 @@ rule rerank_cross_fitted:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=60,
     params:
         cross_fitted=is_cast,
@@ -466,7 +467,7 @@ rule abolghasemi2026_ch4_fairness:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=memory(4000),
         runtime=20,
     params:
         systems=of_tier(RANKERS),
@@ -534,7 +535,7 @@ rule abolghasemi2026_ch4_overlap:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=memory(4000),
         runtime=20,
     params:
         systems=of_tier(OVERLAP_ROWS),
@@ -608,7 +609,7 @@ use rule abolghasemi2026_ch4_depth as abolghasemi2026_ch4_depth_full with:
     benchmark:
         "benchmarks/abolghasemi2026/full_figure_4_2.tsv"
     resources:
-        mem_mb=8000,
+        mem_mb=memory(8000),
         runtime=30,
     params:
         systems=depth_systems("full"),

@@ -36,7 +36,7 @@ rule abolghasemi2026_ch5_derived:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         inputs=ATTRIBUTION_TABLES,
@@ -73,7 +73,7 @@ rule abolghasemi2026_ch5_planted:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=900,
+        mem_mb=memory(900),
         runtime=10,
     params:
         task="known-item",

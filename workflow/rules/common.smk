@@ -1,5 +1,6 @@
 # Functions that the rules share.
 import os
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,8 +39,19 @@ config["cache"] = SETTINGS.cache
 def code_of(script):
     """Hash of the code that a script runs, so that a change of any of it runs it again.
 
-    The version is part of it: `everycell verify` trusts no result of another version.
+    The version is part of it: `everycell verify` trusts no result of another version. Only the
+    scripts of jobs that are looked at are hashed: each job of a cluster reads all rules again.
     """
+
+    def code(wildcards):
+        return hash_of_code(script)
+
+    return code
+
+
+@cache
+def hash_of_code(script):
+    """Hash of a script and of all that it imports here."""
     root = Path(workflow.basedir)
     roots = [root / "src", root / "workflow" / "scripts"]
     return code_sha256(imported_files(roots[1] / script, roots), root)
@@ -66,6 +78,23 @@ def face_of(tier, name):
         return look
 
     return face
+
+
+#: MB that Snakemake itself takes in a job of a cluster, where it runs twice around the script.
+AROUND_A_JOB = 500
+
+
+def memory(megabytes):
+    """Memory of a rule whose script takes so many megabytes; each retry gets as much again.
+
+    What was measured on one machine may be short on another one, and a cluster kills a job that
+    takes more than it asked for.
+    """
+
+    def for_attempt(wildcards, attempt):
+        return (megabytes + AROUND_A_JOB) * attempt
+
+    return for_attempt
 
 
 def resource(key):
@@ -156,14 +185,49 @@ def satisfaction_samples(wildcards):
 
 
 def satisfaction_settings(wildcards):
-    """Settings of the wildcard's kind of satisfaction estimator."""
-    return getattr(SETTINGS.user_satisfaction, wildcards.kind)
+    """Settings of the wildcard's kind of satisfaction estimator, in its tier."""
+    settings = SETTINGS.user_satisfaction
+    return getattr(
+        settings.full if wildcards.tier == "full" else settings, wildcards.kind
+    )
 
 
 def satisfaction_encoder(wildcards):
-    """Files of what an estimator starts from: BERT-tiny, or MiniLM where it stays as it is."""
+    """Files of what an estimator starts from; none for a name on the hub.
+
+    Without a GPU these are BERT-tiny, or MiniLM where it stays as it is.
+    """
+    if wildcards.tier == "full":
+        return full_satisfaction_files()
     frozen = getattr(satisfaction_settings(wildcards), "frozen", False)
     return files_of_encoder("minilm" if frozen else "splade-tiny")
+
+
+def full_satisfaction_files():
+    """Files of the full tier's encoder where a folder is named; none for a name on the hub."""
+    folder = Path(SETTINGS.user_satisfaction.full.model)
+    if not folder.is_dir():
+        return []
+    return encoder_files_in(folder, "user_satisfaction.full.model")
+
+
+def satisfaction_model(wildcards):
+    """The model of the full tier, by its name on the hub."""
+    full = SETTINGS.user_satisfaction.full
+    return {
+        "source": full.model,
+        "revision": full.revision,
+        "network": SETTINGS.network,
+    }
+
+
+def satisfaction_answers(wildcards):
+    """What trained estimators said of all samples."""
+    # Looked at here, since Snakemake takes an error in a rule further up for a reason to try another.
+    if wildcards.tier == "full":
+        full_satisfaction_files()
+    kinds = ("bert", "asap")
+    return [f"work/satisfaction/{wildcards.tier}/{kind}.parquet" for kind in kinds]
 
 
 def satisfaction_training(wildcards):
@@ -183,12 +247,26 @@ def satisfaction_sizes(wildcards):
     return {name: value for name, value in chosen.items() if name not in other}
 
 
-def up_sampling_setups():
-    """Setups of Table 3.6 by name, with how often a dissatisfied sample stands."""
-    return {
-        "w/o up-sampling" if factor == 1 else f"up-sampling x{factor}": factor
-        for factor in SETTINGS.user_satisfaction.upsampling
+#: Setups that the thesis does not have: it hopes for the first; the second is a control.
+AUGMENTED, CONTROL = "with counterfactuals", "without apologies"
+
+
+def satisfaction_setups():
+    """Setups of Table 3.6 by name, and two more: how often a dissatisfied sample stands, and so on.
+
+    The control is one of the thesis' setups, but for the apologies in what it learns from.
+    """
+    factors = SETTINGS.user_satisfaction.upsampling
+    plain = {"counterfactuals": False, "without_apologies": False}
+    setups = {
+        "w/o up-sampling" if factor == 1 else f"up-sampling x{factor}": plain
+        | {"factor": factor}
+        for factor in factors
     }
+    setups[AUGMENTED] = plain | {"factor": 1, "counterfactuals": True}
+    middle = list(setups)[len(factors) // 2]
+    setups[f"{middle}, {CONTROL}"] = setups[middle] | {"without_apologies": True}
+    return setups
 
 
 def vocabulary_of(wildcards):
@@ -602,7 +680,7 @@ def ad_hoc_runs(wildcards):
     ]
 
 
-#: What a swap of genders goes by. As an input of rules, since their hash of the code is of Python.
+#: What a swap of genders goes by. As an input of rules, so that their receipts name it.
 GENDER_PAIRS = "src/everycell/text/gender_pairs.yaml"
 
 
@@ -758,10 +836,19 @@ def here(**selection):
     return runnable("embedded", **selection) + runnable("released", **selection)
 
 
+def below(folder, *suffixes):
+    """Files below a folder whose names end so; all, where no ending is given."""
+    paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    return [
+        str(path)
+        for path in paths
+        if path.name.endswith(suffixes or "") and "__pycache__" not in path.parts
+    ]
+
+
 def published():
     """Every card and every file of printed cells."""
-    paths = sorted(Path("published").rglob("*"))
-    return [str(path) for path in paths if path.suffix in (".csv", ".yaml")]
+    return below("published", ".csv", ".yaml")
 
 
 def printed_cells(wildcards):

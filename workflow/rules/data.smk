@@ -50,7 +50,7 @@ rule fetch:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=300,
+        mem_mb=memory(300),
         runtime=15,
     message:
         "Fetching {wildcards.set}/{wildcards.file}"
@@ -83,7 +83,7 @@ for batch, files in FETCHED_TOGETHER.items():
         conda:
             f"../../envs/{'torch' if batch in WEIGHTS else 'base'}.yaml"
         resources:
-            mem_mb=300,
+            mem_mb=memory(300),
             runtime=15,
         message:
             f"Fetching {batch}"

@@ -101,7 +101,7 @@ rule lajewska2025_ch3_table:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         systems=lambda wildcards: list(CAST_SYSTEMS[wildcards.number]),
@@ -163,7 +163,7 @@ rule lajewska2025_ch3_distances:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         alpha=0.05,  # L798
@@ -198,7 +198,7 @@ rule lajewska2025_ch3_significance:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         alpha=0.05,  # L798
@@ -223,7 +223,7 @@ rule lajewska2025_ch3_changes:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         systems=list(CAST_SYSTEMS["3"]),
@@ -327,7 +327,7 @@ rule cast_queries:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         released=[name for name in CAST_TURNS if name != "topics"],
@@ -360,7 +360,7 @@ rule cast_rewrite:
     conda:
         "../../envs/torch.yaml"
     resources:
-        mem_mb=6000,
+        mem_mb=memory(6000),
         runtime=240,
     params:
         source=rewriter_source,
@@ -393,7 +393,7 @@ rule cast_search_lexically:
     conda:
         "../../envs/lucene.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=memory(2000),
         runtime=20,
     params:
         runs=CAST_LEXICAL,
@@ -432,7 +432,7 @@ rule cast_search_encoded:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=30,
     params:
         runs=CAST_ENCODED,
@@ -464,7 +464,7 @@ rule cast_rerank:
         "../../envs/base.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=memory(2000),
         runtime=20,
     params:
         fused=CAST_FUSED,
@@ -579,7 +579,7 @@ rule lajewska2025_ch3_pipeline:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=800,
+        mem_mb=memory(800),
         runtime=5,
     params:
         measures={

@@ -23,7 +23,7 @@ rule lajewska2025_ch4_anova:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         scale="culpepper",
@@ -58,7 +58,7 @@ rule lajewska2025_ch4_sizes:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         pairs_per_hit=10,  # section 4.2
@@ -88,7 +88,7 @@ rule lajewska2025_ch4_queries:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         face=face_of("released", "lajewska2025/table_4_{number}"),
@@ -113,7 +113,7 @@ rule lajewska2025_ch4_correlations:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "lajewska2025/table_4_11"),
@@ -146,7 +146,7 @@ rule lajewska2025_ch4_text:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         pairs_per_hit=10,
@@ -174,7 +174,7 @@ rule lajewska2025_ch4_comments:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         face=face_of("released", "lajewska2025/text_4_4_4"),
@@ -199,7 +199,7 @@ rule lajewska2025_chA_demographics:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         pairs_per_hit=10,
@@ -225,7 +225,7 @@ rule lajewska2025_ch4_ratings_by_query:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         code=code_of("lajewska2025_ch4_ratings_by_query.py"),
@@ -248,7 +248,7 @@ rule lajewska2025_chA_expert_scores:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         # Reach of the whiskers in interquartile ranges, as the authors' code sets it.
@@ -272,7 +272,7 @@ rule lajewska2025_ch4_simulation:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=memory(1000),
         runtime=5,
     params:
         **SETTINGS.user_studies.simulation.model_dump(),

@@ -26,7 +26,7 @@ rule lajewska2025_ch5_tasks:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         # What MTurk adds to a reward: 20 percent, and 5 more for its master workers.
@@ -59,7 +59,7 @@ rule lajewska2025_ch5_agreement:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "lajewska2025/table_5_2"),
@@ -92,7 +92,7 @@ rule lajewska2025_ch5_similarity:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "lajewska2025/table_5_3"),
@@ -117,7 +117,7 @@ rule lajewska2025_ch5_lengths:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "lajewska2025/table_5_4"),
@@ -148,7 +148,7 @@ rule lajewska2025_ch5_text:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "lajewska2025/text_5_4"),
@@ -176,7 +176,7 @@ rule lajewska2025_ch5_labels:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "lajewska2025/table_5_5"),
@@ -204,7 +204,7 @@ rule answerability_train:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=720,
     params:
         settings=classifier_settings,
@@ -232,7 +232,7 @@ rule answerability_score:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=memory(2000),
         runtime=60,
     params:
         length=lambda wildcards: classifier_settings(wildcards)["length"],
@@ -256,7 +256,7 @@ rule answerability_frozen:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=20,
     params:
         **SETTINGS.answerability.frozen.model_dump(),
@@ -291,7 +291,7 @@ rule lajewska2025_ch5_accuracy:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=800,
+        mem_mb=memory(800),
         runtime=5,
     params:
         # Section 5.7.
@@ -346,7 +346,7 @@ rule lajewska2025_chB_data_sets:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         face=face_of("released", "lajewska2025/table_B_1"),
@@ -372,7 +372,7 @@ rule lajewska2025_chB_sample:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         # The print gives the second id twice; its third passage is the one that starts as printed.

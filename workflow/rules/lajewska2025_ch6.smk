@@ -20,7 +20,7 @@ rule lajewska2025_ch6_judges:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=memory(1000),
         runtime=5,
     params:
         seed=SETTINGS.seed,
@@ -47,7 +47,7 @@ rule lajewska2025_ch6_parts:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=memory(1000),
         runtime=5,
     params:
         face=face_of("released", "lajewska2025/table_6_8"),

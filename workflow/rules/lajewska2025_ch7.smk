@@ -20,7 +20,7 @@ rule lajewska2025_ch7_anova:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         scale="culpepper_zero",
@@ -45,7 +45,7 @@ rule lajewska2025_ch7_means:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         code=code_of("lajewska2025_ch7_means.py"),
@@ -71,7 +71,7 @@ rule lajewska2025_ch7_text:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         alpha=SETTINGS.user_studies.alpha,
@@ -96,7 +96,7 @@ rule lajewska2025_ch7_simulation:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1500,
+        mem_mb=memory(1500),
         runtime=5,
     params:
         **SETTINGS.user_studies.simulation.model_dump(),

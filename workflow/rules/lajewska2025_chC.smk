@@ -15,7 +15,7 @@ rule lajewska2025_chC_votes:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=600,
+        mem_mb=memory(600),
         runtime=5,
     params:
         scale="culpepper_zero",

@@ -17,7 +17,7 @@ rule convert_gguf:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=20,
     params:
         code=code_of("convert_gguf.py"),

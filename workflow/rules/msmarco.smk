@@ -19,7 +19,7 @@ rule msmarco_queries:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=memory(500),
         runtime=5,
     params:
         sets=list(QUERY_SETS),
@@ -43,7 +43,7 @@ rule msmarco_counts:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=memory(1000),
         runtime=60,
     params:
         passages=MSMARCO.passages,
@@ -70,7 +70,7 @@ rule msmarco_encode_queries:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=30,
     params:
         kind=lambda wildcards: MSMARCO_INDEXES[wildcards.ranker][1],
@@ -159,7 +159,7 @@ rule msmarco_swapped_index:
         "../../envs/lucene.yaml"
     threads: 4
     resources:
-        mem_mb=6000,
+        mem_mb=memory(6000),
         runtime=240,
     params:
         passages=MSMARCO.passages,
@@ -181,7 +181,7 @@ use rule msmarco_search as msmarco_swapped_search with:
     benchmark:
         "benchmarks/retrieval/msmarcoswapped/search_bm25.tsv"
     resources:
-        mem_mb=8000,
+        mem_mb=memory(8000),
         runtime=120,
     params:
         kind="text",

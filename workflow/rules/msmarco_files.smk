@@ -91,9 +91,10 @@ def msmarco_encoded(wildcards):
     return f"work/msmarco/encoded/{wildcards.ranker}.jsonl"
 
 
-def msmarco_search_memory(wildcards):
+def msmarco_search_memory(wildcards, attempt):
     """MB for a search: faiss reads a flat index of 8.8 million vectors as a whole."""
-    return 40000 if MSMARCO_INDEXES[wildcards.ranker][0] == "vectors" else 8000
+    vectors = MSMARCO_INDEXES[wildcards.ranker][0] == "vectors"
+    return memory(40000 if vectors else 8000)(wildcards, attempt)
 
 
 def msmarco_candidates(where):

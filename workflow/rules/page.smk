@@ -2,13 +2,15 @@ localrules:
     page,
 
 
-# One static page with every artefact, its verdicts, and what does not stand.
+# One static page with every artefact, its verdicts, and what does not stand; and the jobs behind
+# all results.
 rule page:
     input:
         verdicts=requested_verdicts,
         published=published(),
     output:
         page=ensure("results/index.html", non_empty=True),
+        lineage=ensure("results/lineage.json", non_empty=True),
     log:
         "logs/page.log",
     benchmark:
@@ -16,7 +18,7 @@ rule page:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=memory(500),
         runtime=5,
     params:
         code=code_of("page.py"),

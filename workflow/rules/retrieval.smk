@@ -23,7 +23,7 @@ rule tokenise:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=800,
+        mem_mb=memory(800),
         runtime=10,
     params:
         name=tokenisation_of,
@@ -47,7 +47,7 @@ rule index:
         "../../envs/lucene.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=memory(2000),
         runtime=20,
     params:
         term_vectors=False,
@@ -74,7 +74,7 @@ rule score_lexically:
     conda:
         "../../envs/lucene.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=memory(2000),
         runtime=20,
     params:
         bm25=SETTINGS.query_by_example.bm25.model_dump(),
@@ -133,7 +133,7 @@ rule tune_bm25:
     conda:
         "../../envs/lucene.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=memory(2000),
         runtime=20,
     params:
         grid=SETTINGS.query_by_example.tuning,
@@ -164,7 +164,7 @@ rule encode:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=60,
     params:
         kind=lambda wildcards: wildcards.kind,
@@ -221,7 +221,7 @@ rule rerank:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=memory(2000),
         runtime=20,
     params:
         code=code_of("rerank.py"),
@@ -250,7 +250,7 @@ rule rerank_pairs:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=memory(3000),
         runtime=60,
     params:
         setting=setting_of,

@@ -18,7 +18,7 @@ rule sakai2023_gfrc:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         # 5 minutes of reading at 250 words a minute.

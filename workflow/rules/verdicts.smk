@@ -17,7 +17,7 @@ rule verdicts:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         code=code_of("verdicts.py"),
@@ -40,7 +40,7 @@ rule errata:
     conda:
         "../../envs/base.yaml"
     resources:
-        mem_mb=400,
+        mem_mb=memory(400),
         runtime=5,
     params:
         code=code_of("errata.py"),

@@ -5,8 +5,10 @@ from job import Job
 
 from everycell.dialogue.estimators import (
     ESTIMATOR,
+    TEST_SETS,
     chosen_setups,
     confusions,
+    f1_gain,
     growing_share,
     measured,
     overlap,
@@ -18,6 +20,16 @@ ROWS = ["test_data", "model", "setup", "benchmark"]
 LABELS = {"benchmark": "dataset", "metric": "metric"}
 #: End of the name of a model that was trained with counterfactuals, where setups are not shown.
 WITH = " + counterfactuals"
+#: Rows of the print that are trained here. Where a tier gives verdicts on cells, its tables have no
+#: other ones; `counts` and `spread` beside Table 3.6 have all.
+PRINTED = {
+    "model": ("BERT", "ASAP"),
+    "setup": ("w/o up-sampling", "up-sampling x10", "up-sampling x20"),
+}
+#: Columns of the two tables beside that are about robustness.
+GAINS = ("gain in F1", "low", "high")
+CUES = ("Acc", "F1", "recall of dissatisfaction")
+BASELINES = ("Majority", "TF-IDF")
 #: Measures of the two figures, with what their axes say.
 FIGURES = {
     "figure_3_4": {"Acc": "Accuracy", "F1": "Macro F1"},
@@ -26,8 +38,11 @@ FIGURES = {
 
 
 def draw(points: pd.DataFrame, titles: dict[str, str]):
-    """Lines of all estimators but the majority's, a panel for each measure and benchmark."""
-    points = points[points["model"] != "Majority"]
+    """Lines of all estimators but the two baselines, a panel for each measure and benchmark.
+
+    With all of them there would be more lines than colours.
+    """
+    points = points[~points["model"].str.startswith(BASELINES)]
     several = points["benchmark"].nunique() > 1
     panels = points["metric"].map(titles)
     if several:
@@ -50,11 +65,49 @@ def draw(points: pd.DataFrame, titles: dict[str, str]):
     )
 
 
+def gains(answers: pd.DataFrame, settings) -> pd.DataFrame:
+    """Macro F1 of the setup with counterfactuals, less that of each other one."""
+    rows = []
+    for (benchmark, model), found in answers.groupby(["benchmark", "model"], sort=False):
+        setups = dict(list(found.groupby("setup", sort=False)))
+        with_others = setups.pop(settings.augmented, None)
+        if with_others is None:
+            continue
+        for name, other in setups.items():
+            if name.endswith(settings.control):
+                continue
+            for test_data, parts in TEST_SETS.items():
+                both = (each[each["part"].isin(parts)] for each in (with_others, other))
+                values = f1_gain(*both, draws=settings.draws, seed=job.seed)
+                rows.append((test_data, model, name, benchmark, *values))
+    columns = ["test_data", "model", "instead_of", "benchmark"]
+    table = pd.DataFrame(rows, columns=[*columns, *GAINS])
+    return table.melt(id_vars=columns, var_name="metric")
+
+
+def cue(answers: pd.DataFrame, settings) -> pd.DataFrame:
+    """Original test set with and without apologies, and the counterfactual one, which has none."""
+    sets = {"Main": "main", "Main without apologies": "plain", "CF": "cf"}
+    columns = ["test_data", "model", "setup", "benchmark"]
+    tested = answers.groupby(ESTIMATOR)["part"].transform(lambda parts: "plain" in set(parts))
+    found = []
+    for name, part in sets.items():
+        rows = answers[tested & (answers["part"] == part)]
+        counts = confusions(rows.assign(part="main")).assign(test_data=name)
+        right, wrong = counts["dissatisfied_right"], counts["dissatisfied_wrong"]
+        recall = counts.assign(metric=CUES[-1], value=100 * right / (right + wrong))
+        found += [measured(counts), recall[[*columns, "seed", "metric", "value"]]]
+    table = pd.concat(found)
+    table = table[table["metric"].isin(CUES)]
+    return table.groupby([*columns, "metric"], sort=False)["value"].mean().reset_index()
+
+
 with Job(snakemake) as job:
     settings = snakemake.params
     said = pd.concat([pd.read_parquet(path) for path in snakemake.input.trained])
     said["predicted"] = said["probability"] <= 0.5
-    valid = said[(said["part"] == "valid") & (said["setup"] != settings.augmented)]
+    ours = (said["setup"] == settings.augmented) | said["setup"].str.endswith(settings.control)
+    valid = said[(said["part"] == "valid") & ~ours]
     answers = said[said["part"] != "valid"]
     setups = chosen_setups(valid)
     few = pd.read_parquet(snakemake.input.few_shot) if snakemake.input.few_shot else said[:0]
@@ -64,7 +117,10 @@ with Job(snakemake) as job:
     # Table 3.6, and beside it how far trainings differ and what they answered.
     counts = confusions(answers)
     table = measured(counts)
-    values = table.groupby([*ROWS, "metric"], sort=False)["value"]
+    shown = table
+    if settings.printed_rows:
+        shown = table[table["model"].isin(PRINTED["model"]) & table["setup"].isin(PRINTED["setup"])]
+    values = shown.groupby([*ROWS, "metric"], sort=False)["value"]
     job.write_table(values.mean().reset_index().rename(columns=LABELS))
     f1 = table[table["metric"] == "F1"].groupby(ROWS, sort=False)["value"]
     spread = pd.DataFrame(
@@ -90,6 +146,10 @@ with Job(snakemake) as job:
         dict.fromkeys(fields.values(), 0),
     )
 
+    # What training with counterfactuals gains, and what the cue of apologies does.
+    job.write_beside(gains(answers, settings), "robustness", dict.fromkeys(GAINS, 2))
+    job.write_beside(cue(answers, settings), "apologies", dict.fromkeys(CUES, 2))
+
     # The rest takes the setup of each model that did best on the validation samples, and as models
     # of their own those that were trained with counterfactuals.
     best = pd.Series([(*names, setup) for names, setup in setups.items()])
@@ -100,7 +160,11 @@ with Job(snakemake) as job:
     pairs = chosen.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))
     shown = chosen[pairs].groupby(ESTIMATOR, sort=False)
 
-    similarity = [(model, benchmark, "JSI", overlap(rows)) for (benchmark, model, _), rows in shown]
+    similarity = [
+        (model, benchmark, "JSI", overlap(rows))
+        for (benchmark, model, _), rows in shown
+        if model in PRINTED["model"] or not settings.printed_rows
+    ]
     columns = ["row", "dataset", "metric", "value"]
     found = pd.DataFrame(similarity, columns=columns).dropna(subset="value")
     job.write_table(found, artefact="table_3_7")

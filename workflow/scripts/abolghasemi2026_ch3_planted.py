@@ -4,7 +4,7 @@ import pandas as pd
 from job import Job
 
 from everycell.collections.planted_dialogues import plant_dialogues
-from everycell.collections.user_satisfaction import samples_frame
+from everycell.collections.user_satisfaction import samples_frame, without_apologies
 from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
 
 with Job(snakemake) as job:
@@ -29,4 +29,6 @@ with Job(snakemake) as job:
                 counterfactual(rewrite_by_rule(each, seed=job.seed)) for each in planted.samples
             ]
             frames.append(samples_frame(made).assign(part="cf"))
+            plain = [without_apologies(each) for each in planted.samples]
+            frames.append(samples_frame(plain).assign(part="plain"))
     job.write_frame(pd.concat(frames, ignore_index=True), "samples")

@@ -1,4 +1,4 @@
-"""Table 3.4 on planted dialogues: how often a stand-in judge sees the label flipped."""
+"""Tables 3.4 and 3.5 on planted dialogues: what a stand-in judge sees flipped, and the sets."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from job import Job
 
 from everycell.collections.user_satisfaction import frame_samples
 from everycell.dialogue.annotation import success
-from everycell.dialogue.counterfactuals import count_faults, frame_rewritings
+from everycell.dialogue.counterfactuals import count_faults, frame_rewritings, rewrite_by_rule
 from everycell.dialogue.judging import (
     compare_generators,
     exchanged,
@@ -18,6 +18,22 @@ from everycell.dialogue.judging import (
 )
 
 DECIMALS = {"generated": 0, "usable": 0, "flipped": 0, "CSS": 1, "low": 1, "high": 1}
+
+
+def sizes(samples, judge, seed):
+    """Rows of Table 3.5: all samples, and those rewritten by rules that the judge sees flipped."""
+    made = judged([rewrite_by_rule(sample, seed=seed) for sample in samples], judge, dialogue)
+    sets = {
+        "Main": [sample.satisfied for sample in samples],
+        "CF": made.loc[made["satisfied"] == made["intended"], "satisfied"],
+    }
+    rows = []
+    for collection, labels in sets.items():
+        happy = int(sum(labels))
+        counts = {"Satisfaction": happy, "Dissatisfaction": len(labels) - happy}
+        for row, count in (*counts.items(), ("Total", len(labels))):
+            rows.append((row, "planted", collection, "count", count))
+    return pd.DataFrame(rows, columns=["row", "dataset", "collection", "metric", "value"])
 
 
 def dialogue(sample):
@@ -52,3 +68,4 @@ with Job(snakemake) as job:
     job.write_table(table)
     job.write_beside(compare_generators(labels), "generators", DECIMALS)
     job.write_beside(count_faults(generated), "answers", {"count": 0})
+    job.write_table(sizes(samples, judge, job.seed), artefact="table_3_5")

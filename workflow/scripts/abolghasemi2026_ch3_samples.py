@@ -14,6 +14,7 @@ from everycell.collections.user_satisfaction import (
     read_split,
     samples_frame,
     split_samples,
+    without_apologies,
 )
 
 with Job(snakemake) as job:
@@ -29,6 +30,10 @@ with Job(snakemake) as job:
         )
         parts = {"train": split.train, "valid": split.valid, "main": split.test}
         if benchmark == CAUSE_BENCHMARK:
-            parts |= {"main": released, "cf": counterfactuals(released, generated)}
+            parts |= {
+                "main": released,
+                "cf": counterfactuals(released, generated),
+                "plain": [without_apologies(sample) for sample in released],
+            }
         frames += [samples_frame(samples).assign(part=part) for part, samples in parts.items()]
     job.write_frame(pd.concat(frames, ignore_index=True), "samples")

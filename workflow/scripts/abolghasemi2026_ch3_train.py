@@ -12,9 +12,9 @@ from pathlib import Path
 import pandas as pd
 from job import Job
 
-from everycell.collections.user_satisfaction import frame_samples
+from everycell.collections.user_satisfaction import frame_samples, without_apologies
 from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
-from everycell.learning.models import one_thread
+from everycell.learning.models import model_folder, one_thread
 from everycell.learning.satisfaction import (
     logistic_regression,
     majority_probability,
@@ -28,48 +28,66 @@ from everycell.learning.satisfaction_training import (
     train_classifier,
 )
 
+#: What is predicted; "plain" is the original test set without apologies.
+PARTS = ("valid", "main", "cf", "plain")
+KINDS = {"bert": ("BERT", train_classifier), "asap": ("ASAP", train_asap)}
+
 
 def labelled(samples) -> Labelled:
     """Dialogues and labels of samples."""
     return Labelled([each.turns for each in samples], [not each.satisfied for each in samples])
 
 
-def estimators(kind, settings, parts, folder, encoder, seed):
-    """Names of models with what they say, for one setup and seed; the baselines need no seed."""
-    training, valid = labelled(parts["train"][: settings.samples]), labelled(parts["valid"])
-    setups = [(name, factor, training) for name, factor in settings.setups.items()]
-    seen = parts["train"][: settings.samples]
-    made = [counterfactual(rewrite_by_rule(sample, seed=settings.seed)) for sample in seen]
-    setups.append((settings.augmented, 1, labelled([*seen, *made])))
-    options = stepped_options(**settings.training, seed=seed)
-    for setup, factor, seen in setups:
-        name, train = {"bert": ("BERT", train_classifier), "asap": ("ASAP", train_asap)}[kind]
-        place = folder / re.sub(r"[^a-z0-9]+", "-", setup)
-        yield (
-            name,
-            setup,
-            train(encoder, seen, valid, options, place, factor=factor, **settings.sizes),
+def material(setup, parts, samples, seed):
+    """Training and validation samples of a setup.
+
+    With counterfactuals both have as many again, so that the two labels weigh the same: chosen on
+    samples of the usual imbalance, a model would be one that says "satisfied".
+    """
+    found = parts["train"][:samples], parts["valid"]
+    if setup["counterfactuals"]:
+        found = (
+            [*part, *(counterfactual(rewrite_by_rule(each, seed=seed)) for each in part)]
+            for part in found
         )
+    if setup["without_apologies"]:
+        found = ([without_apologies(each) for each in part] for part in found)
+    return tuple(map(labelled, found))
 
 
-def baselines(settings, parts):
-    """The same for what knows only the labels, and for words in a regression."""
-    training, valid = labelled(parts["train"]), labelled(parts["valid"])
-    share = majority_probability(training.dissatisfied)
+def baselines(settings, parts, setups):
+    """What knows only the labels, and words in a regression: without a seed."""
+    share = majority_probability(labelled(parts["train"]).dissatisfied)
     yield "Majority", "w/o up-sampling", lambda dialogues: [share] * len(dialogues)
-    for setup, factor in settings.setups.items():
-        model = logistic_regression(*training, *valid, factor=factor)
+    for name, setup in setups.items():
+        training, valid = material(setup, parts, None, settings.seed)
+        model = logistic_regression(*training, *valid, factor=setup["factor"])
         yield (
             "TF-IDF",
-            setup,
+            name,
             lambda dialogues, model=model: regression_probabilities(model, dialogues),
         )
+
+
+def trained(kind, settings, parts, setups, folder, encoder, seed):
+    """The same of one kind of estimator, of one training each."""
+    name, train = KINDS[kind]
+    options = stepped_options(**settings.training, seed=seed)
+    for setup, how in setups.items():
+        training, valid = material(how, parts, settings.samples, settings.seed)
+        place = folder / re.sub(r"[^a-z0-9]+", "-", setup)
+        sizes = {"factor": how["factor"], **settings.sizes}
+        yield name, setup, train(encoder, training, valid, options, place, **sizes)
 
 
 with Job(snakemake) as job:
     one_thread()
     settings, kind = snakemake.params, snakemake.wildcards.kind
-    source = job.folder_of("encoder")
+    source = (
+        job.folder_of("encoder")
+        if snakemake.input.get("encoder")
+        else model_folder(**settings.model)
+    )
     out = Path(snakemake.output.predictions)
     work = out.with_suffix(".training")
     encoder = source
@@ -79,30 +97,45 @@ with Job(snakemake) as job:
     frames = []
     for benchmark, rows in samples.groupby("benchmark", sort=False):
         parts = {part: frame_samples(found) for part, found in rows.groupby("part", sort=False)}
-        found = [(0, *each) for each in baselines(settings, parts)] if kind == "bert" else []
+        # Without counterfactuals to test on there is nothing to show of these, and where nobody
+        # apologises the control is what it controls.
+        apologies = any(without_apologies(each) != each for each in parts["train"])
+        setups = {
+            name: setup
+            for name, setup in settings.setups.items()
+            if ("cf" in parts or not setup["counterfactuals"])
+            and ("cf" in parts and apologies or not setup["without_apologies"])
+        }
+        found = (
+            [(0, *each) for each in baselines(settings, parts, setups)] if kind == "bert" else []
+        )
         for number in range(settings.seeds):
             place = work / benchmark / str(number)
             found += [
                 (number, *each)
-                for each in estimators(kind, settings, parts, place, encoder, job.seed + number)
+                for each in trained(
+                    kind, settings, parts, setups, place, encoder, job.seed + number
+                )
             ]
+        # Most samples have no apology, so that two parts share them.
+        dialogues = list({each.turns: None for part in PARTS for each in parts.get(part, ())})
         for number, model, setup, estimate in found:
-            for part in ("valid", "main", "cf"):
-                if part in parts:
-                    frames.append(
-                        pd.DataFrame(
-                            {
-                                "benchmark": benchmark,
-                                "part": part,
-                                "id": [each.id for each in parts[part]],
-                                "satisfied": [each.satisfied for each in parts[part]],
-                                "model": model,
-                                "setup": setup,
-                                "seed": number,
-                                "probability": estimate([each.turns for each in parts[part]]),
-                            }
-                        )
+            said = dict(zip(dialogues, estimate(dialogues), strict=True))
+            for part in filter(parts.get, PARTS):
+                frames.append(
+                    pd.DataFrame(
+                        {
+                            "benchmark": benchmark,
+                            "part": part,
+                            "id": [each.id for each in parts[part]],
+                            "satisfied": [each.satisfied for each in parts[part]],
+                            "model": model,
+                            "setup": setup,
+                            "seed": number,
+                            "probability": [said[each.turns] for each in parts[part]],
+                        }
                     )
+                )
     job.write_frame(pd.concat(frames, ignore_index=True), "predictions")
     models = out.with_suffix(".models")
     shutil.rmtree(models, ignore_errors=True)

@@ -15,7 +15,7 @@ import pandas as pd
 
 import everycell
 from everycell.artefacts import find_artefact, load_papers
-from everycell.receipts import write_receipt
+from everycell.receipts import parameters_line, write_receipt
 from everycell.sources import SourceError, check
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ class Job:
     """Context of a script: ``with Job(snakemake) as job: ...``.
 
     On entry, messages go to the rule's log and fetched inputs are hashed again. On a clean exit
-    the receipt is written; on an error it is not, and the log says why.
+    the receipt is written, and the log ends with the parameters; on an error it is not, and the log
+    says why.
 
     A job may make further artefacts, each with a receipt of its own: the names of its outputs start
     with the artefact's (``figure_3_5_csv``, ``figure_3_5_receipt``), and so does its parameter
@@ -59,6 +60,8 @@ class Job:
         self.started = time.monotonic()
         self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
         logging.basicConfig(stream=self.log, level=logging.INFO, format="%(message)s")
+        # It tells of each request to a language model.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
         logging.captureWarnings(True)
         try:
             self._check_inputs()
@@ -153,6 +156,7 @@ class Job:
                 self._write_receipt(receipt, made)
         except OSError as fault:
             self._fail(fault)
+        self.log.write(parameters_line(dict(self.snakemake.params.items())) + "\n")
         self.log.close()
 
     def _receipts(self) -> dict[Path, list[Path]]:

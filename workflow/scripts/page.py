@@ -1,10 +1,11 @@
-"""The reproduction page, from the verdicts of this run and what else lies on disk."""
+"""The reproduction page from what lies on disk, and the jobs behind all of it."""
 
 from pathlib import Path
 
 from job import Job
 
 from everycell.artefacts import load_papers
+from everycell.lineage import write_lineage
 from everycell.render.page import write_page
 from everycell.results import collect
 
@@ -12,3 +13,4 @@ with Job(snakemake) as job:
     page = Path(snakemake.output.page)
     papers = load_papers(Path("published"))
     write_page(page, collect(papers, page.parent, Path()), papers)
+    write_lineage(page.parent, Path())

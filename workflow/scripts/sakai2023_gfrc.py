@@ -3,7 +3,12 @@
 import pandas as pd
 from job import Job
 
-from everycell.metrics import annotated_entities, fairness_cells, read_targets, relevance_cells
+from everycell.metrics.cells import (
+    annotated_entities,
+    fairness_cells,
+    read_targets,
+    relevance_cells,
+)
 
 with Job(snakemake) as job:
     params = snakemake.params

@@ -11,7 +11,6 @@ lajewska2025, section 5.5 and Appendix B. `FILES` has the registry keys.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ import pandas as pd
 
 from everycell.collections.snippets import AnnotationError, literal
 from everycell.collections.user_studies import read_table
+from everycell.foreign import parse_json, quoted
 
 #: Registry keys.
 FILES: Mapping[str, str] = {
@@ -301,7 +301,7 @@ def read_squad(path: Path) -> pd.DataFrame:
                 paragraph["context"],
                 tuple(answer["text"] for answer in entry["answers"]),
             )
-            for article in json.loads(path.read_text(encoding="utf-8"))["data"]
+            for article in parse_json(path.read_text(encoding="utf-8"))["data"]
             for paragraph in article["paragraphs"]
             for entry in paragraph["qas"]
         ]
@@ -479,6 +479,6 @@ def _refuse(path: Path, raw: pd.DataFrame, column: str, bad: pd.Series, allowed:
     if bad.any():
         row = int(bad.argmax())
         raise AnnotationError(
-            f"{path}, row {row + 1}: {column} is {raw[column][row]!r}; allowed is {allowed}, so "
-            "fetch the file again (delete it first)."
+            f"{path}, row {row + 1}: {column} is {quoted(raw[column][row])}; allowed is {allowed}, "
+            "so fetch the file again (delete it first)."
         )

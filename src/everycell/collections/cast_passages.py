@@ -23,6 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_studies import read_table
+from everycell.foreign import quoted
 
 #: Registry keys.
 FILES: Mapping[str, str] = {
@@ -146,9 +147,10 @@ def read_cast_passages(
         pd.Series(document_of.to_numpy(), index=passages["passage_id"])
     )
     pairs = rows[["query_id", "document_id", "relevance"]].drop_duplicates()
-    _once(pairs, ["query_id", "document_id"], "relevance")
+    files = f"{answerable} and {unanswerable}"
+    _once(pairs, ["query_id", "document_id"], "relevance", files)
     queries = rows[["query_id", "topic", "turn", "query"]].drop_duplicates()
-    _once(queries, ["query_id"], "query")
+    _once(queries, ["query_id"], "query", files)
     found = CastCounts(
         rows=len(rows),
         passages=len(passages),
@@ -159,7 +161,7 @@ def read_cast_passages(
     )
     if counts is not None and found != counts:
         raise CollectionError(
-            f"{answerable} and {unanswerable} hold {found}, and the released files {counts}; "
+            f"{files} hold {found}, and the released files {counts}; "
             "fetch them again (delete them first)."
         )
     return CastPassages(
@@ -188,8 +190,8 @@ def _rows(path: Path, prefix: str) -> pd.DataFrame:
         if bad.any():
             row = int(bad.argmax())
             raise CollectionError(
-                f"{path}, row {row + 1}: {prefix}{column} is {rows[column][row]!r}; allowed is "
-                f"{allowed}, so fetch the file again (delete it first)."
+                f"{path}, row {row + 1}: {prefix}{column} is {quoted(rows[column][row])}; allowed "
+                f"is {allowed}, so fetch the file again (delete it first)."
             )
     return pd.DataFrame(
         {
@@ -204,15 +206,15 @@ def _rows(path: Path, prefix: str) -> pd.DataFrame:
     )
 
 
-def _once(rows: pd.DataFrame, keys: list[str], value: str) -> None:
+def _once(rows: pd.DataFrame, keys: list[str], value: str, files: str) -> None:
     """Refuse a key with two values."""
     twice = rows.duplicated(keys)
     if twice.any():
         key = rows.loc[twice.idxmax(), keys]
         values = rows.loc[(rows[keys] == key).all(axis="columns"), value].tolist()
         raise CollectionError(
-            f"{' and '.join(map(repr, key))} of CAsT-answerability have the {value} values "
-            f"{values}; allowed is one, so fetch the files again (delete them first)."
+            f"{files}: {' and '.join(map(quoted, key))} have the {value} values "
+            f"{quoted(values, 300)}; allowed is one, so fetch the files again (delete them first)."
         )
 
 

@@ -6,7 +6,6 @@ Performer" (ECIR 2023; lajewska2025, chapter 3).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from everycell.collections.smart import CollectionError
+from everycell.foreign import parse_json, quoted
 
 _FOLDER = "cast-reproducibility"
 #: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" is the rewriter with
@@ -53,7 +53,7 @@ def read_turns(path: Path | str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import tempfile
+    >>> import json, tempfile
     >>> path = Path(tempfile.mkdtemp()) / "topics.json"
     >>> turn = {"number": 1, "raw_utterance": "Why?", "manual_rewritten_utterance": "Why rain?"}
     >>> _ = path.write_text(json.dumps([{"number": 7, "turn": [turn]}]))
@@ -62,7 +62,7 @@ def read_turns(path: Path | str) -> pd.DataFrame:
       'answer_id': '', 'answer': ''}]
     """
     try:
-        conversations = json.loads(Path(path).read_text(encoding="utf-8"))
+        conversations = parse_json(Path(path).read_text(encoding="utf-8"))
         rows = [
             _turn(conversation["number"], turn)
             for conversation in conversations
@@ -143,8 +143,8 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
     lines = [line.split("\t") for line in _lines(path)]
     if not lines or lines[0] != _COLUMNS:
         raise CollectionError(
-            f"{path}: its first line is {lines[0] if lines else ''}; allowed is {_COLUMNS}, so "
-            "fetch it again (delete it first)."
+            f"{path}: its first line is {quoted(lines[0] if lines else [], 300)}; allowed is "
+            f"{_COLUMNS}, so fetch it again (delete it first)."
         )
     said = dict(zip(turns["query_id"], turns["utterance"], strict=True))
     found: dict[str, str] = {}
@@ -160,7 +160,7 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
             if turn not in said
             else "stands twice"
             if turn in found
-            else f"was said otherwise ({original!r})"
+            else f"was said otherwise ({quoted(original)})"
             if original != said[turn]
             else "has an empty rewrite"
             if not rewrite
@@ -168,8 +168,8 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
         )
         if fault:
             raise CollectionError(
-                f"{path}, line {number}: the turn {turn!r} {fault}; rewrites go with the topics of "
-                "their year, one a turn, so take both files from one source."
+                f"{path}, line {number}: the turn {quoted(turn)} {fault}; rewrites go with the "
+                "topics of their year, one a turn, so take both files from one source."
             )
         found[turn] = rewrite
     lacking = [turn for turn in said if turn not in found]

@@ -20,6 +20,7 @@ import pandas as pd
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_studies import read_table
+from everycell.foreign import quoted
 
 #: Registry keys: the queries, and the documents of each category of queries.
 QUERIES = "gender-bias-ir/grepbiasir/queries.csv"
@@ -264,8 +265,8 @@ def _check(path: Path, raw: pd.DataFrame, column: str, good: pd.Series, allowed:
     if not good.all():
         row = int((~good).argmax())
         raise CollectionError(
-            f"{path}, row {row + 1}: {column} is {raw[column][row]!r}; allowed is {allowed}, so "
-            "fetch the file again (delete it first)."
+            f"{path}, row {row + 1}: {column} is {quoted(raw[column][row])}; allowed is {allowed}, "
+            "so fetch the file again (delete it first)."
         )
 
 

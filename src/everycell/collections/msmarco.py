@@ -10,11 +10,14 @@ answers should not be biased. All of QS2 is in QS1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 import pandas as pd
+
+from everycell.foreign import quoted
 
 #: File of the passages in the folder that the user names.
 COLLECTION = "collection.tsv"
@@ -28,6 +31,8 @@ QUERY_SETS: Mapping[str, str] = MappingProxyType(
 #: Label of a query that is not gendered; the others are male, female and other.
 NOT_GENDERED = "n"
 LABELS = (NOT_GENDERED, "m", "f", "o")
+# Not `isdigit`, which takes a raised two for a digit and `int` does not.
+_NUMBER = re.compile("[0-9]{1,18}")
 
 
 class MsMarcoError(Exception):
@@ -98,8 +103,8 @@ def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tupl
         # Counting is what finds a passage twice without holding all ids.
         if passage != str(number - 1):
             raise MsMarcoError(
-                f"{path}, line {number} has the id {passage!r} where {number - 1} is due: ids "
-                "count from 0, so download the file again."
+                f"{path}, line {number} has the id {quoted(passage)} where {number - 1} is due: "
+                "ids count from 0, so download the file again."
             )
         yield passage, text
     if expected is not None and number != expected:
@@ -217,7 +222,7 @@ def read_annotated_queries(path: Path, label: str | None = NOT_GENDERED) -> dict
         text, _, found = rest.rpartition(",")
         if found not in LABELS:
             raise MsMarcoError(
-                f"{path}, line {number} has the label {found!r}: it must be one of "
+                f"{path}, line {number} has the label {quoted(found)}: it must be one of "
                 f"{', '.join(LABELS)}; correct the line 'id,text,label'."
             )
         _add_query(queries, path, number, query, text, form="'id,text,label'")
@@ -230,10 +235,10 @@ def _add_query(
     queries: dict[str, str], path: Path, number: int, query: str, text: str, form: str
 ) -> None:
     text = text.strip()
-    if not query.isdigit() or not text or "\t" in text:
+    if not _NUMBER.fullmatch(query) or not text or "\t" in text:
         raise MsMarcoError(
-            f"{path}, line {number} has the id {query!r} and the text {text[:40]!r}: a line is "
-            f"{form} with an id of digits, so correct it."
+            f"{path}, line {number} has the id {quoted(query)} and the text {quoted(text)}: a "
+            f"line is {form} with an id of digits, so correct it."
         )
     if query in queries:
         raise MsMarcoError(
@@ -350,9 +355,9 @@ def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
     rows: dict[tuple[str, str], int] = {}
     for number, line in _lines(path):
         parts = line.split()
-        if len(parts) != 4 or not all(part.isdigit() for part in parts):
+        if len(parts) != 4 or not all(map(_NUMBER.fullmatch, parts)):
             raise MsMarcoError(
-                f"{path}, line {number} reads {line[:60]!r}: a line is 'query 0 passage "
+                f"{path}, line {number} reads {quoted(line)}: a line is 'query 0 passage "
                 "relevance', all numbers, so correct it."
             )
         query, _, passage, relevance = parts

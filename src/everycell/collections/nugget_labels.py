@@ -11,15 +11,15 @@ information nugget-based generation of responses" (SIGIR 2025).
 
 from __future__ import annotations
 
-import ast
 import csv
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from everycell.foreign import parse_json, parse_literal, quoted
 
 #: Registry key of the labels as a mirror condenses them: a line a judge, run and topic.
 CONDENSED = "ginger/nugget_assignments.jsonl"
@@ -114,7 +114,7 @@ def read_nugget_labels(*paths: Path) -> NuggetLabels:
 
     Examples
     --------
-    >>> import tempfile
+    >>> import json, tempfile
     >>> path = Path(tempfile.mkdtemp()) / "labels.jsonl"
     >>> line = {"judge": "gpt4", "run": "a", "qid": "1", "nuggets": ["red", "big"],
     ...         "importance": ["vital", "okay"], "assignment": ["support", "not_support"],
@@ -166,6 +166,10 @@ def _entries(paths: Iterable[Path]) -> Iterator[tuple[str, Any]]:
             raise LabelsError(
                 f"{path}: is no UTF-8 text ({error}); fetch it again (delete the file first)."
             ) from None
+        except csv.Error as error:
+            raise LabelsError(
+                f"{path}: is no CSV ({error}); fetch it again (delete the file first)."
+            ) from None
         if empty:
             raise LabelsError(f"{path}: is empty; fetch it again (delete the file first).")
 
@@ -176,8 +180,8 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
             if not line.strip():
                 continue
             try:
-                yield number, json.loads(line)
-            except json.JSONDecodeError as error:
+                yield number, parse_json(line)
+            except ValueError as error:
                 raise LabelsError(
                     f"{path}, line {number}: is no JSON ({error}); fetch the file again."
                 ) from None
@@ -187,7 +191,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
     judge = path.name.partition("_nugget_assignment_")[0]
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file, delimiter=";")
-        if reader.fieldnames is None:
+        if not reader.fieldnames:
             return
         header = list(reader.fieldnames)
         # A table repeats the columns of the runs before its own.
@@ -196,19 +200,19 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
         missing = [name for name in ("qid", *columns.values(), run + _SCORE) if name not in header]
         if missing:
             raise LabelsError(
-                f"{path}: lacks the column {missing[0]!r}; it ends with "
-                f"{', '.join(header[-4:])}, so fetch it again (delete the file first)."
+                f"{path}: lacks the column {quoted(missing[0])}; it ends with "
+                f"{quoted(header[-4:], 300)}, so fetch it again (delete the file first)."
             )
         for row in reader:
             number = reader.line_num
             entry = {"judge": judge, "run": run, "qid": row["qid"]}
             for name, column in (columns | {"v_strict": run + _SCORE}).items():
                 try:
-                    entry[name] = ast.literal_eval(row[column])
-                except (SyntaxError, ValueError, TypeError) as error:
+                    entry[name] = parse_literal(row[column] or "")
+                except ValueError as error:
                     raise LabelsError(
-                        f"{path}, line {number}: {column!r} is no list or number as Python writes "
-                        f"it ({error}); fetch the file again."
+                        f"{path}, line {number}: {quoted(column)} is no list or number as Python "
+                        f"writes it ({error}); fetch the file again."
                     ) from None
             yield number, entry
 
@@ -218,13 +222,14 @@ def _check_entry(where: str, entry: Any) -> None:
         found = entry.get(name) if isinstance(entry, dict) else None
         if not (isinstance(found, str) and found):
             raise LabelsError(
-                f"{where}: {name!r} is {found!r}; allowed is any name, so fill it in."
+                f"{where}: {name!r} is {quoted(found)}; allowed is any name, so fill it in."
             )
     for name in _LISTS:
         found = entry.get(name)
         if not (isinstance(found, list) and all(isinstance(part, str) for part in found)):
             raise LabelsError(
-                f"{where}: {name!r} is {found!r}; allowed is a list of texts, so mend the line."
+                f"{where}: {name!r} is {quoted(found)}; allowed is a list of texts, so mend the "
+                "line."
             )
     _check_labels(where, "importance", [label.lower() for label in entry["importance"]], IMPORTANCE)
     _check_labels(where, "assignment", entry["assignment"], SUPPORT)
@@ -238,7 +243,8 @@ def _check_entry(where: str, entry: Any) -> None:
     # A bool is an int to Python, and NaN is in no interval.
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise LabelsError(
-            f"{where}: 'v_strict' is {score!r}; a score is a number from 0 to 1, so mend the line."
+            f"{where}: 'v_strict' is {quoted(score)}; a score is a number from 0 to 1, so mend the "
+            "line."
         )
 
 
@@ -246,7 +252,7 @@ def _check_labels(where: str, name: str, labels: list[str], allowed: tuple[str, 
     for place, label in enumerate(labels, start=1):
         if label not in allowed:
             raise LabelsError(
-                f"{where}: nugget {place} has the {name} {label!r}; allowed are "
+                f"{where}: nugget {place} has the {name} {quoted(label)}; allowed are "
                 f"{', '.join(allowed)}."
             )
 

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
+from everycell.foreign import quoted
 
 #: Task -> its folder among the published files.
 FOLDERS: Mapping[str, str] = {
@@ -258,8 +259,8 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
             keys = [key for key, _ in pairs]
             twice = next(key for place, key in enumerate(keys) if key in keys[:place])
             raise SciDocsError(
-                f"{path}: {twice!r} stands twice in one object; a paper and a field stand once, so "
-                "fetch the file again."
+                f"{path}: {quoted(twice)} stands twice in one object; a paper and a field stand "
+                "once, so fetch the file again."
             )
         for key in _UNUSED:
             found.pop(key, None)
@@ -267,7 +268,7 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
 
     try:
         papers = json.loads(_read_text(path), object_pairs_hook=needed)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise SciDocsError(
             f"{path} is no JSON, or was cut ({error}); fetch the file again."
         ) from error

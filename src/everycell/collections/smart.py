@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.foreign import quoted, unpack
+
 #: Type of a link in the records of CACM -> task.
 LINK_TYPES: Mapping[str, str] = {"5": "cite", "6": "co-cite", "4": "coupling"}
 #: Code of a judgement of Cranfield -> relevance. The collection's readme defines codes 1 (complete
@@ -252,8 +254,8 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
             other, kind, own = link.groups()
             if kind not in LINK_TYPES or _cacm_id(own) != record:
                 raise CollectionError(
-                    f"{where}: {line.strip()!r} is no link of {record}; a link is 'record, type, "
-                    f"{int(record[-4:])}' with type 4, 5 or 6: use the registry's file."
+                    f"{where}: {quoted(line.strip())} is no link of {record}; a link is 'record, "
+                    f"type, {int(record[-4:])}' with type 4, 5 or 6: use the registry's file."
                 )
             if _cacm_id(other) != record:
                 links[LINK_TYPES[kind], record, _cacm_id(other)] = where
@@ -382,18 +384,21 @@ def _cacm_pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
     """Place, record and lines of each page, in the order of the archive."""
     try:
         # Unpacked as a whole, so that the checksum at the end is looked at before any page is used.
-        unpacked = io.BytesIO(gzip.decompress(path.read_bytes()))
+        with gzip.open(path, "rb") as packed:
+            unpacked = io.BytesIO(unpack(packed, path))
         with tarfile.open(fileobj=unpacked, mode="r:") as archive:
             for member in archive:
                 page = _PAGE.fullmatch(member.name)
-                if not page or not member.isfile():
+                # A sparse member of a few bytes may say that it has terabytes of zeros.
+                if not page or not member.isfile() or member.issparse():
                     raise CollectionError(
-                        f"{path} holds {member.name!r}; expected are pages CACM-0001.html and so "
-                        "on: use the registry's file."
+                        f"{path} holds {quoted(member.name)}; expected are pages CACM-0001.html "
+                        "and so on: use the registry's file."
                     )
                 place = f"{path}, {member.name}"
                 yield place, page[1], _decode(archive.extractfile(member).read(), place)
-    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
+    # A ValueError is of `unpack`, or of a header that has no number where one must be.
+    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
         raise CollectionError(
             f"{path} is no whole .tar.gz archive ({error}); fetch it again."
         ) from error
@@ -439,7 +444,8 @@ def _smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[st
             field = record.setdefault(mark[1], [])
         elif mark or (field is None and line.strip()):
             raise CollectionError(
-                f"{where}: found {line.strip()!r} where a record (.I and a number) or a field "
+                f"{where}: found {quoted(line.strip())} where a record (.I and a number) or a "
+                "field "
                 f"({', '.join('.' + key for key in allowed)}) begins; use the registry's file."
             )
         elif field is not None:
@@ -521,21 +527,21 @@ def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]
             continue
         if len(parts) != form.columns:
             raise CollectionError(
-                f"{where}: {line.strip()!r} has {len(parts)} columns, {form.columns} are expected; "
-                "use the registry's file."
+                f"{where}: {quoted(line.strip())} has {len(parts)} columns, {form.columns} are "
+                "expected; use the registry's file."
             )
         topic, document, grade = parts[0], parts[form.document], parts[form.grade]
         document = re.sub(r"\d+$", lambda digits: digits[0].zfill(form.width), document)
         for kind, found, known in (("topic", topic, topics), ("document", document, documents)):
             if found not in known:
                 raise CollectionError(
-                    f"{where}: {kind} {found} is not in the collection; use the registry's files, "
-                    "all of one collection."
+                    f"{where}: {kind} {quoted(found)} is not in the collection; use the registry's "
+                    "files, all of one collection."
                 )
         if grade not in form.relevance:
             raise CollectionError(
-                f"{where}: grade {grade} is unknown, allowed are {', '.join(form.relevance)}; use "
-                "the registry's file."
+                f"{where}: grade {quoted(grade)} is unknown, allowed are "
+                f"{', '.join(form.relevance)}; use the registry's file."
             )
         _only_once(seen, where, f"the judgement of document {document} for topic {topic}")
         rows.append((topic, document, form.relevance[grade]))

@@ -11,7 +11,6 @@ lajewska2025, sections 5.3 and 5.4. `FILES` has the registry keys.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.user_studies import read_table
+from everycell.foreign import parse_literal, quoted
 
 #: Start and end of a snippet, in characters of its text; the end is not part of it.
 Span = tuple[int, int]
@@ -311,14 +311,14 @@ def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
         columns = ["Input.turn_id", "Input.passage_id", "WorkTimeInSeconds", "Reward"]
         raw = read_table(path, columns, error=AnnotationError)
         for column, form, allowed in (
-            ("WorkTimeInSeconds", r"[1-9]\d*", "whole seconds, 1 or more"),
-            ("Reward", r"\$\d+(\.\d+)?", "USD, such as $0.30"),
+            ("WorkTimeInSeconds", r"[1-9][0-9]{0,8}", "whole seconds, 1 or more"),
+            ("Reward", r"\$[0-9]{1,9}(\.[0-9]+)?", "USD, such as $0.30"),
         ):
             bad = ~raw[column].str.fullmatch(form)
             if bad.any():
                 row = int(bad.argmax())
                 raise AnnotationError(
-                    f"{path}, row {row + 1}: {column} is {raw[column][row]!r}; allowed is "
+                    f"{path}, row {row + 1}: {column} is {quoted(raw[column][row])}; allowed is "
                     f"{allowed}, so fetch the file again (delete it first)."
                 )
         parts.append(
@@ -357,7 +357,8 @@ def _annotations(path: Path) -> pd.DataFrame:
         of_spans = tuple(_ascii(text[start:end]) for start, end in spans)
         if snippets != of_spans:
             raise AnnotationError(
-                f"{where}: {texts} has {snippets}, and the text of the spans is {of_spans}; they "
+                f"{where}: {texts} has {quoted(snippets, 300)}, and the text of the spans is "
+                f"{quoted(of_spans, 300)}; they "
                 "must be the same but for characters that are not ASCII, so mend or drop the row."
             )
         passage = row["Input.passage_id"]
@@ -427,12 +428,12 @@ def literal(value: str, kind: type[Collection], where: str) -> Collection:
     set()
     """
     try:
-        found = ast.literal_eval(value)
-    except (SyntaxError, TypeError, ValueError):
+        found = parse_literal(value)
+    except ValueError:
         found = None
     if not isinstance(found, kind):
         raise AnnotationError(
-            f"{where} is {value[:40]!r}; allowed is a {kind.__name__} as Python writes it, so mend "
-            "or drop the row."
+            f"{where} is {quoted(value)}; allowed is a {kind.__name__} as Python writes it, so "
+            "mend or drop the row."
         )
     return found

@@ -12,7 +12,6 @@ has the registry keys, the data card (docs/data-cards/user-satisfaction.md) what
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 import statistics
@@ -25,6 +24,7 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 
 from everycell.collections.smart import CollectionError
+from everycell.foreign import parse_literal, quoted
 
 #: Registry keys by benchmark: ratings, and the two parts of the split that are at hand.
 FILES: Mapping[str, Mapping[str, str]] = {
@@ -665,14 +665,13 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def _literal(text: str, where: str, allowed: str) -> Any:
     """What a Python literal says; nothing in it is run."""
     try:
-        return ast.literal_eval(text)
-    except (SyntaxError, TypeError, ValueError, MemoryError, RecursionError):
+        return parse_literal(text)
+    except ValueError:
         raise _refused(where, text, f"{allowed}, as Python writes it and without code") from None
 
 
 def _refused(where: str, found: object, allowed: str) -> CollectionError:
-    shown = found if isinstance(found, str) else repr(found)
-    shown = shown if len(shown) <= 60 else f"{shown[:30]} ... {shown[-25:]}"
     return CollectionError(
-        f"{where}: has {shown!r}; allowed is {allowed}, so fetch the file again (delete it first)."
+        f"{where}: has {quoted(found)}; allowed is {allowed}, so fetch the file again (delete it "
+        "first)."
     )

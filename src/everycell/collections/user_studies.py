@@ -16,6 +16,8 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.foreign import quoted
+
 RATING = range(1, 5)
 #: Answers of the questionnaires: ``option_1`` is the first in the order of the print.
 DEMOGRAPHICS: Mapping[str, Sequence[str]] = {
@@ -189,9 +191,9 @@ def read_transparency(path: Path) -> pd.DataFrame:
     if twice.any():
         row = int(twice.idxmax())
         raise RatingsError(
-            f"{path}, row {row + 2}: worker {raw['worker_ids'][row]} rates query "
-            f"{raw['questions_ids'][row]} a second time; each worker rates a query once, so "
-            "remove one of the rows."
+            f"{path}, row {row + 2}: worker {quoted(raw['worker_ids'][row])} rates query "
+            f"{quoted(raw['questions_ids'][row])} a second time; each worker rates a query once, "
+            "so remove one of the rows."
         )
     for column in EXPLANATION_RATINGS.values():
         raw[column] = raw[column].str.removeprefix("option_")
@@ -283,7 +285,8 @@ def _require(
     missing = [column for column in columns if column not in raw]
     if missing:
         raise error(
-            f"{path}: lacks the column {missing[0]!r}; it has {', '.join(raw.columns[:20])}."
+            f"{path}: lacks the column {missing[0]!r}; it has "
+            f"{quoted(list(raw.columns[:20]), 300)}."
         )
 
 
@@ -294,7 +297,7 @@ def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.Da
         bad = ~found.isin(allowed)
         if bad.any():
             row = int(bad.idxmax())
-            what = f"is {raw[column][row]!r}" if raw[column][row] else "is empty"
+            what = f"is {quoted(raw[column][row])}" if raw[column][row] else "is empty"
             raise RatingsError(
                 f"{path}, row {row + 2}: {column!r} {what}; a rating is a whole number from "
                 f"{RATING.start} to {RATING.stop - 1}, so mend or drop the row."
@@ -309,7 +312,7 @@ def _check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[
     if bad.any():
         row = int(bad.idxmax())
         raise RatingsError(
-            f"{path}, row {row + 2}: {column!r} is {raw[column][row]!r}; allowed are "
+            f"{path}, row {row + 2}: {column!r} is {quoted(raw[column][row])}; allowed are "
             f"{', '.join(allowed)}."
         )
 
@@ -400,12 +403,12 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
     themes = raw.drop(columns=["satisfaction", "answer_conditions", ""], errors="ignore")
     themes = themes.drop(columns=[name for name in themes if name.startswith("Unnamed")])
     for theme, counts in themes.items():
-        bad = ~counts.str.fullmatch(r"\d+(\.0)?")
+        bad = ~counts.str.fullmatch(r"[0-9]{1,9}(\.0)?")
         if bad.any():
             row = int(bad.idxmax())
             raise RatingsError(
-                f"{path}, row {row + 2}: {theme!r} is {counts[row]!r}; a count is a whole number "
-                "of 0 or more, so mend the row."
+                f"{path}, row {row + 2}: {quoted(theme)} is {quoted(counts[row])}; a count is a "
+                "whole number of 0 or more, so mend the row."
             )
     return ratings.join(themes.astype(float).astype(int))
 
@@ -450,7 +453,7 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
             found = raw.iloc[line, column]
             if found not in {"1", "2", "3", "4", "5"}:
                 raise RatingsError(
-                    f"{path}, row {line + 1}, column {column + 1}: the score is {found!r}; a "
+                    f"{path}, row {line + 1}, column {column + 1}: the score is {quoted(found)}; a "
                     "score is a whole number from 1 to 5."
                 )
             place = (raw.iloc[line, 0], dimensions[column], variants[column], experts[column])
@@ -492,7 +495,8 @@ def read_pilot(path: Path) -> pd.DataFrame:
     if bad.any():
         row = int(bad.idxmax())
         raise RatingsError(
-            f"{path}, row {row + 2}: the ratings are {raw['usefulness'][row]!r}; allowed is a list "
+            f"{path}, row {row + 2}: the ratings are {quoted(raw['usefulness'][row])}; allowed is "
+            "a list "
             f"of numbers from {RATING.start} to {RATING.stop - 1}, as in ['2', '3'], so mend it."
         )
     lists = raw["usefulness"].str.findall(r"\d")

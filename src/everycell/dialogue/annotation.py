@@ -16,15 +16,20 @@ import csv
 import io
 import json
 import random
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import pyarrow.parquet
 
-from everycell.collections.user_satisfaction import SYSTEM, Sample
-from everycell.dialogue.counterfactuals import Rewriting, dialogue_text
+from everycell.collections.smart import CollectionError
+from everycell.collections.user_satisfaction import COUNTERFACTUAL, SYSTEM, Sample
+from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text
+from everycell.foreign import parse_json, quoted
 from everycell.statistics.agreement import cohens_kappa, percent_agreement
 
 #: File that says what each item of the sheets is.
@@ -84,27 +89,26 @@ class Item:
     fault: str = ""
 
 
-def read_dialogues(path: Path, *, rewritten: bool = False) -> pd.DataFrame:
-    """Read dialogues, or rewritings of their last utterance, from a file.
+def read_dialogues(path: Path) -> list[Sample]:
+    """Read dialogues from a file.
 
     Parameters
     ----------
     path : Path
-        Parquet, as the workflow writes it, or JSON lines (``.jsonl``).
-    rewritten : bool
-        Whether it has rewritings, with a column `text`; `fault` and `raw` may be missing.
+        Parquet, as the workflow writes it, or JSON lines (``.jsonl``), with `id`, `benchmark`,
+        `turns` (pairs of speaker and text) and `satisfied` (true or false, or 1 or 0).
 
     Returns
     -------
-    pandas.DataFrame
-        As `everycell.collections.user_satisfaction.frame_samples` takes it, and with `rewritten`
-        as `everycell.dialogue.counterfactuals.frame_rewritings` does.
+    list of Sample
+        In the order of the file.
 
     Raises
     ------
     SheetError
-        A file that cannot be read, or lacks a column; a label that is neither true nor false, nor
-        0 or 1; a text that is none.
+        A file that cannot be read or is empty, a line that is no JSON object, or a row that is no
+        dialogue: something is missing or of another kind, it does not end with the system, its
+        label is another one, or its id comes twice.
 
     Examples
     --------
@@ -112,46 +116,124 @@ def read_dialogues(path: Path, *, rewritten: bool = False) -> pd.DataFrame:
     >>> path = Path(tempfile.mkdtemp()) / "mine.jsonl"
     >>> row = {"id": "1", "benchmark": "toy", "turns": [["SYSTEM", "At 8."]], "satisfied": 1}
     >>> _ = path.write_text(json.dumps(row))
-    >>> read_dialogues(path).to_numpy().tolist()
-    [['1', 'toy', [['SYSTEM', 'At 8.']], True]]
+    >>> read_dialogues(path)
+    [Sample(id='1', benchmark='toy', turns=(('SYSTEM', 'At 8.'),), satisfied=True)]
     """
+    return [sample for _, _, sample in _read_samples(path)]
+
+
+def read_rewritings(path: Path) -> list[Rewriting]:
+    """Read rewritings of the last utterance of dialogues from a file.
+
+    Parameters
+    ----------
+    path : Path
+        As `read_dialogues` takes it (the dialogue is the original, and so is its label), with the
+        new utterance as `text`, and if you like its `fault` (a name of
+        `everycell.dialogue.counterfactuals.FAULTS`; none, null or "" is none) and what the model
+        answered as `raw`. A text without a word has the fault "empty".
+
+    Returns
+    -------
+    list of Rewriting
+        In the order of the file; white space in a text is one space.
+
+    Raises
+    ------
+    SheetError
+        As `read_dialogues`; also a text that is none, or an unknown fault.
+    """
+    rewritings = []
+    for where, row, sample in _read_samples(path):
+        text, fault, raw = (row.get(name) for name in ("text", "fault", "raw"))
+        if not isinstance(text, str):
+            raise SheetError(f"{where}: `text` is {quoted(text)}; allowed is the new utterance.")
+        if fault and fault not in FAULTS:
+            raise SheetError(
+                f"{where}: `fault` is {quoted(fault)}; allowed is none, or one of "
+                f"{', '.join(FAULTS)}."
+            )
+        # On one line: what looks like a turn of its own would be taken for one.
+        text = " ".join(text.split())
+        rewritings.append(Rewriting(sample, text, fault or ("" if text else "empty"), raw or ""))
+    return rewritings
+
+
+def _read_samples(path: Path) -> Iterator[tuple[str, dict[str, Any], Sample]]:
+    """Place in the file, row and dialogue of each row."""
+    places: dict[tuple[str, str], str] = {}
+    for where, row in _read_rows(path):
+        lacking = [name for name in ("id", "benchmark", "turns", "satisfied") if name not in row]
+        if lacking:
+            raise SheetError(
+                f"{where}: lacks `{lacking[0]}`; each row needs id, benchmark, turns and satisfied."
+            )
+        name, benchmark, label = row["id"], row["benchmark"], row["satisfied"]
+        if isinstance(name, int) and not isinstance(name, bool):
+            name = str(name)
+        for column, value in (("id", name), ("benchmark", benchmark)):
+            if not isinstance(value, str) or not value.strip():
+                raise SheetError(f"{where}: `{column}` is {quoted(value)}; allowed is a name.")
+        if not isinstance(label, bool | int) or label not in (0, 1):
+            raise SheetError(
+                f"{where}: `satisfied` is {quoted(label)}; allowed is true or false (or 1 or 0)."
+            )
+        turns = row["turns"]
+        if not isinstance(turns, list) or not all(
+            isinstance(turn, list) and len(turn) == 2 and all(isinstance(x, str) for x in turn)
+            for turn in turns
+        ):
+            raise SheetError(
+                f"{where}: `turns` is {quoted(turns)}; allowed is a list of pairs of speaker and "
+                "text."
+            )
+        try:
+            sample = Sample(name, benchmark, tuple((who, text) for who, text in turns), bool(label))
+        except CollectionError as error:
+            raise SheetError(f"{where}: {error}") from None
+        first = places.setdefault((benchmark, name), where)
+        if first != where:
+            raise SheetError(
+                f"{where}: has the id {name!r} of {benchmark}, as {first.rpartition(', ')[2]} "
+                "has; allowed is each id once, so rename or remove one of the two."
+            )
+        yield where, row, sample
+
+
+def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and content of each row, with the values that JSON has."""
     try:
-        if path.suffix == ".jsonl":
-            lines = path.read_text(encoding="utf-8").splitlines()
-            frame = pd.DataFrame([json.loads(line) for line in lines if line.strip()])
+        if path.suffix != ".jsonl":
+            rows = pyarrow.parquet.ParquetFile(path).read().to_pylist()
+            lines = [(f"{path}, row {number}", row) for number, row in enumerate(rows, start=1)]
         else:
-            frame = pd.read_parquet(path)
+            # Not by `splitlines`, which also parts where JSON does not: at some marks in a text.
+            text = path.read_text(encoding="utf-8-sig")
+            lines = [
+                (f"{path}, line {number}", line)
+                for number, line in enumerate(text.split("\n"), start=1)
+                if line.strip()
+            ]
     except FileNotFoundError:
         raise SheetError(f"There is no file {path}; name Parquet or JSON lines.") from None
     except (OSError, ValueError) as error:
         raise SheetError(
-            f"{path}: is neither Parquet nor, as .jsonl, JSON lines ({error}); name such a file."
+            f"{path}: is neither Parquet nor, as .jsonl, UTF-8 text ({str(error)[:100]}); name "
+            "Parquet or JSON lines."
         ) from None
-    needed = ["id", "benchmark", "turns", "satisfied", *["text"] * rewritten]
-    for column in needed:
-        if column not in frame:
-            raise SheetError(f"{path}: lacks {column!r}; each row needs {', '.join(needed)}.")
-    for number, row in enumerate(frame.to_dict("records"), start=1):
-        if row["satisfied"] not in (0, 1):
-            raise SheetError(
-                f"{path}, row {number}: `satisfied` is {row['satisfied']!r}; allowed is true or "
-                "false (or 1 or 0)."
-            )
-        if rewritten and not isinstance(row["text"], str):
-            raise SheetError(f"{path}, row {number}: `text` is {row['text']!r}; give a text.")
-        if not all(
-            len(turn) == 2 and all(isinstance(x, str) for x in turn) for turn in row["turns"]
-        ):
-            raise SheetError(
-                f"{path}, row {number}: `turns` is {str(row['turns'])[:60]}; allowed is a list of "
-                "pairs of speaker and text."
-            )
-    frame["satisfied"] = frame["satisfied"].astype(bool)
-    frame["id"] = frame["id"].astype(str)
-    for column, default in (("fault", ""), ("raw", "")):
-        if rewritten and column not in frame:
-            frame[column] = default
-    return frame
+    if not lines:
+        raise SheetError(f"{path}: is empty; name a file that has dialogues.")
+    for where, row in lines:
+        if isinstance(row, str):
+            try:
+                row = parse_json(row)
+            except ValueError:
+                raise SheetError(
+                    f"{where}: is no JSON ({quoted(row)}), or was cut off; restore or remove it."
+                ) from None
+        if not isinstance(row, dict):
+            raise SheetError(f"{where}: is {quoted(row)}; allowed is a JSON object.")
+        yield where, row
 
 
 def draw_real(
@@ -159,6 +241,7 @@ def draw_real(
 ) -> list[Sample]:
     """Draw real dialogues to stand among counterfactuals.
 
+    They are of the same benchmarks, and no counterfactuals themselves (by the end of their id).
     Those that are the original of a counterfactual are taken only where there are no others, since
     beside each other the two give away which is which.
 
@@ -173,6 +256,11 @@ def draw_real(
     seed : int
         Of the draw.
 
+    Raises
+    ------
+    SheetError
+        There are dialogues, but none that can stand there.
+
     Examples
     --------
     >>> samples = [Sample(name, "toy", (("SYSTEM", f"At {name}."),), True) for name in "abc"]
@@ -182,7 +270,18 @@ def draw_real(
     """
     # By their words: the same dialogue may have another id in another file.
     originals = {made.sample.turns for made in rewritings}
-    order = sorted(real, key=lambda sample: (sample.benchmark, sample.id))
+    benchmarks = {made.sample.benchmark for made in rewritings}
+    fitting = [
+        sample
+        for sample in real
+        if sample.benchmark in benchmarks and not sample.id.endswith(COUNTERFACTUAL)
+    ]
+    if real and not fitting:
+        raise SheetError(
+            f"None of the {len(real)} real dialogues is of {', '.join(sorted(benchmarks))}, as the "
+            "counterfactuals are, so that they would give these away; name some of that benchmark."
+        )
+    order = sorted(fitting, key=lambda sample: (sample.benchmark, sample.id))
     random.Random(seed).shuffle(order)
     # A stable sort: within both kinds the drawn order stays.
     order.sort(key=lambda sample: sample.turns in originals)
@@ -224,7 +323,7 @@ def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed:
             "",
             replace(
                 made.sample,
-                id=f"{made.sample.id}-cf",
+                id=f"{made.sample.id}{COUNTERFACTUAL}",
                 turns=(*made.sample.turns[:-1], (SYSTEM, made.text)),
                 satisfied=not made.sample.satisfied,
             ),
@@ -272,16 +371,20 @@ def write_sheets(folder: Path, items: Sequence[Item], *, seed: int) -> list[Path
     Raises
     ------
     SheetError
-        The folder has a key.
+        The folder has a key, or a sheet that is not as it would be written.
     OSError
         No space or no permission.
     """
-    if (folder / KEY).exists():
+    sheets = {sheet_path(folder, number): _sheet(items, number, seed) for number in ANNOTATORS[:2]}
+    # Without a key a run was stopped here, whose sheets nobody has filled in, or the key was lost.
+    filled = [path for path, made in sheets.items() if path.exists() and path.read_bytes() != made]
+    if (folder / KEY).exists() or filled or sheet_path(folder, 3).exists():
         raise SheetError(
             f"{folder} has sheets already, which may be filled in; name another folder."
         )
     folder.mkdir(parents=True, exist_ok=True)
-    sheets = [_write_sheet(folder, annotator, items, seed) for annotator in ANNOTATORS[:2]]
+    for path, content in sheets.items():
+        _replace(path, content)
     _replace(folder / GUIDELINES, _GUIDELINES.encode())
     lines = [
         json.dumps(
@@ -295,13 +398,12 @@ def write_sheets(folder: Path, items: Sequence[Item], *, seed: int) -> list[Path
                 "fault": item.fault,
                 "seed": seed,
             },
-            ensure_ascii=False,
         )
         for item in items
     ]
     # Last, since a folder with a key is one that is complete.
     _replace(folder / KEY, ("\n".join(lines) + "\n").encode())
-    return sheets
+    return list(sheets)
 
 
 def sheet_path(folder: Path, annotator: int) -> Path:
@@ -315,17 +417,16 @@ def sheet_path(folder: Path, annotator: int) -> Path:
     return folder / f"annotator-{annotator}.csv"
 
 
-def _write_sheet(folder: Path, annotator: int, items: Sequence[Item], seed: int) -> Path:
-    shown = sorted((item for item in items if not item.fault), key=lambda item: item.name)
+def _sheet(items: Sequence[Item], annotator: int, seed: int) -> bytes:
+    shown = sorted(_on_sheets(items), key=lambda item: item.name)
     random.Random(f"{seed} {annotator}").shuffle(shown)
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\r\n")
     writer.writeheader()
+    # No cell can be taken for a formula: dialogues start with a speaker.
     writer.writerows({"item": item.name, "dialogue": dialogue_text(item.sample)} for item in shown)
-    path = sheet_path(folder, annotator)
     # Without the mark, Excel takes UTF-8 for an older encoding.
-    _replace(path, text.getvalue().encode("utf-8-sig"))
-    return path
+    return text.getvalue().encode("utf-8-sig")
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -351,20 +452,29 @@ def _read_key(folder: Path) -> tuple[list[Item], int]:
         raise SheetError(
             f"{folder} has no {KEY}; name the folder that `everycell annotation sheets` wrote."
         )
-    items, seed = [], 0
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    edited = "the key must stay as it was written, so restore it"
+    items: dict[str, Item] = {}
+    seed = 0
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        raise SheetError(f"{path}: cannot be read ({error}); {edited}.") from None
+    for number, line in enumerate(filter(str.strip, lines), start=1):
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             turns = tuple((speaker, text) for speaker, text in row["turns"])
             sample = Sample(row["id"], row["benchmark"], turns, row["satisfied"])
-            items.append(Item(row["item"], sample, row["counterfactual"], row["fault"]))
+            item = Item(row["item"], sample, row["counterfactual"], row["fault"])
             seed = row["seed"]
-        except (ValueError, KeyError, TypeError):
-            raise SheetError(
-                f"{path}, line {number}: is no item; the key must stay as it was written, so "
-                "restore it."
-            ) from None
-    return items, seed
+            if not isinstance(item.counterfactual, bool) or item.fault not in ("", *FAULTS):
+                raise ValueError
+        except (ValueError, KeyError, TypeError, CollectionError):
+            raise SheetError(f"{path}, line {number}: is no item; {edited}.") from None
+        if items.setdefault(item.name, item) != item:
+            raise SheetError(f"{path}, line {number}: has the item {item.name} again; {edited}.")
+    if not items:
+        raise SheetError(f"{path}: has no item; {edited}.")
+    return list(items.values()), seed
 
 
 def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
@@ -398,8 +508,8 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
         where = f"{path}, row {number}"
         if name not in known:
             raise SheetError(
-                f"{where}: has the item {name!r}, which is none of this sheet's {len(known)}; "
-                "restore the name that was there."
+                f"{where}: has the item {quoted(name)}, which is none of this sheet's "
+                f"{len(known)}; restore the name that was there."
             )
         if name in found:
             raise SheetError(
@@ -413,7 +523,7 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
         answers = {question: row[question].strip() for question in QUESTIONS}
         for question, answer in answers.items():
             if answer not in ("0", "1"):
-                told = f"is {answer!r}" if answer else "is empty"
+                told = f"is {quoted(answer)}" if answer else "is empty"
                 raise SheetError(
                     f"{where}: `{question}` of item {name} {told}; allowed is 0 (no) or 1 (yes)."
                 )
@@ -438,7 +548,7 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         raise SheetError(
             f"{path}: is no UTF-8 text; save it in the spreadsheet as CSV UTF-8."
         ) from None
-    header = text.partition("\n")[0]
+    header = re.split(r"[\r\n]", text, maxsplit=1)[0]
     separator = max(",;\t", key=header.count)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
@@ -453,6 +563,9 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
             f"{path}: lacks the column {lacking[0]!r}; the first row must name the columns "
             f"{', '.join(COLUMNS)}."
         )
+    twice = [column for column in COLUMNS if names.count(column) > 1]
+    if twice:
+        raise SheetError(f"{path}: has the column {twice[0]!r} twice; keep one of the two.")
     return [
         (number, dict.fromkeys(names, "") | dict(zip(names, row, strict=False)))
         for number, row in enumerate(rows[1:], start=2)
@@ -482,7 +595,7 @@ def write_third(folder: Path) -> Path | None:
         A sheet that is not whole, or a third one that is there already.
     """
     items, seed = _read_key(folder)
-    shown = _shown(items)
+    shown = _on_sheets(items)
     path = sheet_path(folder, 3)
     if path.exists():
         raise SheetError(
@@ -491,10 +604,11 @@ def write_third(folder: Path) -> Path | None:
     open_ = disagreements(*(read_sheet(sheet_path(folder, n), shown) for n in ANNOTATORS[:2]))
     if not open_:
         return None
-    return _write_sheet(folder, 3, [item for item in shown if item.name in open_], seed)
+    _replace(path, _sheet([item for item in shown if item.name in open_], 3, seed))
+    return path
 
 
-def _shown(items: Sequence[Item]) -> list[Item]:
+def _on_sheets(items: Sequence[Item]) -> list[Item]:
     return [item for item in items if not item.fault]
 
 
@@ -516,7 +630,7 @@ def read_labels(folder: Path) -> pd.DataFrame:
         A sheet that is not whole, or is missing although the first two annotators disagree.
     """
     items = read_items(folder)
-    shown = _shown(items)
+    shown = _on_sheets(items)
     first, second = (read_sheet(sheet_path(folder, number), shown) for number in ANNOTATORS[:2])
     open_ = disagreements(first, second)
     path = sheet_path(folder, 3)

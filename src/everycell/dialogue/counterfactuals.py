@@ -23,6 +23,7 @@ from string import Template
 import pandas as pd
 
 from everycell.collections.user_satisfaction import (
+    COUNTERFACTUAL,
     SYSTEM,
     USER,
     Sample,
@@ -211,7 +212,18 @@ _OTHERS = (
     )
     - _ENGLISH
 )
-_SPEAKER = re.compile(r"^[\s*_#>\"']*(system|user)\b[\s*_]*:", re.IGNORECASE)
+_SPEAKER = re.compile(
+    r"""
+    ^[\s*_#>"'`\[(-]*(?:\d+[.)]\s*)?               # emphasis, a quotation, a list
+    (?:(?:counterfactual|new|last)\s+)*
+    (system|assistant|user|utterance)\b
+    (?:\s+(?:counterfactual|new|last|utterance|response|reply|turn)\b)*
+    (?:\s*\(\w+\))?[\s*_)]*(?::|\])[\s*_]*
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+#: What a model notes for itself before it answers, also where it does not come to an end.
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _QUOTES = "\"'`*_“”‘’«» \t"
 # What a service says when it cannot help is a good counterfactual, so only words about the model
 # and its task are a refusal.
@@ -229,8 +241,10 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
     r"""Take the utterance out of a model's answer, and say what is wrong with it.
 
     Of the answer, the first utterance of the system is taken: from "SYSTEM:" on, where that starts
-    a line and the user does not speak before it, else from the beginning without a first line that
-    ends with a colon; up to the next speaker or empty line; without quotation marks around it.
+    a line and the user does not speak before it (also as "assistant" or "counterfactual
+    utterance"), else from the beginning without a first line that ends with a colon; up to the next
+    speaker or empty line; without quotation marks around it. What stands in ``<think>`` is left
+    out.
 
     Parameters
     ----------
@@ -267,12 +281,12 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
     >>> cleaned("SYSTEM: No taxi. No taxi. No taxi.", "length")[1]
     'over-long'
     """
-    text = _utterance(unicodedata.normalize("NFC", answer.text))
+    text = _utterance(_THOUGHT.sub("", unicodedata.normalize("NFC", answer.text)))
     words = re.findall(r"[^\W_]+(?:['’]\w+)?", text)
     *before, (_, last) = sample.turns
     if not words:
         fault = "empty"
-    elif answer.finish == "refusal" or _REFUSAL.search(text):
+    elif answer.finish == "refusal" or _REFUSAL.search(text.replace("’", "'")):
         fault = "refusal"
     elif not _is_english(words):
         fault = "another language"
@@ -288,10 +302,14 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
     return text, fault
 
 
+def _speaker(label: re.Match[str]) -> str:
+    return USER if label[1].upper() == USER else SYSTEM
+
+
 def _utterance(text: str) -> str:
     lines = text.strip().splitlines()
     speakers = {
-        number: found[1].upper()
+        number: _speaker(found)
         for number, line in enumerate(lines)
         if (found := _SPEAKER.match(line))
     }
@@ -300,7 +318,13 @@ def _utterance(text: str) -> str:
     starts = [number for number, speaker in speakers.items() if speaker == SYSTEM]
     if starts and not before_user:
         lines = lines[starts[0] :]
-        lines[0] = _SPEAKER.sub("", lines[0])
+        # The utterance may stand below its label, or have two of them.
+        while lines:
+            found = _SPEAKER.match(lines[0])
+            if lines[0].strip(_QUOTES) and (not found or _speaker(found) == USER):
+                break
+            rest = lines[0][found.end() :] if found else ""
+            lines = [rest] * bool(rest.strip(_QUOTES)) + lines[1:]
     elif len(lines) > 1 and lines[0].rstrip(_QUOTES).endswith(":"):
         lines = lines[1:]
         while lines and not lines[0].strip():
@@ -519,7 +543,7 @@ def counterfactual(rewriting: Rewriting) -> Sample | None:
     sample = rewriting.sample
     return replace(
         sample,
-        id=f"{sample.id}-cf",
+        id=f"{sample.id}{COUNTERFACTUAL}",
         turns=(*sample.turns[:-1], (SYSTEM, rewriting.text)),
         satisfied=not sample.satisfied,
     )

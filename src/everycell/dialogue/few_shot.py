@@ -99,6 +99,10 @@ def drawn_pairs(
 ) -> tuple[list[Sample], list[Sample]]:
     """Draw samples with their counterfactuals, which stand for both test sets.
 
+    As many originals of either label as there are, up to half of the size each; what one label
+    lacks, the other fills up. A plain draw of 50 has hardly a dissatisfied original, so that each
+    set would have one class and macro measures would say nothing.
+
     Parameters
     ----------
     main, counterfactual
@@ -132,7 +136,13 @@ def drawn_pairs(
             f"{size} of {len(pairs)} pairs of a sample and its counterfactual are to be drawn: "
             "there must be one or more of both; give a larger size, or the samples of one set."
         )
-    rows = np.random.default_rng(seed).permutation(len(pairs))[:size]
+    shuffled = np.random.default_rng(seed).permutation(len(pairs)).tolist()
+    labels = [
+        [row for row in shuffled if pairs[row][0].satisfied is label] for label in (False, True)
+    ]
+    rare, other = sorted(labels, key=len)
+    rare = rare[: size // 2]
+    rows = rare + other[: size - len(rare)]
     first, second = zip(*(pairs[row] for row in sorted(rows)), strict=True)
     return list(first), list(second)
 

@@ -377,7 +377,7 @@ def _hub_folder(name: str, network: bool, revision: str | None) -> Path:
 
 def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> BertPreTrainedModel:
     try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(
             f"{folder / 'config.json'} cannot be read as a model's configuration ({error}): copy "
@@ -428,7 +428,9 @@ def read_tokenizer(folder: Path, name: str) -> PreTrainedTokenizerBase:
         A file is damaged.
     """
     try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        # Said in so many words: where it is left open, transformers asks on the terminal whether
+        # it may run the code in the folder.
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     # The tokenizers library raises plain Exceptions.
     except Exception as error:
         raise ModelError(

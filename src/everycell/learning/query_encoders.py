@@ -104,7 +104,10 @@ def load_encoder(
     if kind not in get_args(Kind):
         raise ModelError(f"kind is {kind!r}: give one of {', '.join(get_args(Kind))}.")
     made: Any = {"unicoil": TildeV2, "ance": Ance}.get(kind, AutoModel)
-    options = {"local_files_only": not network or Path(source).is_dir()}
+    options = {
+        "local_files_only": not network or Path(source).is_dir(),
+        "trust_remote_code": False,
+    }
     try:
         model, report = made.from_pretrained(
             source,

@@ -199,16 +199,16 @@ def logistic_regression(
             "samples of the other."
         )
     words = TfidfVectorizer(analyzer=_terms, sublinear_tf=True, min_df=_FEWEST)
-    columns = words.fit_transform(dialogues)
+    columns, valid_columns = words.fit_transform(dialogues), words.transform(valid)
     best, kept = -1.0, None
     for strength in strengths:
         weights = {False: 1, True: factor}
         regression = LogisticRegression(C=strength, class_weight=weights, max_iter=1000)
-        model = Pipeline([("words", words), ("regression", regression.fit(columns, labels))])
-        value = macro_f1(valid_dissatisfied, regression_probabilities(model, valid))
+        regression.fit(columns, labels)
+        value = macro_f1(valid_dissatisfied, regression.predict_proba(valid_columns)[:, 1])
         if value > best:
-            best, kept = value, model
-    return kept
+            best, kept = value, regression
+    return Pipeline([("words", words), ("regression", kept)])
 
 
 def regression_probabilities(

@@ -139,6 +139,7 @@ def train_classifier(
     *,
     factor: int = 1,
     length: int = 128,
+    train_embeddings: bool = True,
 ) -> Estimate:
     """Fine-tune a BERT on the last words of dialogues.
 
@@ -156,6 +157,9 @@ def train_classifier(
         How often a dissatisfied sample stands in the training set, 1 or more.
     length : int
         Word pieces of a dialogue.
+    train_embeddings : bool
+        False leaves the vectors of words and places as they are: in a small model they are most of
+        the parameters, and a sixth of the time.
 
     Returns
     -------
@@ -164,6 +168,7 @@ def train_classifier(
     """
     model, tokenizer = load_model(source, "classifier", seed=options.seed)
     model = model.to(device())
+    model.base_model.embeddings.requires_grad_(train_embeddings)
 
     def read(dialogues: Sequence[Dialogue]) -> list[npt.NDArray[np.int32]]:
         return context_ids(tokenizer, dialogues, length)
@@ -181,7 +186,7 @@ def train_classifier(
         folder,
         tokenizer=tokenizer,
         validate=lambda _: macro_f1(valid.dissatisfied, estimate(valid_ids)),
-        settings={"factor": factor, "length": length},
+        settings={"factor": factor, "length": length, "train_embeddings": train_embeddings},
     )
     trained, _ = load_model(folder, "classifier")
     model.load_state_dict(trained.state_dict())

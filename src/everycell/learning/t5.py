@@ -54,7 +54,7 @@ def load_t5(
         model, report = T5ForConditionalGeneration.from_pretrained(
             source, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **options
         )
-        tokenizer = AutoTokenizer.from_pretrained(source, **options)
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **options)
     # A damaged or missing file ends in errors of safetensors, tokenizers, the hub and others.
     except Exception as error:
         reason = str(error).partition("\n")[0]

@@ -9,7 +9,6 @@ mistake, such as a list shorter than the cut-off, these functions refuse it unle
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,12 +21,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+from everycell.foreign import most_unpacked, parse_json, quoted
 from everycell.metrics.exposure import checked_target
-from everycell.metrics.term_counts import DOCUMENT, LENGTH, check_counts, read_words
+from everycell.metrics.term_counts import DOCUMENT, LENGTH, check_counts, parquet_errors, read_words
 from everycell.metrics.term_fairness import (
     TAU,
     RankedCounts,
@@ -103,20 +102,24 @@ def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
 
 
 def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
-    try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid:
-        raise ValueError(f"{path} is no Parquet file; make it again.") from None
-    with file:
+    row = 0
+    with parquet_errors(path), pq.ParquetFile(path) as file:
         for column in (DOCUMENT, "text"):
             if column not in file.schema_arrow.names:
                 raise ValueError(
-                    f"{path} has no column {column!r}: it has {file.schema_arrow.names}; give "
-                    f"'{DOCUMENT}' and 'text'."
+                    f"{path} has no column {column!r}: it has "
+                    f"{quoted(file.schema_arrow.names, 300)}; give '{DOCUMENT}' and 'text'."
                 )
         for batch in file.iter_batches(batch_size=10_000, columns=[DOCUMENT, "text"]):
             ids, texts = (batch.column(name).to_pylist() for name in (DOCUMENT, "text"))
-            yield from zip(ids, texts, strict=True)
+            for pair in zip(ids, texts, strict=True):
+                row += 1
+                if not all(isinstance(value, str) for value in pair):
+                    raise ValueError(
+                        f"Row {row} of {path} has the id and text {quoted(pair)}; both are text, "
+                        "so correct it."
+                    )
+                yield pair
 
 
 def _from_lines(
@@ -124,8 +127,14 @@ def _from_lines(
 ) -> Iterator[tuple[str, str]]:
     number = 0
     try:
+        most = most_unpacked(path)
         with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as lines:
-            for number, raw in enumerate(lines, 1):
+            for number, raw in enumerate(iter(lambda: lines.readline(most + 1), b""), 1):
+                if len(raw) > most:
+                    raise ValueError(
+                        f"Line {number} of {path} has more than {most:,} bytes; a line is one "
+                        "document, so get the file again."
+                    )
                 line = raw.decode("utf-8").rstrip("\r\n")
                 if line:
                     yield parse(line, f"Line {number} of {path}")
@@ -146,9 +155,9 @@ def _row(line: str, where: str) -> tuple[str, str]:
 
 def _object(line: str, where: str) -> tuple[str, str]:
     try:
-        found = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{where} is no JSON ({error.msg}); correct it.") from None
+        found = parse_json(line)
+    except ValueError as error:
+        raise ValueError(f"{where} is no JSON ({error}); correct it.") from None
     values = []
     for what, keys in (("id", _ID_KEYS), ("text", _TEXT_KEYS)):
         here = [key for key in keys if isinstance(found, dict) and isinstance(found.get(key), str)]
@@ -246,15 +255,7 @@ def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
     place: dict[str, tuple[str, Path | str]] = {}
     words: dict[str, list[str]] = {}
     for path in paths:
-        try:
-            found = read_words(path)
-        except UnicodeDecodeError:
-            raise ValueError(f"{path} is not UTF-8 text; convert it to UTF-8.") from None
-        except ValueError as error:
-            # A message on the terms rather than on a line does not know the file.
-            says = str(error)
-            raise ValueError(says if str(path) in says else f"{path}: {says}") from None
-        for group, terms in found.items():
+        for group, terms in read_words(path).items():
             for term in terms:
                 other, before = place.setdefault(term, (group, path))
                 if other != group:
@@ -280,6 +281,11 @@ def documents_with_terms(path: Path | str) -> tuple[int, int]:
     (int, int)
         Documents, and documents with at least one group term.
 
+    Raises
+    ------
+    ValueError
+        A file that is no Parquet, is damaged, or has no group.
+
     Examples
     --------
     >>> import tempfile
@@ -289,10 +295,13 @@ def documents_with_terms(path: Path | str) -> tuple[int, int]:
     >>> documents_with_terms(path)
     (2, 1)
     """
-    table = pyarrow.dataset.dataset(path, format="parquet")
-    groups = [name for name in table.schema.names if name not in (DOCUMENT, LENGTH)]
-    any_term = reduce(or_, (pyarrow.dataset.field(group) > 0 for group in groups))
-    return table.count_rows(), table.count_rows(filter=any_term)
+    with parquet_errors(path):
+        table = pyarrow.dataset.dataset(path, format="parquet")
+        groups = [name for name in table.schema.names if name not in (DOCUMENT, LENGTH)]
+        if not groups:
+            raise ValueError(f"{path} has no group; make it again with count_terms.")
+        any_term = reduce(or_, (pyarrow.dataset.field(group) > 0 for group in groups))
+        return table.count_rows(), table.count_rows(filter=any_term)
 
 
 def most_neutral(

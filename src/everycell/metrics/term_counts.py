@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -21,6 +22,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
+
+from everycell.foreign import quoted
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
 Words = Mapping[str, Collection[str]]
@@ -95,6 +98,8 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
         raise FileNotFoundError(
             f"The word list {path} does not exist: check the path, or fetch it."
         ) from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not UTF-8 text; convert it to UTF-8.") from None
     words: dict[str, dict[str, None]] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -102,10 +107,14 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
         term, _, group = (part.strip() for part in line.rpartition(","))
         if not term or not group:
             raise ValueError(
-                f"Line {number} of {path} reads {line!r}; a line is 'term,group', so correct it."
+                f"Line {number} of {path} reads {quoted(line)}; a line is 'term,group', so correct "
+                "it."
             )
         words.setdefault(group, {})[term.lower()] = None
-    _groups_of_terms(words)
+    try:
+        _groups_of_terms(words)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     return {group: tuple(terms) for group, terms in words.items()}
 
 
@@ -293,22 +302,42 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
         raise FileNotFoundError(
             f"The counts file {path} does not exist: check the path, or make it with count_terms."
         )
-    try:
+    with parquet_errors(path):
         table = pyarrow.dataset.dataset(path, format="parquet")
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{path} is no Parquet file; give one that count_terms wrote.") from error
-    for column in (DOCUMENT, LENGTH):
-        if column not in table.schema.names:
-            raise ValueError(
-                f"{path} has no column {column!r}: it has {table.schema.names}; give "
-                f"'{DOCUMENT}', '{LENGTH}' and one column a group."
-            )
-    wanted = (
-        None
-        if documents is None
-        else pyarrow.dataset.field(DOCUMENT).isin(pa.array(list(documents), pa.string()))
-    )
-    return check_counts(table.to_table(filter=wanted).to_pandas().set_index(DOCUMENT))
+        for column in (DOCUMENT, LENGTH):
+            if column not in table.schema.names:
+                raise ValueError(
+                    f"{path} has no column {column!r}: it has {quoted(table.schema.names, 300)}; "
+                    f"give '{DOCUMENT}', '{LENGTH}' and one column a group."
+                )
+        wanted = (
+            None
+            if documents is None
+            else pyarrow.dataset.field(DOCUMENT).isin(pa.array(list(documents), pa.string()))
+        )
+        rows = table.to_table(filter=wanted).to_pandas()
+    try:
+        return check_counts(rows.set_index(DOCUMENT))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+@contextmanager
+def parquet_errors(path: Path | str) -> Iterator[None]:
+    """Turn what pyarrow says of a file that is none, or is damaged, into a sentence.
+
+    Raises
+    ------
+    ValueError
+        In place of pyarrow's errors, which name no file.
+    """
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(
+            f"{path} is no Parquet file, is damaged or has columns of other types "
+            f"({str(error).strip()[:300]}); make it again."
+        ) from None
 
 
 def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
@@ -327,8 +356,8 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        No ``length`` or no group, a document twice, a negative or empty cell, or more group
-        terms in a document than tokens.
+        No ``length`` or no group, a document twice, a cell that is no number, is negative or
+        empty, or more group terms in a document than tokens.
 
     Examples
     --------
@@ -350,8 +379,13 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
             f"Document {counts.index[twice.argmax()]!r} stands twice in the counts; a document has "
             "one row, so remove the others."
         )
-    values = counts[groups].to_numpy(dtype=float)
-    lengths = counts[LENGTH].to_numpy(dtype=float)
+    try:
+        values = counts[groups].to_numpy(dtype=float)
+        lengths = counts[LENGTH].to_numpy(dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The counts hold what is no number ({error}); counts are numbers, so count again."
+        ) from None
     bad = ~((values >= 0).all(axis=1) & (lengths >= 0))
     if bad.any():
         raise ValueError(

@@ -23,7 +23,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import pearsonr
 
 from everycell.metrics.exposure import (
     Array,
@@ -900,5 +899,8 @@ def correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> Correlation:
     x, y = x[both], y[both]
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(np.nan, np.nan, len(x))
+    # Here, since the workflow takes constants of this module and scipy.stats loads for a second.
+    from scipy.stats import pearsonr
+
     found = pearsonr(x, y)
     return Correlation(float(found.statistic), float(found.pvalue), len(x))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import cycle
@@ -52,6 +53,8 @@ STYLE: dict[str, object] = {
     "lines.linewidth": 1.5,
     "figure.facecolor": "white",
     "savefig.dpi": 200,
+    # A name of the data may hold dollar signs, which start no formula.
+    "text.parse_math": False,
     # Text stays text: it can be searched, and read aloud.
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
@@ -73,6 +76,9 @@ _METADATA: Mapping[str, dict[str, None]] = {
     "pdf": {"CreationDate": None},
     "png": {"Software": None},
 }
+
+
+_NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 
 
 @contextmanager
@@ -120,6 +126,9 @@ def save_figure(figure: Figure, stem: Path) -> list[Path]:
         for kind, metadata in _METADATA.items():
             buffer = io.BytesIO()
             figure.savefig(buffer, format=kind, metadata=metadata)
+            if kind == "svg":
+                # A name of the data may hold what no XML may.
+                buffer = io.BytesIO(_NOT_IN_XML.sub(b"\xef\xbf\xbd", buffer.getvalue()))
             files.append(write_atomically(stem.with_name(f"{stem.name}.{kind}"), buffer.getvalue()))
     return files
 

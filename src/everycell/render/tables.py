@@ -39,13 +39,14 @@ _TEX = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         '"': r"\textquotedbl{}",
-        # An opening bracket after \\ would be read as its optional argument.
+        # After \\, at the end of a row, a bracket would be read as its argument and a star as its
+        # variant.
+        "*": "{*}",
         "[": "{[}",
         "]": "{]}",
-        "\n": " ",
         **{letter: f"${name}$" for letter, name in {
             "≤": r"\le", "≥": r"\ge", "≈": r"\approx", "≠": r"\ne", "−": "-", "→": r"\to",
-            "←": r"\leftarrow", "∞": r"\infty", "∈": r"\in", "∗": "*", "✓": r"\surd",
+            "←": r"\leftarrow", "∞": r"\infty", "∈": r"\in", "∗": "{*}", "✓": r"\surd",
             "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\epsilon",
             "η": r"\eta", "κ": r"\kappa", "λ": r"\lambda", "μ": r"\mu", "π": r"\pi",
             "ρ": r"\rho", "σ": r"\sigma", "τ": r"\tau", "φ": r"\varphi", "χ": r"\chi",
@@ -53,8 +54,12 @@ _TEX = str.maketrans(
         }.items()},
     }
 )  # fmt: skip
-#: What pdflatex sets with T1 fonts and textcomp beyond ASCII.
-_TEX_KNOWN = re.compile(r"[\u0000-\u007f\u00a1-\u017e\u2010-\u2026\u2030\u20ac\u2122]")
+#: What pdflatex sets with T1 fonts and textcomp: no control characters, and not all of Latin
+#: Extended-A.
+_TEX_KNOWN = re.compile(
+    r"[ -~\u00a1-\u0125\u0128-\u0137\u0139-\u013e\u0141-\u0148\u014a-\u0165\u0168-\u017e"
+    r"\u2010-\u2016\u2018-\u201a\u201c-\u201e\u2020-\u2022\u2026\u2030\u20ac\u2122]"
+)
 
 # The table can be read into a document that loads booktabs, and also be compiled by itself:
 # LaTeX sets \@nodocument to \relax at \begin{document}.
@@ -228,7 +233,7 @@ def escape_tex(text: str) -> str:
     """
     known = "".join(
         letter if _TEX_KNOWN.match(letter) or ord(letter) in _TEX else f"[U+{ord(letter):04X}]"
-        for letter in text
+        for letter in re.sub(r"[\t\n\v\f\r\u0085\u2028\u2029]", " ", text)
     )
     return known.translate(_TEX)
 
@@ -243,8 +248,9 @@ def escape_markdown(text: str) -> str:
     >>> print(escape_markdown("a|b *c* p_value <i>"))
     a\|b \*c\* p_value \<i>
     """
-    flat = re.sub(r"\s*\n\s*", " ", text)
-    return re.sub(r"[\\`*<\[\]|]|(?<!\w)_|_(?!\w)", lambda mark: "\\" + mark[0], flat)
+    flat = re.sub(r"\s*[\n\v\f\r\u0085\u2028\u2029]\s*", " ", text).replace("\0", "\ufffd")
+    marks = r"[\\`*<\[\]|$~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)"
+    return re.sub(marks, lambda mark: "\\" + mark[0], flat)
 
 
 def write_table(

@@ -14,6 +14,7 @@ vectors         one dense vector each                         one dense vector e
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,9 +198,22 @@ def read_encoded(path: Path) -> Encoded:
             parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}
             ids = {part: arrays[part].tolist() for part in ("document_ids", "query_ids")}
             proposed = arrays["proposed"] if "proposed" in arrays else None
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    # What numpy, scipy and zipfile raise of a file that is damaged, or says that it is huge.
+    except (
+        OSError,
+        EOFError,
+        KeyError,
+        IndexError,
+        TypeError,
+        ValueError,
+        MemoryError,
+        NotImplementedError,
+        RuntimeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise ValueError(
-            f"{path} holds no encoded collection ({error}): delete it and encode again."
+            f"{path} holds no encoded collection ({str(error)[:200]}): delete it and encode again."
         ) from None
     if kind not in get_args(Kind):
         raise ValueError(f"{path} is of the kind {kind!r}: encode the collection again.")

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from everycell.foreign import parse_json, quoted
 from everycell.retrieval.lucene import LuceneError, start_java
 
 # Queries whose hits Java holds at a time: a published index stores every passage's text, and each
@@ -416,10 +417,10 @@ def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[s
     path, found = Path(path), {}
     if not path.is_file():
         raise PrebuiltError(f"The file {path} does not exist: name one with encoded queries.")
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                entry = json.loads(line)
+                entry = parse_json(line.decode("utf-8"))
                 found[entry["contents"].strip()] = entry["vector"]
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise PrebuiltError(
@@ -429,7 +430,7 @@ def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[s
     for query, text in queries.items():
         if text.strip() not in found:
             raise PrebuiltError(
-                f"{path} has no vector for query {query}, {text[:60]!r}: encode all queries."
+                f"{path} has no vector for query {query}, {quoted(text)}: encode all queries."
             )
     return {query: found[text.strip()] for query, text in queries.items()}
 

@@ -31,6 +31,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from everycell.foreign import quoted, unpack
+
 Outside = Literal["error", "drop"]
 Ranks = Literal["ignore", "error"]
 
@@ -100,14 +102,15 @@ def _explain(data: bytes, kind: _Kind, path: Path, cause: Exception) -> ValueErr
             line.decode("utf-8")
         except UnicodeDecodeError:
             return ValueError(
-                f"{where} is not UTF-8 text: it reads {_text(line)!r}; convert the file to UTF-8."
+                f"{where} is not UTF-8 text: it reads {quoted(_text(line))}; convert the file to "
+                "UTF-8."
             )
         if kind.number:
             found = fields[kind.fields.index(kind.number)]
             if not re.fullmatch(kind.pattern, found):
                 return ValueError(
-                    f"{where} has the {kind.number} {_text(found)!r}: it must be {kind.allowed}; "
-                    "correct the line."
+                    f"{where} has the {kind.number} {quoted(_text(found))}: it must be "
+                    f"{kind.allowed}; correct the line."
                 )
     return ValueError(f"{path} is no {kind.name} file: {cause}; correct it.")
 
@@ -116,10 +119,14 @@ def _read(path: Path | str, kind: _Kind, *, ranks: bool = False) -> pd.DataFrame
     path = Path(path)
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
-            data = stream.read()
+            data = stream.read() if isinstance(stream, pa.OSFile) else unpack(stream, path)
     except FileNotFoundError:
         raise FileNotFoundError(
             f"The {kind.name} file {path} does not exist: check the path, or make it first."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"The {kind.name} file {path} cannot be read, or is damaged ({error}): make it again."
         ) from None
     data = _one_blank_between_fields(data.rstrip())
     if not data:
@@ -203,14 +210,14 @@ def _checked(
             if column == "query":
                 row = int(np.argmax(query == row))
             raise ValueError(
-                f"{place(row)} has the {column} id {frame[column].iloc[row]!r}: "
+                f"{place(row)} has the {column} id {quoted(frame[column].iloc[row])}: "
                 "an id has one character or more and no white space; replace it."
             )
     row = _first_twice(query, documents)
     if row is not None:
         raise ValueError(
-            f"{place(row)} has the document {frame['document'].iloc[row]!r} of query "
-            f"{frame['query'].iloc[row]!r} for the second time: a document stands once in a "
+            f"{place(row)} has the document {quoted(frame['document'].iloc[row])} of query "
+            f"{quoted(frame['query'].iloc[row])} for the second time: a document stands once in a "
             "query's list; keep one of the two."
         )
     return frame if kind.number is None else _checked_number(frame, kind, place)
@@ -253,9 +260,9 @@ def _checked_number(frame: pd.DataFrame, kind: _Kind, place: Callable[[int], str
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"{place(row)} (query {frame['query'].iloc[row]!r}, document "
-            f"{frame['document'].iloc[row]!r}) has the {kind.number} {values[row]}: it must be "
-            f"{allowed}; find out where it comes from."
+            f"{place(row)} (query {quoted(frame['query'].iloc[row])}, document "
+            f"{quoted(frame['document'].iloc[row])}) has the {kind.number} {values[row]}: it must "
+            f"be {allowed}; find out where it comes from."
         )
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
@@ -266,8 +273,8 @@ def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[i
     if not pc.all(whole).as_py():
         row = whole.index(False).as_py()
         raise ValueError(
-            f"{place(row)} has the rank {ranks[row].as_py()!r}: it must be a whole number of 0 or "
-            "more; correct it, or have ranks ignored."
+            f"{place(row)} has the rank {quoted(ranks[row].as_py())}: it must be a whole number of "
+            "0 or more; correct it, or have ranks ignored."
         )
     rank = pc.cast(ranks, pa.int64()).to_numpy()
     query, _ = pd.factorize(frame["query"])
@@ -299,8 +306,9 @@ def _check_scale(
     if outside.any():
         row = int(np.argmax(outside))
         raise ValueError(
-            f"{place(row)} (query {frame['query'].iloc[row]!r}, document "
-            f"{frame['document'].iloc[row]!r}) has the relevance {frame['relevance'].iloc[row]}: "
+            f"{place(row)} (query {quoted(frame['query'].iloc[row])}, document "
+            f"{quoted(frame['document'].iloc[row])}) has the relevance "
+            f"{frame['relevance'].iloc[row]}: "
             f"the scale goes from {low} to {high}; correct the label, or give the right scale."
         )
 
@@ -314,8 +322,8 @@ def _check_queries(
     if unknown.any():
         row = int(np.argmax(unknown))
         raise ValueError(
-            f"{place(row)} has the query {frame['query'].iloc[row]!r}, which is not among the "
-            "known queries: delete the line, or add the query."
+            f"{place(row)} has the query {quoted(frame['query'].iloc[row])}, which is not among "
+            "the known queries: delete the line, or add the query."
         )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import gzip
 import hashlib
+import io
 import json
 import logging
 import os
@@ -26,6 +27,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from everycell.foreign import parse_json
 from everycell.sources.registry import (
     DataSet,
     Entry,
@@ -45,6 +47,9 @@ _NETWORK_ADVICE = (
     "check the network, the proxy and that the page opens in a browser, try again, or set "
     "`mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds the file"
 )
+# Bytes beyond the expected size after which a download is ended: the message on a wrong file gives
+# its hash where it is not much longer.
+_TOO_LONG = 1 << 20
 # Seconds before the second and the third attempt when a connection breaks or a server is busy.
 _PAUSES = (1.0, 3.0)
 
@@ -366,6 +371,23 @@ def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout
     return _sha256(part)
 
 
+class _Bounded(io.BufferedWriter):
+    """A file that ends a download which goes on for much longer than it may be."""
+
+    def __init__(self, path: Path, key: str, url: str, size: int) -> None:
+        super().__init__(io.FileIO(path, "wb"))
+        self._most = size + _TOO_LONG
+        self._says = (
+            f"What {url} gave for {key} is longer than {self._most} bytes, expected are {size}; "
+            f"nothing was kept, {_NETWORK_ADVICE}."
+        )
+
+    def write(self, chunk: bytes) -> int:
+        if self.tell() + len(chunk) > self._most:
+            raise DownloadError(self._says)
+        return super().write(chunk)
+
+
 def _download(key: str, url: str, path: Path, origin: Form, timeout: float) -> None:
     # Imported here since only a download needs them and every start of the workflow would pay.
     import pooch
@@ -378,7 +400,8 @@ def _download(key: str, url: str, path: Path, origin: Form, timeout: float) -> N
     for pause in (*_PAUSES, None):
         logger.info("Fetching %s from %s (%d bytes).", key, url, origin.size)
         try:
-            get(url, str(path), None)
+            with _Bounded(path, key, url, origin.size) as file:
+                get(url, file, None)
             return
         except requests.HTTPError as error:
             status = error.response.status_code
@@ -389,6 +412,8 @@ def _download(key: str, url: str, path: Path, origin: Form, timeout: float) -> N
             what, cause = f"did not answer within {timeout:g} s", error
         except requests.RequestException as error:
             what, cause = f"failed before all {origin.size} bytes arrived: {_root(error)}", error
+        except ValueError as error:
+            what, cause = f"sent headers that cannot be read ({error})", error
         if pause is not None:
             time.sleep(pause)
     raise DownloadError(
@@ -432,11 +457,15 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
                 shutil.copyfileobj(source, target)
         elif form.packed == "tar":
             with tarfile.open(path) as archive:
-                # Archives made on a Mac carry a resource fork "._name" beside each file.
+                # Archives made on a Mac carry a resource fork "._name" beside each file. A name in
+                # an archive never says where something is written; links and devices are no
+                # files, and a sparse member may say that it has terabytes of zeros.
                 members = [
                     member
                     for member in archive
-                    if member.isfile() and not Path(member.name).name.startswith("._")
+                    if member.isfile()
+                    and not member.issparse()
+                    and not Path(member.name).name.startswith("._")
                 ]
                 if len(members) != 1:
                     raise SourceError(
@@ -448,7 +477,8 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
                     shutil.copyfileobj(source, target)
         else:
             shutil.copyfile(path, part)
-    except (gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError) as error:
+    # A ValueError is of a header of an archive that has no number where one must be.
+    except (gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError, ValueError) as error:
         raise SourceError(
             f"{path} has the registered sha256 {form.sha256} but cannot be unpacked as "
             f"{form.packed} ({error}); report this as an error of the registry."
@@ -471,10 +501,16 @@ def _accepted(path: Path, entry: Entry) -> tuple[str, ...]:
     """Return the accepted hashes of the unpacked content at `path`."""
     if entry.origin is None or entry.origin.content is not None or not _record(path).is_file():
         return entry.contents
-    record = json.loads(_record(path).read_text(encoding="utf-8"))
-    if record["archive_sha256"] != entry.origin.sha256:
-        return entry.contents
-    return (*entry.contents, record["content_sha256"])
+    try:
+        record = parse_json(_record(path).read_bytes())
+        if record["archive_sha256"] != entry.origin.sha256:
+            return entry.contents
+        return (*entry.contents, str(record["content_sha256"]))
+    except (ValueError, KeyError, TypeError):
+        raise DamagedFileError(
+            f"{_record(path)} does not say which content {path.name} must have: it was changed or "
+            f"damaged; remove both files and fetch again."
+        ) from None
 
 
 def _show_notice(set_name: str, data_set: DataSet) -> None:

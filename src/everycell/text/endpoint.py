@@ -130,7 +130,9 @@ class Endpoint:
     def __init__(self, settings: EndpointSettings) -> None:
         self._settings = settings
         self.identity = endpoint_identity(settings)
-        self._client = httpx2.Client(timeout=settings.timeout)
+        # A proxy that the environment names would see what is meant for this machine alone.
+        inside = settings.on_this_machine and settings.unencrypted
+        self._client = httpx2.Client(timeout=settings.timeout, trust_env=not inside)
         self._turns = threading.Lock()
         self._next_turn = 0.0
 

@@ -49,7 +49,7 @@ class Message(_Model):
 class Identity(_Model):
     """Which model answers: what tells one from another in records and receipts.
 
-    Parameters
+    Attributes
     ----------
     name : str
         Name of the model, as its source or its server knows it.
@@ -76,7 +76,7 @@ class Identity(_Model):
 class Request(_Model):
     """What a language model is asked.
 
-    Parameters
+    Attributes
     ----------
     prompt : str or tuple of Message
         A text as it is, or messages that the model's chat template puts together.
@@ -129,7 +129,7 @@ class Token(_Model):
 class Answer(_Model):
     """What a language model gave back.
 
-    Parameters
+    Attributes
     ----------
     text : str
         The answer, which may be empty; for a scored request its continuation.

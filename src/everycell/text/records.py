@@ -25,6 +25,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from everycell.config import Decoding, Prices, describe_fault
+from everycell.foreign import parse_json
 from everycell.text.generation import (
     Answer,
     Identity,
@@ -198,9 +199,7 @@ class Record:
             if self._prompts_path is not None:
                 self._prompts_path.parent.mkdir(parents=True, exist_ok=True)
                 _mend(self._prompts_path)
-                self._prompt_hashes = {
-                    json.loads(line)["sha256"] for line in _whole_lines(self._prompts_path)
-                }
+                self._prompt_hashes = _prompt_hashes(self._prompts_path)
         except BaseException:
             self._lock.release()
             raise
@@ -251,6 +250,18 @@ class Record:
                 self._prompt_hashes.add(entry.prompt_sha256)
             _append(self.path, entry.model_dump(mode="json"))
             self.entries[entry.key] = entry
+
+
+def _prompt_hashes(path: Path) -> set[str]:
+    hashes = set()
+    for number, line in enumerate(_whole_lines(path), start=1):
+        try:
+            hashes.add(str(parse_json(line)["sha256"]))
+        except (ValueError, KeyError, TypeError):
+            raise RecordError(
+                f"{path}, line {number}: is no prompt with its hash; remove the line."
+            ) from None
+    return hashes
 
 
 def _append(path: Path, value: object) -> None:
@@ -467,15 +478,15 @@ class Recorded:
         expected = estimate(requests, self._prices)
         self._estimated += expected.cost
         currency = self._prices.currency
+        cost = f"{expected.cost:.2f} {currency}" if self._prices.known else "no `prices` are named"
         _LOG.info(
             "%s will be asked %d requests: at most about %d tokens of prompts and %d of answers, "
-            "%.2f %s.",
+            "%s.",
             self.identity.name,
             expected.calls,
             expected.prompt_tokens,
             expected.answer_tokens,
-            expected.cost,
-            currency,
+            cost,
         )
         if self._budget is not None and self._estimated > self._budget:
             raise LanguageModelError(

@@ -1,0 +1,111 @@
+"""What mkdocs adds to the pages of this folder, as a hook of mkdocs.yml.
+
+The README is the first page, a page of a work ends with what its tables and figures came to, and
+the configuration, the rule graphs and the library's reference have pages of their own.
+"""
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from everycell.artefacts import load_papers
+from everycell.render.site import configuration, modules, paper_results
+from everycell.results import collect
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
+#: Pictures of the rules, made by the rule `rulegraph`.
+GRAPHS = RESULTS / "rulegraphs"
+#: Where a file outside this folder stands on the site.
+OUTSIDE = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "docs/index.md": "contents.md",
+    "config.yaml": "configuration.md",
+    "LICENSE": "LICENSE",
+    "CITATION.cff": "CITATION.cff",
+}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Add the reference to the navigation: a heading a package, an entry a module."""
+    packages: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for name in modules(ROOT / "src"):
+        _, *within, module = name.split(".")
+        packages[" ".join(within) or "everycell"].append({module: reference_page(name)})
+    config.nav.append({"Library": [{name: pages} for name, pages in packages.items()]})
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are made."""
+
+    def add(path: str, content: str | bytes) -> None:
+        existing = files.get_file_from_path(path)
+        if existing is not None:
+            files.remove(existing)
+        files.append(File.generated(config, path, content=content))
+
+    add("contents.md", from_outside(read("docs/index.md"), "docs/"))
+    for source in ("README.md", "CONTRIBUTING.md"):
+        add(OUTSIDE[source], from_outside(read(source), ""))
+    for source in ("LICENSE", "CITATION.cff"):
+        add(source, read(source))
+    schema = json.loads(read("workflow/schemas/config.schema.json"))
+    add("configuration.md", read("docs/templates/configuration.md") + configuration(schema))
+    papers = load_papers(ROOT / "published")
+    found = collect(papers, RESULTS, ROOT, audits=False)
+    for key, paper in papers.items():
+        page = f"papers/{key}.md"
+        add(page, read(f"docs/{page}") + "\n" + paper_results(paper, found, RESULTS, "../results"))
+    for entry in found:
+        for name in entry.report["files"]:
+            if name.endswith(".svg"):
+                path = f"{entry.tier}/{entry.artefact.paper}/{name}"
+                add(f"results/{path}", (RESULTS / path).read_bytes())
+    graphs = sorted(GRAPHS.glob("*.svg"))
+    add("workflow.md", read("docs/templates/workflow.md") + graph_sections(graphs))
+    for graph in graphs:
+        add(f"rulegraphs/{graph.name}", graph.read_bytes())
+    for name in modules(ROOT / "src"):
+        add(reference_page(name), f"# {name.removeprefix('everycell.')}\n\n::: {name}\n")
+    return files
+
+
+def read(path: str) -> str:
+    """Text of a file of the project."""
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def reference_page(module: str) -> str:
+    """Path of a module's page."""
+    return f"reference/{module.removeprefix('everycell.').replace('.', '/')}.md"
+
+
+def from_outside(text: str, folder: str) -> str:
+    """Markdown of a file outside this folder, or of its index, with links as the site has them."""
+
+    def link(match: re.Match[str]) -> str:
+        address, _, anchor = match[1].partition("#")
+        path = address.removeprefix("../") if address.startswith("../") else folder + address
+        target = OUTSIDE.get(path, path.removeprefix("docs/"))
+        return f"]({target}{'#' + anchor if anchor else ''})"
+
+    return re.sub(r"\]\((?!https?:)([^)\s]+)\)", link, text)
+
+
+def graph_sections(graphs: list[Path]) -> str:
+    """A heading and a picture for each graph of rules."""
+    if not graphs:
+        return "\nThe pictures are made by `make docs`; this site was built without them.\n"
+    # The whole workflow first, then the chapters.
+    order = sorted(graphs, key=lambda graph: (graph.stem != "all", graph.stem))
+    return "\n".join(
+        f"\n## {graph.stem}\n\n[![Rules of {graph.stem}](rulegraphs/{graph.name})]"
+        f"(rulegraphs/{graph.name})\n"
+        for graph in order
+    )

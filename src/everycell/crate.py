@@ -1,0 +1,275 @@
+"""A results folder as a Workflow Run RO-Crate: one archive that says how it came about.
+
+The crate follows the profile Workflow Run Crate 0.5, and so RO-Crate 1.1. It holds the results,
+their receipts and verdicts, the workflow, and the printed facts that were read. Released data is
+named by the URL at its pinned commit with its hash and licence, and never copied: it belongs to its
+authors. What the workflow made in between is named with its hash.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rocrate.model import ContextEntity, Entity
+from rocrate.rocrate import ROCrate
+
+import everycell
+from everycell.receipts import ReceiptError, read_receipt, sha256, verify
+from everycell.sources.registry import UnknownKeyError, load_registry, set_of
+
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
+    "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
+}
+MIT = "https://spdx.org/licenses/MIT"
+#: What stands for the workflow in a crate.
+WORKFLOW = ("CITATION.cff", "LICENSE", "config.yaml", "envs", "workflow")
+#: RO-Crate 1.1 has no name for it; the Workflow Run profiles have this one.
+TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+FORMATS = {
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".tex": "application/x-tex",
+    ".yaml": "application/yaml",
+}
+
+
+def write_crate(results: Path, out: Path, project: Path, cache: str = "resources") -> Path:
+    """Write a results folder as a zipped Workflow Run RO-Crate.
+
+    Parameters
+    ----------
+    results
+        Results folder with receipts.
+    out
+        Archive to write, whose name ends with ".zip"; it is whole or not there.
+    project
+        Project folder with the workflow; inputs of receipts are relative to it.
+    cache
+        Folder of the fetched files, as `config.yaml` names it: paths below it are keys of the
+        registry.
+
+    Returns
+    -------
+    Path
+        `out`.
+
+    Raises
+    ------
+    ReceiptError
+        There is no receipt, or one does not hold: nobody could check such a crate.
+    """
+    paths = sorted(results.rglob("*.receipt.json"))
+    if not paths:
+        raise ReceiptError(f"{results}: holds no receipt; rebuild something first.")
+    faults = [fault for path in paths for fault in verify(path, project)]
+    if faults:
+        raise ReceiptError(
+            f"{results}: {len(faults)} files are not what their receipts say, so no crate is made; "
+            "`everycell verify` names them."
+        )
+    crate = _Crate(project, cache)
+    for path in paths:
+        crate.add_result(results, path)
+    for path in sorted(results.glob("*.*")):
+        crate.add_file(path, f"results/{path.name}")
+    draft = out.with_name(f".{out.name}.draft.zip")
+    try:
+        crate.finish().write_zip(draft)
+        draft.replace(out)
+    finally:
+        draft.unlink(missing_ok=True)
+    return out
+
+
+class _Crate:
+    """The crate while it is filled: the run of the workflow, and an action for each result."""
+
+    def __init__(self, project: Path, cache: str) -> None:
+        self.project, self.cache = project, cache
+        self.registry = load_registry()
+        self.crate = ROCrate(version="1.1")
+        self.crate.metadata.extra_terms.update(TERMS)
+        self.crate.name = "Results of everycell"
+        self.crate.description = (
+            "Rebuilt tables and figures of information-retrieval works, with a verdict for each "
+            "printed cell and a receipt for each result."
+        )
+        self.entities: dict[str, Entity] = {}
+        self.crate.license = self.add(MIT, "CreativeWork", name="MIT licence")
+        self.author = self.add("#authors", "Organization", name="The everycell authors")
+        self.crate.root_dataset["author"] = self.author
+        self.workflow = self.crate.add_workflow(
+            project / "Snakefile",
+            "Snakefile",
+            main=True,
+            lang="snakemake",
+            properties={
+                "name": "everycell",
+                "version": everycell.__version__,
+                "license": MIT,
+                "encodingFormat": "text/plain",
+                "sha256": sha256(project / "Snakefile"),
+            },
+        )
+        self.workflow["creator"] = self.author
+        self.crate.root_dataset["conformsTo"] = [
+            self.add(uri, "CreativeWork", name=name, version=version)
+            for uri, (name, version) in PROFILES.items()
+        ]
+        for part in WORKFLOW:
+            place = project / part
+            found = sorted(place.rglob("*")) if place.is_dir() else [place]
+            for path in found:
+                if path.is_file() and "__pycache__" not in path.parts:
+                    self.add_file(path, path.relative_to(project).as_posix())
+        config = self.crate.add_formal_parameter(
+            "config", "File", identifier="#config", description="Settings of the workflow."
+        )
+        config["workExample"] = self.entities["config.yaml"]
+        self.entities["config.yaml"]["exampleOfWork"] = config
+        self.workflow["input"] = config
+        self.objects: dict[str, Entity] = {"config.yaml": self.entities["config.yaml"]}
+        self.made: list[Entity] = []
+        self.finished: list[str] = []
+
+    def add(self, identifier: str, kind: str, **properties: Any) -> Entity:
+        """Add something that is no file of the crate; what is there already is returned."""
+        if identifier not in self.entities:
+            known = {name: value for name, value in properties.items() if value is not None}
+            self.entities[identifier] = self.crate.add(
+                ContextEntity(self.crate, identifier, properties={"@type": kind} | known)
+            )
+        return self.entities[identifier]
+
+    def add_file(self, path: Path, name: str) -> Entity:
+        """Add a file under a path in the crate."""
+        if name not in self.entities:
+            properties = {
+                "name": name,
+                "contentSize": str(path.stat().st_size),
+                "sha256": sha256(path),
+                "encodingFormat": FORMATS.get(path.suffix, "text/plain"),
+            }
+            self.entities[name] = self.crate.add_file(path, name, properties=properties)
+        return self.entities[name]
+
+    def add_result(self, results: Path, receipt: Path) -> None:
+        """Add a result's files with the action that made them, as its receipt says."""
+        found = read_receipt(receipt)
+        where = receipt.parent.relative_to(results).as_posix()
+        made = [
+            self.add_file(receipt.parent / output["path"], f"results/{where}/{output['path']}")
+            for output in found["outputs"]
+        ]
+        used = [self._input(source) for source in found["inputs"]]
+        action = f"#{found['tier']}/{found['artefact']}"
+        settings = [
+            self.add(
+                f"{action}/{name}",
+                "PropertyValue",
+                name=name,
+                value=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False),
+            )
+            for name, value in _settings(found)
+        ]
+        execution = found.get("execution") or {}
+        self.add(
+            action,
+            "CreateAction",
+            name=f"Make {found['artefact']} ({found['tier']})",
+            description=f"As {receipt.name} says, which is part of this crate.",
+            instrument=self._software(found),
+            agent=self.author,
+            object=[*used, *settings],
+            result=made,
+            endTime=execution.get("finished"),
+        )
+        self.crate.root_dataset.append_to("mentions", self.entities[action])
+        stem = receipt.name.removesuffix(".receipt.json")
+        for path in (receipt, receipt.with_name(f"{stem}.verdicts.json")):
+            if path.is_file():
+                made.append(self.add_file(path, f"results/{where}/{path.name}"))
+        self.made += made
+        if execution.get("finished"):
+            self.finished.append(execution["finished"])
+
+    def _software(self, receipt: Mapping[str, Any]) -> Entity:
+        """The code that made a result, by its hash."""
+        code = receipt["code"]
+        packages = receipt.get("packages") or {}
+        return self.add(
+            f"#code/{str(code.get('sha256'))}",
+            "SoftwareApplication",
+            name="everycell",
+            softwareVersion=f"{code.get('version')}, commit {code.get('commit') or 'unknown'}",
+            softwareRequirements=", ".join(f"{name} {v}" for name, v in packages.items()) or None,
+        )
+
+    def _input(self, source: Mapping[str, str]) -> Entity:
+        """A file that a result was made from: in the crate, behind its URL, or by its hash."""
+        path = source["path"]
+        if path not in self.objects:
+            self.objects[path] = self._new_input(path, source["sha256"])
+        return self.objects[path]
+
+    def _new_input(self, path: str, digest: str) -> Entity:
+        own = self.project / path
+        if Path(path).parts[0] == "published" and own.is_file():
+            return self.add_file(own, path)
+        key = path.removeprefix(f"{self.cache}/") if path.startswith(f"{self.cache}/") else None
+        try:
+            url = None if key is None else self.registry.url(key)
+        except UnknownKeyError:
+            url = None
+        if key is not None and url is not None:
+            origin = self.registry.entry(key).origin
+            data_set = self.registry.sets[set_of(key)]
+            return self.crate.add_file(
+                url,
+                properties={
+                    "name": key,
+                    # What was read: a mirror's copy may differ, as the registry says.
+                    "sha256": digest,
+                    "encodingFormat": FORMATS.get(Path(key).suffix, "text/plain"),
+                    "contentSize": str(origin.size),
+                    "creditText": f"{data_set.authors}: {data_set.paper}",
+                    "usageInfo": f"Licence: {data_set.licence}",
+                },
+            )
+        return self.add(f"#{path}", "CreativeWork", name=path, sha256=digest)
+
+    def finish(self) -> ROCrate:
+        """Add the run as a whole; return the crate."""
+        self.add(
+            "#run",
+            "CreateAction",
+            name="Run of the everycell workflow",
+            description="The jobs that made all results of this crate, at one time or at several.",
+            instrument=self.workflow,
+            agent=self.author,
+            object=list(self.objects.values()),
+            result=self.made,
+            endTime=max(self.finished, default=None),
+        )
+        self.crate.root_dataset.append_to("mentions", self.entities["#run"])
+        if self.finished:
+            self.crate.root_dataset["datePublished"] = max(self.finished)
+        return self.crate
+
+
+def _settings(receipt: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Parameters of a result, and its seed where these do not have it."""
+    parameters = receipt.get("parameters") or {}
+    yield from parameters.items()
+    if receipt.get("seed") is not None and "seed" not in parameters:
+        yield "seed", receipt["seed"]

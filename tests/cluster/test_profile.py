@@ -1,0 +1,92 @@
+"""The profile for clusters, against the rules and against its page; no Slurm is needed."""
+
+import math
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from snakemake.api import SnakemakeApi
+from snakemake.settings.types import OutputSettings, ResourceSettings
+from workflow.project import Project, copy_tree
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROFILE = yaml.safe_load((REPOSITORY / "workflow/profiles/slurm/config.yaml").read_text())
+PAGE = (REPOSITORY / "docs" / "clusters.md").read_text(encoding="utf-8")
+#: MB that each first attempt gets on top of what its script takes.
+AROUND_A_JOB = 500
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return copy_tree(tmp_path_factory.mktemp("profile") / "project")
+
+
+@pytest.fixture(scope="module")
+def rules(project):
+    """Rules that run a script, by name."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(project.folder)
+        with SnakemakeApi(OutputSettings()) as api:
+            workflow = api.workflow(ResourceSettings(cores=1), snakefile=Path("Snakefile"))
+            # Snakemake's interface has no public way to the rules of a workflow.
+            return {rule.name: rule for rule in workflow._workflow.rules if rule.script}
+
+
+def resources(rule, attempt: int) -> dict[str, int]:
+    """Memory, minutes and GPUs that an attempt asks for."""
+    wildcards = SimpleNamespace(ranker="ance")  # of the searches the largest
+    found = rule.resources["mem_mb"]
+    memory = found.evaluate(wildcards, attempt=attempt).value
+    gpus = rule.resources["gpu"].value if "gpu" in rule.resources.keys() else 0
+    return {"mem_mb": memory, "runtime": rule.resources["runtime"].value, "gpu": gpus}
+
+
+def test_each_retry_of_each_rule_gets_as_much_memory_again(rules):
+    assert PROFILE["retries"] == 2
+    for name, rule in rules.items():
+        first, second, third = (resources(rule, attempt)["mem_mb"] for attempt in (1, 2, 3))
+        assert first > AROUND_A_JOB, name
+        assert (second, third) == (2 * first, 3 * first), f"{name}: write mem_mb=memory(...)"
+
+
+def test_groups_name_rules_that_are_small(rules):
+    groups = PROFILE["groups"]
+    assert set(groups) <= set(rules), "a rule was renamed or removed: mend `groups` of the profile"
+    assert set(groups.values()) == set(PROFILE["group-components"])
+    for name in groups:
+        needs = resources(rules[name], 1)
+        assert needs["mem_mb"] <= 2500 and needs["runtime"] <= 20 and not needs["gpu"], name
+
+
+def test_the_released_tier_is_half_as_many_jobs_for_the_scheduler(project, rules):
+    # Snakemake refuses groups that would wait for themselves.
+    jobs = project.planned("--workflow-profile", "slurm", "--executor", "dryrun", "--", "released")
+    components = PROFILE["group-components"]
+    parts = dict.fromkeys(components, 0)
+    sent = 0
+    for name, number in jobs.items():
+        if name in PROFILE["groups"]:
+            parts[PROFILE["groups"][name]] += number
+        elif name in rules and name != "page" and not name.startswith("fetch"):
+            sent += number
+    assert parts["verdicts"] > 30
+    sent += sum(math.ceil(number / components[group]) for group, number in parts.items())
+    assert sent < sum(jobs.values()) / 2
+
+
+def test_the_page_has_the_needs_of_every_heavy_rule(rules):
+    lines = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d*) ?\|", PAGE, re.MULTILINE)
+    told = {
+        name: {"mem_mb": int(mb) + AROUND_A_JOB, "runtime": int(minutes), "gpu": int(gpus or 0)}
+        for name, mb, minutes, gpus in lines
+    }
+    needed = {name: resources(rule, 1) for name, rule in rules.items()}
+    heavy = {
+        name: needs
+        for name, needs in needed.items()
+        if needs["mem_mb"] >= 4000 + AROUND_A_JOB or needs["runtime"] >= 60 or needs["gpu"]
+    }
+    assert len(heavy) > 20
+    assert told == heavy, "docs/clusters.md, What the heavy rules need, differs from the rules"

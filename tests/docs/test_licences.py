@@ -1,0 +1,61 @@
+"""The page of licences follows the locks and what the installed packages state."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from email.message import Message
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+_SPEC = importlib.util.spec_from_file_location(
+    "make_licences", REPOSITORY / "docs" / "make_licences.py"
+)
+make_licences = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(make_licences)
+
+ROW = re.compile(r"^\| (\S+) \| (\S+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[tuple[str, str], tuple[list[str], str]]:
+    text = (REPOSITORY / "docs" / "licences.md").read_text(encoding="utf-8")
+    found = {(name, version): (locks.split(", "), said)
+             for name, version, locks, said in ROW.findall(text)}  # fmt: skip
+    found.pop(("package", "version"), None)
+    return found
+
+
+def test_the_page_has_each_package_of_the_locks_once(rows):
+    locked = make_licences.locked(REPOSITORY / "envs")
+    assert len(locked) > 100
+    assert {pin: locks for pin, (locks, _) in rows.items()} == locked, (
+        "run: python docs/make_licences.py"
+    )
+
+
+def test_the_licences_are_those_that_the_packages_state(rows):
+    compared = 0
+    for (name, version), (_, said) in rows.items():
+        try:
+            package = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue  # of a group that is not installed here
+        if package.version.partition("+")[0] == version:
+            assert said == make_licences.stated(package.metadata).replace("|", "/"), name
+            compared += 1
+    assert compared > 60
+
+
+def test_an_expression_comes_before_classifiers_and_silence_is_said():
+    package = Message()
+    assert make_licences.stated(package) == make_licences.NOT_STATED
+    package["License"] = "Mine\nand a long text"
+    assert make_licences.stated(package) == "Mine"
+    package["Classifier"] = "License :: OSI Approved :: MIT License"
+    assert make_licences.stated(package) == "MIT License"
+    package["License-Expression"] = "MIT"
+    assert make_licences.stated(package) == "MIT"

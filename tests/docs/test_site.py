@@ -1,0 +1,179 @@
+"""The site: every link leads somewhere, nothing is loaded from elsewhere, made pages are whole."""
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from page import toys
+
+from everycell.artefacts import load_papers
+from everycell.render.site import configuration, modules, paper_results
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads(
+    (REPOSITORY / "workflow/schemas/config.schema.json").read_text(encoding="utf-8")
+)
+
+spec = importlib.util.spec_from_file_location("docstrings", REPOSITORY / "docs" / "docstrings.py")
+docstrings = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(docstrings)
+
+
+class Page(HTMLParser):
+    """Links of a page, what it loads, the ids it has and its text."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links, self.loaded, self.ids, self.text = [], [], set(), []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if "id" in found:
+            self.ids.add(found["id"])
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        if tag in ("script", "img", "iframe") and "src" in found:
+            self.loaded.append(found["src"])
+        if tag == "link" and found.get("rel") in ("stylesheet", "icon"):
+            self.loaded.append(found["href"])
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Folder of the site, built as the rule does, but for what is in results/."""
+    folder = tmp_path_factory.mktemp("site")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    # A link that leads nowhere, a page outside the navigation: warnings, which --strict refuses.
+    assert built.returncode == 0, built.stdout
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {path.relative_to(site).as_posix(): Page(path) for path in sorted(site.rglob("*.html"))}
+
+
+@pytest.mark.slow
+def test_every_link_leads_to_a_place_of_the_site(site, pages):
+    broken = []
+    for name, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            # The page for a wrong address is shown at any depth, so its links are absolute.
+            if parts.scheme or name == "404.html":
+                continue
+            target = (site / name).parent / unquote(parts.path) if parts.path else site / name
+            target = target.resolve()
+            target = target / "index.html" if target.is_dir() else target
+            known = pages.get(target.relative_to(site.resolve()).as_posix())
+            missing = parts.fragment and known and unquote(parts.fragment) not in known.ids
+            if not target.exists() or (missing and parts.fragment != "__top"):
+                broken.append((name, link))
+    assert not broken
+
+
+@pytest.mark.slow
+def test_nothing_is_loaded_from_elsewhere(pages):
+    loaded = {(name, url) for name, page in pages.items() for url in page.loaded}
+    assert loaded
+    assert not {(name, url) for name, url in loaded if urlsplit(url).netloc}
+
+
+@pytest.mark.slow
+def test_every_module_and_every_paper_has_a_page(pages):
+    wanted = {
+        name.removeprefix("everycell.").replace(".", "/") for name in modules(REPOSITORY / "src")
+    }
+    assert len(wanted) > 80
+    assert {f"reference/{name}.html" for name in wanted} <= set(pages)
+    for paper in REPOSITORY.glob("published/*/paper.yaml"):
+        text = "".join(pages[f"papers/{paper.parent.name}.html"].text)
+        assert "Results of chapter" in text
+    formulas = (pages["reference/metrics/exposure.html"].text, "math::")
+    assert formulas[1] not in "".join(formulas[0])
+
+
+def told(folder, found):
+    papers = load_papers(folder / "published")
+    return paper_results(papers["toy2026"], found, folder / "results", "../results")
+
+
+def test_results_of_a_work_are_told_and_shown_with_all_their_text_escaped(tmp_path):
+    text = told(tmp_path, toys.found(tmp_path / "published", tmp_path / "results"))
+    results = text.partition("## Errata")[0]
+    rows = [line for line in results.splitlines() if line.startswith("| Table 1")]
+    assert len(rows) == 2  # its full tier was not run, and two others say more
+    assert any("rebuilt" in row and "2 equal, 1 close, 1 differs" in row for row in rows)
+    assert "Scores &lt;b&gt;of&lt;/b&gt; two runs" in text and "<b>" not in text.split("???")[0]
+    assert "ten thousand crowd workers" in text
+    assert "![Bars of the two runs](../results/released/toy2026/figure_1.svg)" in text
+    assert "The two values of the last row are swapped." in text
+
+
+def test_a_work_without_results_says_what_it_needs(tmp_path):
+    found = toys.found(tmp_path / "published", tmp_path / "results")
+    text = told(tmp_path, [entry for entry in found if entry.artefact.name == "table_2"])
+    assert "not run" in text and "ten thousand crowd workers" in text and "???" not in text
+
+
+def leaves(node, prefix=""):
+    for key, value in node.items():
+        yield from leaves(value, f"{prefix}{key}.") if isinstance(value, dict) else [prefix + key]
+
+
+def test_every_setting_of_the_file_is_on_the_page_of_the_configuration():
+    text = configuration(SCHEMA)
+    named = set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))
+    settings = yaml.safe_load((REPOSITORY / "config.yaml").read_text(encoding="utf-8"))
+    for setting in leaves(settings):
+        # The names of language models and the like are the user's, and stand for the key above.
+        parts = setting.split(".")
+        assert any(".".join(parts[:length]) in named for length in range(1, len(parts) + 1)), (
+            setting
+        )
+    assert "`seed`" in text and "| `20261121` |" in text
+    # A cell holds no bar of its own.
+    assert all(
+        len(re.findall(r"(?<!\\)\|", line)) == 5 for line in text.splitlines() if "|" in line
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (".. math:: a = \\frac{1}{2}\n", ["<mfrac>"]),
+        (
+            "Some.\n\n    .. math:: a\n              + b\n\n    Then :math:`x_1`.\n",
+            ["<msub>", "    Then"],
+        ),
+        ("===  ===\na    b\n===  ===\n1    [2]\n===  ===\n\nEnd", ["```text", "1    [2]", "\nEnd"]),
+    ],
+)
+def test_docstrings_become_markdown(text, kept):
+    made = docstrings.as_markdown(text)
+    assert "math::" not in made and ":math:" not in made
+    for part in kept:
+        assert part in made
+
+
+def test_a_docstring_without_either_is_left_alone():
+    text = "Sum.\n\nExamples\n--------\n>>> 1 == 1\nTrue"
+    assert docstrings.as_markdown(text) == text

@@ -1,0 +1,59 @@
+"""The definition of the container follows the conda files, and every environment is whole."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from workflow.project import Project, copy_tree
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+ENVS = REPOSITORY / "envs"
+
+spec = importlib.util.spec_from_file_location("make_container", ENVS / "make_container.py")
+make_container = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(make_container)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return copy_tree(tmp_path_factory.mktemp("container") / "project")
+
+
+def test_the_definition_follows_the_conda_files(project):
+    made = make_container.with_post_deploy(
+        make_container.containerized(project.folder), project.folder / "envs"
+    )
+    found = (ENVS / "Dockerfile").read_text(encoding="utf-8")
+    assert found == made, (
+        "envs/Dockerfile differs from the conda files: run envs/make_container.py."
+    )
+
+
+def test_every_environment_is_copied_made_and_finished():
+    text = (ENVS / "Dockerfile").read_text(encoding="utf-8")
+    copied = dict(
+        re.findall(r"^COPY envs/(\w+)\.yaml (\S+)/environment\.yaml$", text, re.MULTILINE)
+    )
+    assert set(copied) == {path.stem for path in ENVS.glob("*.yaml")}
+    for name, prefix in copied.items():
+        assert f"conda env create --prefix {prefix} --file {prefix}/environment.yaml" in text
+        finished = f"RUN conda run --prefix {prefix} bash {prefix}/post-deploy.sh\n" in text
+        assert finished == (ENVS / f"{name}.post-deploy.sh").exists()
+
+
+def test_a_post_deploy_script_runs_in_its_own_environment(tmp_path):
+    (tmp_path / "two.post-deploy.sh").touch()
+    text = "COPY envs/one.yaml /c/1/environment.yaml\nCOPY envs/two.yaml /c/2/environment.yaml\n"
+    assert make_container.with_post_deploy(text, tmp_path) == (
+        f"{text}COPY envs/two.post-deploy.sh /c/2/post-deploy.sh\n"
+        "RUN conda run --prefix /c/2 bash /c/2/post-deploy.sh\n"
+    )
+
+
+def test_a_container_is_named_in_the_configuration(project):
+    project.edit("config.yaml", "container: null", "container: everycell.sif")
+    # The image is looked for as soon as containers are asked for, and so is apptainer.
+    done = project.snakemake("-n", "--sdm", "conda", "apptainer", "--", "sakai2023")
+    assert done.returncode != 0
+    assert "everycell.sif" in done.stdout or "apptainer" in done.stdout

@@ -1,0 +1,140 @@
+"""Data cards: one for each collection, whose counts are those of the files."""
+
+import re
+from pathlib import Path
+
+import everycell
+from everycell.collections import (
+    answerability,
+    cast_turns,
+    nugget_labels,
+    planted_dialogues,
+    user_studies,
+)
+from everycell.sources import fetch, load_registry
+
+#: What fetched sets without a card are: weights, which docs/data.md describes; and what no chapter
+#: reads yet.
+NO_CARD = {
+    "fair-ranking-candidates",
+    "felix-trec-fair",
+    "lambdarank-sample",
+    "minilm",
+    "nq-open-oracle",
+    "ntcir-fairweb1",
+    "smollm2",
+    "splade-tiny",
+    "trec-cast",
+    "wordpiece-vocab",
+}
+#: Modules that hold no collection: they build lists, tasks or texts for the others.
+HELPERS = {"benchmark", "docstrings", "near_duplicates", "pydocs_tasks", "query_by_example"}
+
+
+def cards(repository: Path) -> dict[str, str]:
+    folder = repository / "docs" / "data-cards"
+    return {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+
+
+def rows(text: str) -> list[list[str]]:
+    """Rows of the card's tables, without thousands separators and signs of code."""
+    found = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [[re.sub(r"(?<=\d),(?=\d)|`", "", cell) for cell in row] for row in found]
+
+
+def test_every_set_and_every_collection_has_a_card_that_the_index_links(repository):
+    found = cards(repository)
+    text = "\n".join(found.values())
+    lacking = {name for name in load_registry().sets if f"`{name}/" not in text}
+    assert lacking == NO_CARD
+    modules = {path.stem for path in (Path(everycell.__file__).parent / "collections").glob("*.py")}
+    unnamed = {
+        name for name in modules if not re.search(rf"everycell\.collections\.{name}\b", text)
+    }
+    assert unnamed == HELPERS | {"__init__"}
+    index = (repository / "docs" / "index.md").read_text(encoding="utf-8")
+    assert not [name for name in found if f"(data-cards/{name}.md)" not in index]
+
+
+def test_answerability(mirror, tmp_path, repository):
+    got = {
+        name: fetch(key, tmp_path, mirror=mirror, network=False)
+        for name, key in answerability.FILES.items()
+        if "classifier" not in name
+    }
+    card = rows(cards(repository)["cast-answerability"])
+    labels = answerability.read_passage_labels(got["snippets"], got["unanswerable"])
+    counts = labels.groupby(["dataset", "partition"])["answerable"].agg(["size", "sum"])
+    for (half, partition), (size, answers) in counts.iterrows():
+        assert [half, partition, str(size), str(answers)] in card
+    for half, name in (
+        ("CAsT-snippets", "snippets_sentences"),
+        ("CAsT-unanswerable", "unanswerable_sentences"),
+    ):
+        sentences = answerability.read_sentence_labels(got[name])
+        turns = labels.loc[labels["dataset"] == half, "turn_id"].nunique()
+        answers = int(sentences["answers"].sum())
+        assert [half, str(turns), str(len(sentences)), str(answers)] in card
+
+
+def test_turns_and_runs(mirror, tmp_path, repository):
+    got = {
+        name: fetch(key, tmp_path, mirror=mirror, network=False)
+        for name, key in cast_turns.FILES.items()
+    }
+    card = dict(row for row in rows(cards(repository)["cast-turns"]) if len(row) == 2)
+    turns = cast_turns.read_turns(got["topics"])
+    assert int(card["turns of 2020"]) == len(turns)
+    assert int(card["conversations of 2020"]) == turns["topic"].nunique()
+    for name, said in (
+        ("canard-org", "T5 CANARD with the organisers' context"),
+        ("canard", "T5 CANARD"),
+        ("qrecc", "T5 QReCC"),
+    ):
+        rewrites = cast_turns.read_rewrites(got[name], turns)
+        assert int(card[f"rewrites by {said}"]) == len(rewrites)
+    runs = [key for key in load_registry().keys("cast-reproducibility") if "/runs-2021/" in key]
+    assert int(card["runs of 2021"]) == len(runs)
+
+
+def test_nugget_labels(mirror, tmp_path, repository):
+    path = fetch(nugget_labels.CONDENSED, tmp_path, mirror=mirror, network=False)
+    found = nugget_labels.read_nugget_labels(path)
+    card = rows(cards(repository)["nugget-labels"])
+    for judge, responses in found.responses.groupby("judge"):
+        labels = found.nuggets[found.nuggets["judge"] == judge]
+        numbers = (
+            responses["run"].nunique(),
+            responses["topic"].nunique(),
+            len(responses),
+            len(labels.drop_duplicates(["topic", "nugget"])),
+            len(labels),
+        )
+        assert [judge, *map(str, numbers)] in card
+
+
+def test_user_studies(mirror, tmp_path, repository):
+    card = {row[1]: row[2:] for row in rows(cards(repository)["user-studies"]) if len(row) == 5}
+    for name, study in (
+        ("answerability_first_run.csv", user_studies.ANSWERABILITY),
+        ("answerability_both_runs.csv", user_studies.ANSWERABILITY),
+        ("viewpoints.csv", user_studies.VIEWPOINTS),
+    ):
+        path = fetch(f"cis-response-limitations/{name}", tmp_path, mirror=mirror, network=False)
+        ratings = user_studies.read_response_limitations(path, study)
+        numbers = ratings["Query"].nunique(), ratings["Condition"].nunique(), len(ratings)
+        assert card[name] == [*map(str, numbers)]
+    path = fetch("transparent-cis/user_study.csv", tmp_path, mirror=mirror, network=False)
+    ratings = user_studies.read_transparency(path)
+    conditions = user_studies.read_table(path, ["answers_ids"])["answers_ids"].nunique()
+    numbers = ratings["Query"].nunique(), conditions, len(ratings)
+    assert card["user_study.csv"] == [*map(str, numbers)]
+
+
+def test_planted_dialogues(repository):
+    text = cards(repository)["planted-dialogues"]
+    planted = planted_dialogues.plant_dialogues()
+    counts = planted.truth["fault"].replace("", "none").value_counts()
+    card = {row[0]: row[1] for row in rows(text) if row[1].isdigit()}
+    assert card == {fault: str(count) for fault, count in counts.items()}
+    assert f"100 dialogues, {len(planted.samples)} turns" in text

@@ -1,0 +1,222 @@
+"""Two results folders: what moved, and what the receipts give as the reason."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from everycell.cli import app
+from everycell.differences import Cause, Moved, compare_folders
+from everycell.lineage import NAME
+from everycell.receipts import ReceiptError, write_json, write_receipt
+
+STEM = "released/toy/table_1"
+
+
+def make(
+    project: Path,
+    cells: dict[str, str],
+    *,
+    seed: int | None = 7,
+    parameters: dict | None = None,
+    run: str = "q d 1",
+    code: str = "0" * 64,
+    rate: str = "0.1",
+    verdict: str = "equal",
+    plotted: str = "x,y\n1,2\n3,4\n",
+) -> Path:
+    """Write a folder with a table, a figure beside it, verdicts and lineage; return it."""
+    folder = project / "results"
+    stem = folder / STEM
+    stem.parent.mkdir(parents=True)
+    (project / "work").mkdir()
+    (project / "work" / "run").write_text(run)
+    table = stem.with_name("table_1.csv")
+    lines = [f"{key},{value}" for key, value in cells.items()]
+    table.write_text("\n".join(["system,metric,value", *lines, ""]))
+    figure = stem.with_name("table_1.curve.csv")
+    figure.write_text(plotted)
+    write_receipt(
+        stem.with_name("table_1.receipt.json"),
+        artefact="toy/table_1",
+        tier="released",
+        inputs=[project / "work" / "run"],
+        outputs=[table, figure],
+        parameters={"alpha": 0.05} if parameters is None else parameters,
+        seed=seed,
+        code=code,
+        seconds=1,
+        root=project,
+    )
+    judged = [{"key": {"system": "a", "metric": "m"}, "verdict": verdict}]
+    report = {"cells": judged, "conclusions": [{"id": "best", "on_rebuilt": "hold"}]}
+    write_json(stem.with_name("table_1.verdicts.json"), report)
+    train = {"rule": "train", "outputs": ["work/model"], "inputs": [], "parameters": {"rate": rate}}
+    rank = {"rule": "rank", "outputs": ["work/run"], "inputs": ["work/model"], "parameters": {}}
+    write_json(folder / NAME, {"jobs": [train, rank]})
+    return folder
+
+
+CELLS = {"a,m": "0.5", "b,m": "0.25"}
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """Make two folders; the second with other settings."""
+
+    def made(cells: dict[str, str] = CELLS, **other) -> tuple[Path, Path]:
+        return make(tmp_path / "a", CELLS), make(tmp_path / "b", cells, **other)
+
+    return made
+
+
+def only(folders: tuple[Path, Path]):
+    [found] = compare_folders(*folders)
+    return found
+
+
+def test_equal_runs_are_the_same_without_a_cause(pair):
+    found = only(pair())
+    assert found.same and found.name == STEM and not found.causes
+
+
+def test_a_seed_explains_a_moved_cell_and_its_verdict(pair):
+    found = only(pair({"a,m": "0.6", "b,m": "0.25"}, seed=8, verdict="differs"))
+    assert found.cells == (Moved(key="a / m", old="0.5", new="0.6"),)
+    assert found.verdicts == (Moved(key="a / m", old="equal", new="differs"),)
+    assert found.conclusions == () and found.files == ("table_1.csv",)
+    assert found.causes == (Cause(kind="seed", name="seed", old="7", new="8"),)
+
+
+def test_cells_that_came_or_went_have_no_other_value(pair):
+    found = only(pair({"a,m": "0.5", "c,m": "1"}))
+    assert {(cell.key, cell.old, cell.new) for cell in found.cells} == {
+        ("b / m", "0.25", None),
+        ("c / m", None, "1"),
+    }
+
+
+def test_nested_parameters_are_named_with_dots(pair):
+    found = only(pair({"a,m": "1"}, parameters={"alpha": 0.05, "bm25": {"b": 0.4}}))
+    assert found.causes == (Cause(kind="parameter", name="bm25.b", old=None, new="0.4"),)
+
+
+def test_settings_that_trained_a_model_explain_another_run(pair):
+    found = only(pair({"a,m": "1", "b,m": "0.25"}, run="q e 1", rate="0.2"))
+    kinds = {cause.kind: cause for cause in found.causes}
+    assert kinds.keys() == {"input", "behind"}
+    assert kinds["input"].name == "work/run"
+    trained = kinds["behind"]
+    assert (trained.name, trained.old, trained.new) == ("train work/model: rate", "0.1", "0.2")
+
+
+def test_settings_behind_an_input_that_is_the_same_are_no_cause(pair):
+    assert only(pair(rate="0.2")).causes == ()
+
+
+def test_other_code_with_the_same_numbers_is_no_difference_but_said(pair):
+    found = only(pair(code="1" * 64))
+    assert found.same and [cause.kind for cause in found.causes] == ["code"]
+
+
+def test_versions_and_packages_are_causes(pair):
+    folders = pair({"a,m": "1"})
+    path = folders[1] / f"{STEM}.receipt.json"
+    receipt = json.loads(path.read_text())
+    receipt["packages"]["numpy"] = "9.9"
+    receipt["code"]["version"] = "0.0"
+    path.write_text(json.dumps(receipt))
+    assert {(cause.kind, cause.name, cause.new) for cause in only(folders).causes} == {
+        ("version", "everycell", "0.0"),
+        ("package", "numpy", "9.9"),
+    }
+
+
+def test_what_a_figure_plots_is_compared_by_row_and_column(pair):
+    found = only(pair(plotted="x,y\n1,2\n3,5\n"))
+    assert found.cells == (Moved(key="table_1.curve.csv: row 2 / y", old="4", new="5"),)
+    assert not found.causes and not found.same
+
+
+def test_rows_with_one_key_are_told_apart_by_number(pair):
+    first, second = pair(plotted="x,value\n1,2\n1,3\n")
+    shutil.copy(second / "released/toy/table_1.curve.csv", first / "released/toy")
+    (second / "released/toy/table_1.curve.csv").write_text("x,value\n1,2\n1,4\n")
+    assert [cell.key for cell in only((first, second)).cells] == [
+        "table_1.curve.csv: row 2 / value"
+    ]
+
+
+def test_a_file_that_was_edited_by_hand_is_named_as_the_cause(pair):
+    folders = pair()
+    table = folders[1] / f"{STEM}.csv"
+    table.write_text(table.read_text().replace("0.25", "0.75"))
+    found = only(folders)
+    assert found.cells == (Moved(key="b / m", old="0.25", new="0.75"),)
+    [cause] = found.causes
+    assert (cause.kind, cause.name, cause.old) == ("file", "table_1.csv", None)
+    table.unlink()
+    assert only(folders).causes[0].new == "missing"
+
+
+def test_a_folder_without_verdicts_has_no_other_ones(pair):
+    folders = pair(verdict="differs")
+    assert only(folders).verdicts
+    (folders[1] / "released/toy/table_1.verdicts.json").unlink()
+    assert only(folders).same
+
+
+def test_a_result_of_one_folder_alone(pair):
+    first, second = pair()
+    for path in (second / "released" / "toy").iterdir():
+        path.rename(path.with_name(path.name.replace("table_1", "table_2")))
+    receipt = second / "released/toy/table_2.receipt.json"
+    receipt.write_text(receipt.read_text().replace("table_1", "table_2"))
+    found = {result.name: result.only_in for result in compare_folders(first, second)}
+    assert found == {STEM: "first", "released/toy/table_2": "second"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("table_1.receipt.json", "{", "is no receipt"),
+        ("table_1.verdicts.json", "[]", "holds no verdicts"),
+        ("table_1.csv", 'a,"b', "is no table"),
+    ],
+)
+def test_what_cannot_be_read_is_named(pair, name, text, said):
+    folders = pair()
+    (folders[1] / "released" / "toy" / name).write_text(text)
+    with pytest.raises(ReceiptError, match=f"{name}: {said}"):
+        compare_folders(*folders)
+
+
+def call(*arguments) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, ["diff", *map(str, arguments)])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_exit_codes_are_those_of_diff(pair, tmp_path):
+    first, second = pair({"a,m": "0.6", "b,m": "0.25"}, seed=8)
+    assert call(first, first) == (0, "0 results differ, 1 are the same.\n", "")
+    code, out, err = call(first, second)
+    assert code == 1 and err == ""
+    assert "a / m: 0.5 -> 0.6\n" in out and "  seed: 7 -> 8\n" in out
+    for wrong in (tmp_path / "none", tmp_path):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        code, out, err = call(first, wrong if wrong != tmp_path else tmp_path / "empty")
+        assert code == 2 and out == "" and err.startswith("everycell: ")
+
+
+def test_as_json_and_cut_to_a_number_of_cells(pair):
+    folders = pair({"a,m": "0.6", "b,m": "0.3"}, verdict="close")
+    code, out, _ = call(*folders, "--json")
+    [said] = json.loads(out)
+    assert code == 1 and said["same"] is False and said["name"] == STEM
+    assert [cell["new"] for cell in said["cells"]] == ["0.6", "0.3"]
+    out = call(*folders, "--cells", "1")[1]
+    assert "0.6" in out and "0.3" not in out and "... and 1 more" in out
+    assert "nothing in the receipts explains it" in out

@@ -1,0 +1,137 @@
+"""Lineage: jobs from Snakemake's records, with the names that logs of the same run have."""
+
+import json
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+import pytest
+
+from everycell.lineage import (
+    NAME,
+    JobRecord,
+    read_lineage,
+    snakemake_jobs,
+    upstream,
+    write_lineage,
+)
+from everycell.receipts import ReceiptError, parameters_line, write_receipt
+
+
+def record(
+    project: Path, output: str, *, rule: str, inputs=(), params=(), log="logs/a.log", **more
+) -> None:
+    """Write a record as Snakemake does: its file name is the output's path."""
+    name = urlsafe_b64encode(output.encode()).decode()
+    folder = project / ".snakemake" / "metadata"
+    pieces = [name[start : start + 40] for start in range(0, len(name), 40)]
+    path = folder.joinpath(*(f"@{piece}" for piece in pieces[:-1]), pieces[-1])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"rule": rule, "input": list(inputs), "params": list(params), "log": [log]}
+    path.write_text(json.dumps(content | {"incomplete": False} | more))
+
+
+def trained(project: Path, rate: str = "0.1") -> None:
+    """Records of a model and of a run that it made."""
+    record(project, "work/model", rule="train", inputs=["work/text"], params=["7", rate])
+    record(project, "work/run", rule="rank", inputs=["work/model"], log="logs/rank.log")
+    record(project, "work/other", rule="idle", log="logs/idle.log")
+
+
+def result(project: Path, results: Path) -> None:
+    made = results / "released" / "toy" / "table_1.csv"
+    made.parent.mkdir(parents=True)
+    made.write_text("row,value\na,1\n")
+    (project / "work").mkdir(exist_ok=True)
+    (project / "work" / "run").write_text("q d 1")
+    write_receipt(
+        made.with_name("table_1.receipt.json"),
+        artefact="toy/table_1",
+        tier="released",
+        inputs=[project / "work" / "run"],
+        outputs=[made],
+        parameters={},
+        seed=None,
+        code="",
+        seconds=0,
+        root=project,
+    )
+
+
+def test_outputs_of_one_job_stand_together_and_long_names_are_put_together(tmp_path):
+    long = "work/" + "a" * 90 + "/é.run"
+    for output in (long, "work/b.run"):
+        record(tmp_path, output, rule="rank", inputs=["work/c", "work/b"])
+    record(tmp_path, "work/d.run", rule="rank", log="logs/other.log")
+    first, second = sorted(snakemake_jobs(tmp_path), key=lambda job: len(job.outputs), reverse=True)
+    assert first.outputs == (long, "work/b.run") and first.inputs == ("work/b", "work/c")
+    assert second.outputs == ("work/d.run",)
+
+
+def test_names_come_from_the_log_of_the_same_run_alone(tmp_path):
+    trained(tmp_path)
+    log = tmp_path / "logs" / "a.log"
+
+    def parameters() -> dict[str, str]:
+        [job] = [job for job in snakemake_jobs(tmp_path) if job.rule == "train"]
+        return job.parameters
+
+    assert parameters() == {"#1": "0.1", "#2": "7"}
+    log.parent.mkdir()
+    log.write_text("a warning\n" + parameters_line({"seed": 7, "rate": 0.1}) + "\n")
+    assert parameters() == {"seed": "7", "rate": "0.1"}
+    log.write_text(parameters_line({"seed": 7, "rate": 0.2}))
+    assert parameters() == {"#1": "0.1", "#2": "7"}
+    log.write_text("stopped by an error\n")
+    assert parameters() == {"#1": "0.1", "#2": "7"}
+
+
+def test_what_was_begun_or_is_no_record_is_passed_over(tmp_path):
+    record(tmp_path, "work/a", rule="train", incomplete=True)
+    (tmp_path / ".snakemake" / "metadata" / "notbase64").write_text("{")
+    assert snakemake_jobs(tmp_path) == []
+
+
+def test_upstream_ends_where_a_circle_closes():
+    jobs = [
+        JobRecord(rule=name, outputs=[name], inputs=[other], parameters={})
+        for name, other in (("a", "b"), ("b", "a"), ("c", "d"))
+    ]
+    assert upstream(jobs, ["a"]) == jobs[:2]
+
+
+def test_the_file_holds_the_jobs_behind_the_receipts_and_no_others(tmp_path):
+    trained(tmp_path)
+    results = tmp_path / "results"
+    result(tmp_path, results)
+    write_lineage(results, tmp_path)
+    assert {job.rule for job in read_lineage(results)} == {"rank", "train"}
+
+
+def test_what_snakemake_forgot_is_kept_and_what_was_made_anew_replaced(tmp_path):
+    trained(tmp_path)
+    results = tmp_path / "results"
+    result(tmp_path, results)
+    write_lineage(results, tmp_path)
+    [rank] = [
+        path
+        for path in (tmp_path / ".snakemake").rglob("*")
+        if path.is_file() and json.loads(path.read_text())["rule"] == "rank"
+    ]
+    rank.unlink()
+    trained_anew = {"rule": "train", "inputs": ["work/text"], "params": ["7", "0.2"]}
+    record(tmp_path, "work/model", **trained_anew)
+    write_lineage(results, tmp_path)
+    found = {job.rule: job for job in read_lineage(results)}
+    assert found.keys() == {"rank", "train"}
+    assert found["train"].parameters == {"#1": "0.2", "#2": "7"}
+
+
+def test_a_folder_without_the_file_has_no_jobs(tmp_path):
+    assert read_lineage(tmp_path) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"jobs": [{"rule": "a"}]}'])
+def test_a_broken_file_is_named(tmp_path, text):
+    (tmp_path / NAME).write_text(text)
+    with pytest.raises(ReceiptError, match=r"lineage\.json: holds no list of jobs"):
+        read_lineage(tmp_path)

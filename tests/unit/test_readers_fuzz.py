@@ -1,0 +1,780 @@
+"""Every reader of foreign files, on files that are broken or hostile.
+
+`READERS` is a table: a reader with a whole small file of its format. Each file here is made up. A
+reader may take what it is given, or refuse it with a sentence for users that names the file; any
+other end (a traceback of a library, a hang, memory without bound, code that runs) is a fault.
+
+To add a reader, add a line to the table: `test_every_reader_stands_in_the_table` finds the ones
+that are missing.
+"""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import importlib
+import io
+import json
+import os
+import pickle
+import re
+import tarfile
+import tempfile
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import everycell
+from everycell.collections.user_satisfaction import Sample
+from everycell.collections.user_studies import ANSWERABILITY
+from everycell.config import Decoding
+from everycell.dialogue.annotation import Item, write_sheets
+from everycell.retrieval.encoded import Encoded, write_encoded
+from everycell.text.generation import Answer, Identity, Request
+from everycell.text.records import Record
+
+LIBRARY = Path(everycell.__file__).parent
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader with a file that it takes.
+
+    Attributes
+    ----------
+    whole
+        Bytes of the file, or a frame that is written as Parquet.
+    name
+        Name of the file; its ending may decide how it is read.
+    call
+        How the reader is called with the path, where the path alone is not enough.
+    beside
+        Other files that it needs, whole ones: name -> bytes.
+    """
+
+    whole: bytes | pd.DataFrame
+    name: str = "foreign.txt"
+    call: Callable[[Callable[..., Any], Path], Any] = lambda read, path: read(path)
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def content(self) -> bytes:
+        if isinstance(self.whole, bytes):
+            return self.whole
+        return parquet(pa.Table.from_pandas(self.whole, preserve_index=False))
+
+
+def parquet(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+def csv_of(*rows: Mapping[str, object]) -> bytes:
+    return pd.DataFrame(rows).to_csv(index=False).encode()
+
+
+def json_of(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def trec(block: str, tag: str, *names: str) -> bytes:
+    parts = (f"<{block}>\n<{tag}>{name}</{tag}>\nwhat flies?\n</{block}>\n" for name in names)
+    return "".join(parts).encode()
+
+
+def tar_gz(members: Mapping[str, bytes]) -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w:gz") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return sink.getvalue()
+
+
+def written(write: Callable[[Path], object], name: str) -> bytes:
+    """Bytes of a file that the project itself writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder))
+        return (Path(folder) / name).read_bytes()
+
+
+def _encoded(folder: Path) -> None:
+    write_encoded(
+        Encoded("vectors", np.ones((1, 2)), np.ones((1, 2)), ["d"], ["q"]), folder / "e.npz"
+    )
+
+
+def _record(folder: Path) -> None:
+    with Record(folder / "r.jsonl") as record:
+        record.add(
+            Identity(name="toy"),
+            Request(prompt="1 + 1 =", decoding=Decoding()),
+            Answer(text="2", finish="stop"),
+        )
+
+
+ITEMS = [
+    Item("d0001", Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True), False),
+    Item("d0002", Sample("2", "toy", (("USER", "A bus?"), ("SYSTEM", "None.")), False), True),
+]
+
+
+def _sheets(folder: Path) -> None:
+    write_sheets(folder, ITEMS, seed=0)
+
+
+SHEET = csv_of(
+    *(
+        {"item": f"d000{n}", "dialogue": f"USER: {asked}\nSYSTEM: {said}", "satisfied": 1,
+         "coherent": 0, "comment": ""}
+        for n, asked, said in ((1, "A taxi?", "At 8."), (2, "A bus?", "None."))
+    )
+)  # fmt: skip
+KEY = written(_sheets, "key.jsonl")
+CACM = tar_gz(
+    {
+        "CACM-0001.html": b"<html>\n<pre>\nOn bees\n\nThey fly.\nCACM May, 1970\n4.22\n"
+        b"2\t5\t1\n1\t5\t1\n</pre>\n</html>\n",
+        "CACM-0002.html": b"<html>\n<pre>\nOn wasps\nCACM June, 1971\n1\t5\t2\n</pre>\n</html>\n",
+    }
+)
+CISI = {
+    "d": b".I 1\n.T\nOn bees\n.W\nThey fly.\n.I 2\n.T\nOn wasps\n",
+    "t": b".I 1\n.W\nwhat flies?\n",
+    "q": b"1 2 0 0.0\n",
+}
+
+
+def _collection(name: str, fuzzed: str) -> Callable[[Callable[..., Any], Path], Any]:
+    def call(read: Callable[..., Any], path: Path) -> Any:
+        files = {part: path.parent / part for part in ("d", "t", "q")} | {fuzzed: path}
+        sizes = importlib.import_module("everycell.collections.smart").Counts(2, 1, 1, 1)
+        return read(name, files["d"], files["t"], files["q"], counts=sizes)
+
+    return call
+
+
+def _beside(fuzzed: int, *names: str, **options: Any) -> Callable[[Callable[..., Any], Path], Any]:
+    """A reader of several files: the fuzzed one at a place, the others by name."""
+
+    def call(read: Callable[..., Any], path: Path) -> Any:
+        paths = [path.parent / name for name in names]
+        paths.insert(fuzzed, path)
+        return read(*paths, **options)
+
+    return call
+
+
+def _many(read: Callable[..., Any], path: Path) -> Any:
+    return read([path])
+
+
+LIMITS = csv_of(
+    {"questions_ids": "q1", "answers_ids": "A1", **dict.fromkeys(ANSWERABILITY.ratings.values(), 3)}
+)
+TRANSPARENCY = csv_of(
+    {
+        "worker_ids": "w1", "answers_ids": "EC1", "response_quality": "Good",
+        "additional_info_quality": "None", "presentation_modes": "V", "questions_ids": "q1",
+        "familiarity": 1, "interest": 2, "search_prob": 4, "conversational_frequency": "option_1",
+        "voice_frequency": "option_5", "source_usefulness": "option_3",
+        "confidence_usefulness": "option_3", "warning_usefulness": "option_3",
+        **dict.fromkeys(
+            ("usefulness", "relevance", "correctness", "completeness", "comprehensiveness",
+             "conciseness", "serendipity", "coherence", "factuality", "fairness", "readability",
+             "satisfaction"), 3),
+    }
+)  # fmt: skip
+MTURK = {
+    "WorkerId": "w1", "Input.turn_id": "8_1", "Input.passage_id": "p1", "Input.query": "is it?",
+    "Input.passage": "yes, it is", "text_spans": "['yes']", "WorkTimeInSeconds": "55",
+    "Reward": "$0.30", "Input.relevance_score": "4", "partition": "test",
+    "no_answer_annotations": "1", "answerability": "1",
+    "Answer.taskAnswers": '[{"x": {"entities": [{"startOffset": 0, "endOffset": 3}]}}]',
+    "answerable_sentences": "{'yes, it is'}", "unanswerable_sentences": "set()",
+}  # fmt: skip
+UNANSWERABLE = {
+    "turn_id": "8_1", "query": "is it?", "passage_id": "p3", "passage": "no", "partition": "test",
+    "relevance_score": "0", "answerability": "0", "predicted_value": "0",
+    "sentence_probabilities": "[[0.75, 0.25], [0.5, 0.5]]", "sentences": "is it? [SEP] no",
+    "labels": "1",
+}  # fmt: skip
+NUGGETS = {
+    "judge": "gpt4", "run": "a", "qid": "1", "nuggets": ["red", "big"],
+    "importance": ["vital", "okay"], "assignment": ["support", "not_support"], "v_strict": 1.0,
+}  # fmt: skip
+NUGGET_TABLE = (
+    b"qid;a_automatically_detected_nuggets;a_nuggets_importance;a_nuggets_assignments;"
+    b"a_v_strict_score\n1;['red', 'big'];['vital', 'okay'];['support', 'not_support'];1.0\n"
+)
+CAST = [{"number": 7, "turn": [{"number": 1, "raw_utterance": "Why?", "passage": "So."}]}]
+TURNS = pd.DataFrame({"query_id": ["7_1"], "utterance": ["Why?"]})
+REWRITES = b"conversation_id\tturn_id\tid\tquery\toriginal\n7\t1\t7_1\tWhy rain?\tWhy?\t\n"
+GREP = {
+    "q.csv": b"q_id,category,query\n0,Career,best boss\n",
+    "d.csv": b"q_id,d_id,relevant,query,doc_title,document,content_gender,exp_stereotype\n"
+    + b"".join(
+        b"0,%d,1,best boss,Boss,%s,%s,Towards Male\n" % row
+        for row in ((0, b"He", b"M"), (1, b"She", b"F"), (2, b"They", b"N"))
+    ),
+}
+SQUAD = {
+    "version": "v2.0",
+    "data": [{"paragraphs": [{"context": "So.", "qas": [
+        {"question": "how?", "answers": [{"text": "So"}]}]}]}],
+}  # fmt: skip
+PAPERS = {n: {"title": "On bees", "abstract": None, "year": 1} for n in ("a", "b", "c", "e")}
+SCIDOCS = {
+    "paper_metadata_view_cite_read.json": json_of(PAPERS),
+    **{
+        f"{folder}/{file}.qrel": qrel
+        for folder in ("coview", "coread", "cite", "cocite")
+        for file, qrel in (("test", b"a 0 b 1\n"), ("val", b"b 0 a 1\nc 0 a 0\ne 0 a 1\n"))
+    },
+}
+USS = b"\nUSER\tA taxi?\tAsk\t3,3,4\nSYSTEM\tAt 8.\tTell\t\nUSER\tOVERALL\t\t3,2,4\n"
+DIALOGUE = {
+    "id": "1",
+    "benchmark": "toy",
+    "turns": [["SYSTEM", "At 8."]],
+    "satisfied": 1,
+    "text": "No.",
+}
+CARD = b"""chapter: "1"
+title: First
+artefacts:
+  table_1:
+    {kind: table, title: A toy table, source: p. 1, decimals: {AP: 2},
+     quoted: [{cells: {row: a}, because: an input}],
+     tiers: {embedded: {state: rebuilt, needs: nothing}}}
+"""
+PAPER = b"{title: Toy, authors: N. N., year: 2026, kind: paper, reference: none, facts: []}"
+CELLS = b"row,metric,value,unit\na,AP,0.30,%\nb,AP,-,\n"
+RECEIPT = {
+    "artefact": "toy/table_1", "tier": "embedded", "inputs": [{"path": "a.csv", "sha256": "0"}],
+    "outputs": [{"path": "table_1.csv", "sha256": "0"}], "parameters": {}, "seed": 1,
+    "code": {"version": "1"}, "execution": {"seconds": 0.5},
+}  # fmt: skip
+
+
+def _papers(read: Callable[..., Any], path: Path) -> Any:
+    papers = read(path.parent.parent)
+    importlib.import_module("everycell.artefacts").check_cards(papers)
+    return papers
+
+
+def _labels(read: Callable[..., Any], path: Path) -> Any:
+    return read(path.parent)
+
+
+def _readers() -> dict[str, Reader]:
+    smart = "collections.smart.read_collection"
+    scidocs = "collections.scidocs.read_scidocs"
+    cast = {"a.csv": csv_of({f"Input.{key.removeprefix('Input.')}": value
+                             for key, value in MTURK.items()}),
+            "u.csv": csv_of(UNANSWERABLE)}  # fmt: skip
+    halves = {"s.csv": csv_of(MTURK), "u.csv": csv_of(UNANSWERABLE)}
+    collection = {
+        f"{smart}#{name}-{part}": Reader(whole, call=_collection(name, part),
+                                         beside=dict(zip("dtq", files, strict=True)))
+        for name, files in {
+            "cisi": (CISI["d"], CISI["t"], CISI["q"]),
+            "cranfield": (CISI["d"], CISI["t"], b"1 2 3\n"),
+            "cacm": (CACM, trec("DOC", "DOCNO", "1"), b"1 0 CACM-2 1\n"),
+            "vaswani": (trec("DOC", "DOCNO", "1", "2"), trec("top", "num", "1"), b"1 0 2 1\n"),
+        }.items()
+        for part, whole in zip("dtq", files, strict=True)
+    }  # fmt: skip
+    return collection | {
+        "artefacts.load_papers#card": Reader(
+            CARD, "toy/ch1.yaml", _papers, {"toy/paper.yaml": PAPER, "toy/table_1.csv": CELLS}
+        ),
+        "artefacts.load_papers#paper": Reader(
+            PAPER, "toy/paper.yaml", _papers, {"toy/ch1.yaml": CARD, "toy/table_1.csv": CELLS}
+        ),
+        "artefacts.load_papers#cells": Reader(
+            CELLS, "toy/table_1.csv", _papers, {"toy/paper.yaml": PAPER, "toy/ch1.yaml": CARD}
+        ),
+        "artefacts.read_cells": Reader(CELLS),
+        "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
+        "receipts.read_receipt": Reader(json_of(RECEIPT)),
+        "results.read_result": Reader(CELLS),
+        "cli._expected": Reader(b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"),
+        "collections.user_studies.read_table": Reader(b"rating,level\n04,None\n"),
+        "collections.user_studies.read_response_limitations": Reader(
+            LIMITS, call=lambda read, path: read(path, ANSWERABILITY)
+        ),
+        "collections.user_studies.read_transparency": Reader(TRANSPARENCY),
+        "collections.user_studies.read_answers": Reader(
+            b"age\noption_2\n", call=lambda read, path: read(path, "age", ["18-30", "31-45"])
+        ),
+        "collections.user_studies.read_queries": Reader(b"Turn_id,Question\n132_1,Which?\n,\n"),
+        "collections.user_studies.read_comment_counts": Reader(
+            b"answer_conditions,satisfaction,usefulness \nA1,4,3.0\nA2,1,0\nSUM,,3\n"
+        ),
+        "collections.user_studies.read_expert_scores": Reader(
+            b",A1,A1\nquery,Balance,Balance\n,User 1,User 2\n132_1,4,5\n"
+        ),
+        "collections.user_studies.read_pilot": Reader(
+            b"answers_ids,usefulness\nEC3,\"['2', '3']\"\n"
+        ),
+        "collections.smart.read_cacm_links": Reader(CACM),
+        "collections.smart.read_cacm_issues": Reader(CACM),
+        "collections.grepbias.read_grepbias#queries": Reader(
+            GREP["q.csv"],
+            call=lambda read, path: read(path, [path.parent / "d.csv"], counts=None),
+            beside=GREP,
+        ),
+        "collections.grepbias.read_grepbias#documents": Reader(
+            GREP["d.csv"],
+            call=lambda read, path: read(path.parent / "q.csv", [path], counts=None),
+            beside=GREP,
+        ),
+        "collections.snippets.read_annotations": Reader(csv_of(MTURK), call=_many),
+        "collections.snippets.read_tasks": Reader(csv_of(MTURK), call=_many),
+        "collections.cast_passages.read_cast_passages#answerable": Reader(
+            cast["a.csv"], call=_beside(0, "u.csv", counts=None), beside=cast
+        ),
+        "collections.cast_passages.read_cast_passages#unanswerable": Reader(
+            cast["u.csv"], call=_beside(1, "a.csv", counts=None), beside=cast
+        ),
+        "collections.answerability.read_passage_labels#snippets": Reader(
+            halves["s.csv"], call=_beside(0, "u.csv"), beside=halves
+        ),
+        "collections.answerability.read_passage_labels#unanswerable": Reader(
+            halves["u.csv"], call=_beside(1, "s.csv"), beside=halves
+        ),
+        "collections.answerability.read_passage_sentences": Reader(halves["s.csv"]),
+        "collections.answerability.read_sentence_labels": Reader(halves["u.csv"]),
+        "collections.answerability.read_squad": Reader(json_of(SQUAD)),
+        "collections.answerability.read_passage_predictions": Reader(halves["u.csv"]),
+        "collections.answerability.read_sentence_scores": Reader(halves["u.csv"]),
+        "collections.cast_turns.read_turns": Reader(json_of(CAST)),
+        "collections.cast_turns.read_rewrites": Reader(
+            REWRITES, call=lambda read, path: read(path, TURNS)
+        ),
+        "collections.nugget_labels.read_nugget_labels#lines": Reader(json_of(NUGGETS), "x.jsonl"),
+        "collections.nugget_labels.read_nugget_labels#table": Reader(
+            NUGGET_TABLE, "gpt4_nugget_assignment_301_topics_a.csv"
+        ),
+        "collections.user_satisfaction.read_samples": Reader(
+            b"{'dialogue': 'USER: A taxi?\\nSYSTEM: At 8.', 'binary_score': 1}\n",
+            call=lambda read, path: read(path, "toy", "test"),
+        ),
+        "collections.user_satisfaction.read_dialogues": Reader(USS),
+        "collections.user_satisfaction.read_split": Reader(
+            b"['A taxi?|||At 8.', 'Thanks!|||']\t[1, 2]\t2\n"
+        ),
+        "collections.msmarco.stream_passages": Reader(b"0\tThe bee.\n1\tThe river.\n"),
+        "collections.msmarco.read_passages": Reader(
+            b"0\tThe bee.\n1\tThe river.\n", call=lambda read, path: read(path, ["1"])
+        ),
+        "collections.msmarco.read_queries": Reader(b"361\twhat is a bee\n"),
+        "collections.msmarco.read_annotated_queries": Reader(b"1,how old, in days?,n\n2,who,m\n"),
+        "collections.msmarco.read_query_set": Reader(
+            b"361\twhat is a bee\n", call=lambda read, path: read("qs2", path)
+        ),
+        "collections.msmarco.read_judgements": Reader(
+            b"361\t0\t7\t1\n362\t0\t8\t1\n", call=lambda read, path: read(path, ["361"])
+        ),
+        f"{scidocs}#papers": Reader(
+            SCIDOCS["paper_metadata_view_cite_read.json"],
+            "paper_metadata_view_cite_read.json",
+            lambda read, path: read(path.parent, seed=0, validation=0.3),
+            SCIDOCS,
+        ),
+        f"{scidocs}#qrel": Reader(
+            SCIDOCS["cite/val.qrel"],
+            "cite/val.qrel",
+            lambda read, path: read(path.parent.parent, seed=0, validation=0.3),
+            SCIDOCS,
+        ),
+        "metrics.term_counts.read_words": Reader(b"she,f\nhe,m\nMary,f\n"),
+        "metrics.term_counts.read_counts": Reader(
+            pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
+        ),
+        "metrics.fairness_report.documents_with_terms": Reader(
+            pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
+        ),
+        "metrics.fairness_report.read_documents#parquet": Reader(
+            pd.DataFrame({"document_id": ["d1", "d2"], "text": ["She runs", ""]}), "d.parquet"
+        ),
+        "metrics.fairness_report.read_documents#jsonl": Reader(
+            b'{"id": "d1", "contents": "She runs"}\n{"_id": "d2", "text": ""}\n', "d.jsonl"
+        ),
+        "metrics.fairness_report.read_documents#tsv": Reader(b"d1\tShe runs\nd2\t\n", "d.tsv"),
+        "metrics.fairness_report.read_documents#gzip": Reader(
+            gzip.compress(b"d1\tShe runs\nd2\t\n", mtime=0), "d.tsv.gz"
+        ),
+        "metrics.fairness_report.read_word_lists": Reader(b"she,f\nhe,m\n", call=_many),
+        "text.records.read_record": Reader(written(_record, "r.jsonl")),
+        "text.records.Record#prompts": Reader(
+            b'{"sha256":"ab","prompt":"1 + 1 ="}\n',
+            call=lambda read, path: (
+                read(path.with_name("r.jsonl"), prompts=path).__enter__().__exit__()
+            ),
+        ),
+        "text.tokenise._read_vocabulary": Reader(b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nbee\n"),
+        "retrieval.runs.read_run": Reader(b"q1 Q0 d1 1 12.5 bm25\nq1 Q0 d2 2 7 bm25\n"),
+        "retrieval.runs.read_run#ranks": Reader(
+            b"q1 Q0 d1 1 12.5 bm25\nq1 Q0 d2 2 7 bm25\n",
+            call=lambda read, path: read(path, ranks="error"),
+        ),
+        "retrieval.runs.read_run#gzip": Reader(
+            gzip.compress(b"q1 Q0 d1 1 12.5 bm25\n", mtime=0), "bm25.run.gz"
+        ),
+        "retrieval.runs.read_qrels": Reader(
+            b"q1 0 d1 1\nq1 0 d2 0\n", call=lambda read, path: read(path, scale=(0, 4))
+        ),
+        "retrieval.runs.read_candidates": Reader(b"q1 d1\nq1 d2\n"),
+        "retrieval.prebuilt.read_encoded_queries": Reader(
+            b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
+            call=lambda read, path: read(path, {"7": "red bee"}),
+        ),
+        "retrieval.encoded.read_encoded": Reader(written(_encoded, "e.npz")),
+        "dialogue.counterfactuals.read_template": Reader(b"### user\nTurn $dialogue to $wanted $$"),
+        "dialogue.annotation.read_dialogues#parquet": Reader(
+            pd.DataFrame([DIALOGUE]), call=lambda read, path: read(path, rewritten=True)
+        ),
+        "dialogue.annotation.read_dialogues#jsonl": Reader(
+            json_of(DIALOGUE), "d.jsonl", lambda read, path: read(path, rewritten=True)
+        ),
+        "dialogue.annotation.read_items": Reader(KEY, "key.jsonl", _labels),
+        "dialogue.annotation.read_sheet": Reader(SHEET, call=lambda read, path: read(path, ITEMS)),
+        "dialogue.annotation.read_labels#key": Reader(
+            KEY, "key.jsonl", _labels, {"annotator-1.csv": SHEET, "annotator-2.csv": SHEET}
+        ),
+        "dialogue.annotation.read_labels#sheet": Reader(
+            SHEET, "annotator-2.csv", _labels, {"annotator-1.csv": SHEET, "key.jsonl": KEY}
+        ),
+    }
+
+
+READERS = _readers()
+#: Functions of this name that read no foreign file, or whose files are tested elsewhere.
+NOT_HERE = {
+    "config.load_yaml": "parses a text; `read_config` and `load_papers` are in the table",
+    "metrics.cells.read_targets": "takes a frame",
+    "verdicts.read_rebuilt": "takes a frame",
+    "sources.registry.load_registry": "reads the package's own file; see test_registry.py",
+    "learning.models.load_model": "damaged and hostile models: test_learning_models.py",
+    "learning.models.read_tokenizer": "damaged and hostile models: test_learning_models.py",
+    "learning.t5.load_t5": "as load_model: test_learning_t5.py",
+    "learning.query_encoders.load_encoder": "as load_model: test_learning_query_encoders.py",
+    "learning.language_model.load_language_model": "as load_model: test_language_model_local.py",
+}
+
+
+def function(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition("#")[0].rpartition(".")
+    return getattr(importlib.import_module(f"everycell.{module}"), function)
+
+
+def test_every_reader_stands_in_the_table():
+    found = {
+        f"{'.'.join(path.relative_to(LIBRARY).with_suffix('').parts)}.{node.name}"
+        for path in LIBRARY.rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith(("read_", "load_"))
+    }
+    assert len(found) > 50
+    tested = {name.partition("#")[0] for name in READERS}
+    assert found <= tested | set(NOT_HERE), "add the reader to READERS, or to NOT_HERE with why"
+    assert set(NOT_HERE) <= found, "NOT_HERE names a function that is gone"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("readers")
+
+
+@pytest.fixture
+def place_of(folder: Path) -> Callable[[str], Path]:
+    """Where the fuzzed file of a reader goes, with the whole files that it needs beside."""
+
+    def place(name: str) -> Path:
+        home = folder / re.sub(r"\W", "_", name)
+        reader = READERS[name]
+        for file, content in {**reader.beside, reader.name: reader.content}.items():
+            (home / file).parent.mkdir(parents=True, exist_ok=True)
+            (home / file).write_bytes(content)
+        return home / reader.name
+
+    return place
+
+
+@pytest.fixture
+def place(name: str, place_of: Callable[[str], Path]) -> Path:
+    return place_of(name)
+
+
+def run(name: str, path: Path) -> Any:
+    found = READERS[name].call(function(name), path)
+    return list(found) if isinstance(found, Iterator) else found
+
+
+def fault(name: str, path: Path, content: bytes) -> str | None:
+    """What a reader does wrong with a file of this content; None where it takes or refuses it."""
+    path.write_bytes(content)
+    try:
+        run(name, path)
+    except Exception as error:
+        said = str(error)
+        ours = type(error).__module__.startswith("everycell.")
+        if not ours and type(error) not in (ValueError, FileNotFoundError):
+            return f"ends in {error!r:.300}"
+        # With several files it is not always the changed one that does not fit.
+        if not any(file in said for file in (READERS[name].name, *READERS[name].beside)):
+            return f"names no file: {said:.300}"
+        if not said.endswith("."):
+            return f"says no sentence: {said:.300}"
+        if len(said) > 1500:
+            return f"says {len(said)} characters: {said[:200]} ... {said[-200:]}"
+    return None
+
+
+EVERY = pytest.mark.parametrize("name", READERS)
+
+
+@EVERY
+def test_the_whole_file_is_taken(name, place):
+    run(name, place)
+
+
+DEEP = 100_000
+BOMB = b"a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + b"".join(
+    b"a%d: &a%d [%s]\n" % (n, n, b",".join([b"*a%d" % (n - 1)] * 10)) for n in range(1, 9)
+)
+HOSTILE = {
+    "empty": b"",
+    "blank lines": b"\n \n\t\n",
+    "zeros": bytes(1000),
+    "no UTF-8": b"\xff\xfe\xfa,\x80\n\xc3\n",
+    "UTF-16": "a,b\n1,2\n".encode("utf-16"),
+    "half a surrogate pair": b"\xed\xa0\x80",
+    "a page": b"<!doctype html><html><script>alert(1)</script></html>",
+    "lists without end": b"[" * DEEP,
+    "objects without end": b'{"a":' * DEEP,
+    "lists that end": b"[" * DEEP + b"]" * DEEP,
+    "signs without end": b"-" * DEEP + b"1",
+    "sums without end": b"1" + b"+1" * DEEP,
+    "names without end": b"a" + b".a" * DEEP,
+    "a number without end": b"9" * 10_000,
+    "a quote without end": b'"' + b"a,\n" * 100,
+    "quotes": b'"' * 1001,
+    "no line end": b"a" * 300_000,
+    "commas": b"," * 500,
+    "a bomb of aliases": BOMB,
+    "a date that is none": b"title: 2026-99-99\nseed: 2026-99-99\n",
+    "a tag": b"seed: !!python/object/apply:os.system [false]\n",
+    "a pickle": b"\x80\x04\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x8c\x06system\x93.",
+    "code": b"__import__('os').system('false')",
+    "broken gzip": gzip.compress(b"a" * 1000)[:-4],
+    "broken parquet": b"PAR1" + bytes(40) + b"\xff\xff\xff\x7fPAR1",
+    "broken zip": b"PK\x03\x04" + bytes(60),
+}  # fmt: skip
+
+
+@EVERY
+def test_hostile_files_are_refused_in_a_sentence(name, place):
+    faults = {what: fault(name, place, content) for what, content in HOSTILE.items()}
+    assert {what: found for what, found in faults.items() if found} == {}
+
+
+#: What stands in a field instead of what was there.
+FIELDS = (
+    b"", b" ", b"\x00", b"\xff", b"\r", b"\n", b"\t", b",", b";", b'"', b"'", b"\\", b"|||", b"-1",
+    b"0", b"1e999", b"nan", b"NaN", b"inf", b"null", b"None", b"true", b"[]", b"{}", b"()",
+    b"[[1]]", b'{"a": 1}', b"1.5", b"9" * 25, b"9" * 5000, "²".encode(), "٣".encode(),
+    "\u2028".encode(), "\ufeff".encode(), b"\\ud800", b"../../etc/passwd", b"<script>",
+    b"$x", b"${", b"%s", b"{0}",
+    b"!!int x", b"*a", b"&a", b"[" * 300, b"-" * 300, b"x" * 5000, b"True", b"b'x'", b"1_0", b"0x1",
+)  # fmt: skip
+_CUTS = re.compile(rb"([\s,;:|'\"\[\]{}()<>]+)")
+
+
+@st.composite
+def changed(draw: st.DrawFn, whole: bytes) -> bytes:
+    """A file of which some fields or bytes are others; or bytes that are no such file at all."""
+    kind = draw(st.integers(0, 9))
+    if kind == 0:
+        return draw(st.binary(max_size=60))
+    if kind <= 3:
+        start, end = sorted(draw(st.tuples(*[st.integers(0, len(whole))] * 2)))
+        return whole[:start] + draw(st.sampled_from(FIELDS)) + whole[end:]
+    parts = _CUTS.split(whole)
+    for _ in range(draw(st.integers(1, 3))):
+        parts[draw(st.integers(0, len(parts) - 1))] = draw(st.sampled_from(FIELDS))
+    return b"".join(parts)
+
+
+QUICK = settings(
+    max_examples=20,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    phases=settings.default.phases[:3],
+)
+
+
+@EVERY
+def test_changed_files_are_taken_or_refused_in_a_sentence(name, place):
+    @seed(1)
+    @QUICK
+    @given(changed(READERS[name].content))
+    def each(content):
+        assert fault(name, place, content) is None
+
+    each()
+
+
+#: What was found here, by the name of the reader: a file that ended otherwise before, and what is
+#: said of it now.
+FOUND = [
+    ("config.read_config", b"[" * DEEP, "more than 50 levels"),
+    ("config.read_config", BOMB, "more than 1,000,000 values"),
+    ("config.read_config", b"seed: 2026-99-99", "is no YAML, a value cannot be read"),
+    ("artefacts.load_papers#card", b"[" * DEEP, "ch1.yaml: is no YAML, line 1: has more than 50"),
+    ("receipts.read_receipt", b"[" * DEEP, "is no receipt"),
+    ("results.read_result", b"", "cannot be read as CSV"),
+    ("cli._expected", b"\xff", "cannot be read as CSV"),
+    ("cli._expected", b"a" * 200_000, "cannot be read as CSV"),
+    ("collections.answerability.read_squad", b"[" * DEEP, "is no SQuAD 2.0"),
+    ("collections.cast_turns.read_turns", b"[" * DEEP, "is no topic file of CAsT"),
+    ("collections.nugget_labels.read_nugget_labels#lines", b"[" * DEEP, "line 1: is no JSON"),
+    ("collections.nugget_labels.read_nugget_labels#lines", b"9" * 10_000, "line 1: is no JSON"),
+    ("collections.nugget_labels.read_nugget_labels#table", b"\n\n", "is empty"),
+    ("collections.nugget_labels.read_nugget_labels#table", b"a" * 200_000, "is no CSV"),
+    ("collections.snippets.read_tasks", csv_of(MTURK | {"WorkTimeInSeconds": "9" * 25}), "row 1"),
+    ("collections.msmarco.read_judgements", "361\t0\t7\t²\n".encode(), "line 1 reads"),
+    ("collections.msmarco.read_queries", "²\tbee\n".encode(), "line 1 has the id"),
+    ("collections.scidocs.read_scidocs#papers", b"[" * DEEP, "is no JSON"),
+    ("collections.scidocs.read_scidocs#papers", b"9" * 10_000, "is no JSON"),
+    ("collections.cast_passages.read_cast_passages#unanswerable",
+     csv_of(UNANSWERABLE | {"query": "was it?"}), "a.csv and .*: '8_1' have the query values"),
+    ("metrics.term_counts.read_words", b"", "the terms of at least two groups"),
+    ("metrics.term_counts.read_words", b"\xff,f\n", "is not UTF-8 text"),
+    ("metrics.term_counts.read_counts", b"PAR1" + bytes(40) + b"PAR1", "is no Parquet file"),
+    ("metrics.term_counts.read_counts",
+     parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "what is no number"),
+    ("metrics.fairness_report.documents_with_terms", b"", "is no Parquet file"),
+    ("metrics.fairness_report.documents_with_terms",
+     parquet(pa.table({"document_id": ["d"], "f": ["one"]})), "columns of other types"),
+    ("metrics.fairness_report.read_documents#parquet",
+     parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "Row 2 of"),
+    ("metrics.fairness_report.read_documents#jsonl", b"[" * DEEP, "Line 1 of .* is no JSON"),
+    ("metrics.fairness_report.read_documents#jsonl", b"9" * 10_000, "Line 1 of .* is no JSON"),
+    ("text.records.Record#prompts", b"{}\n", "line 1: is no prompt"),
+    ("retrieval.runs.read_run#gzip", b"\x1f\x8b", "cannot be read, or is damaged"),
+    ("retrieval.prebuilt.read_encoded_queries", b"\xff\n", "line 1 is no JSON object"),
+    ("retrieval.prebuilt.read_encoded_queries", b"[" * DEEP, "line 1 is no JSON object"),
+    ("retrieval.encoded.read_encoded", b"", "holds no encoded collection"),
+    ("dialogue.annotation.read_dialogues#jsonl", b"[" * DEEP, "is neither Parquet nor"),
+    ("dialogue.annotation.read_items", b"\xff\n", "key.jsonl, line 1: is no item"),
+    ("dialogue.annotation.read_items", b"", "key.jsonl: is empty"),
+    ("dialogue.annotation.read_items", KEY.replace(b"SYSTEM", b"ROBOT"), "line 1: is no item"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "said"), FOUND, ids=[row[0] for row in FOUND])
+def test_what_was_found_is_refused(name, content, said, place):
+    assert fault(name, place, content) is None
+    with pytest.raises(Exception, match=said):
+        run(name, place)
+
+
+# --- memory -------------------------------------------------------------------------------------
+
+ZEROS = gzip.compress(bytes(100 * 2**20), mtime=0)
+ONES = b"[1" + b",1" * 10**6 + b"]"
+SPARSE = tarfile.TarInfo("CACM-0001.html")
+SPARSE.pax_headers = {"GNU.sparse.map": "0,1", "GNU.sparse.size": str(2**50)}
+
+
+def sparse_page() -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(SPARSE)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("retrieval.runs.read_run#gzip", ZEROS, "holds more than 16,777,216 bytes"),
+        ("collections.smart.read_cacm_links", ZEROS, "holds more than 16,777,216 bytes"),
+        ("collections.smart.read_cacm_links", sparse_page(), "holds 'CACM-0001.html'"),
+        ("metrics.fairness_report.read_documents#gzip", ZEROS, "Line 1 of .* more than 16,777,216"),
+        ("collections.user_satisfaction.read_samples", ONES, "has .*allowed"),
+        ("collections.user_satisfaction.read_split", ONES + b"\t[]\t1", "allowed"),
+        ("collections.nugget_labels.read_nugget_labels#table",
+         NUGGET_TABLE.replace(b"1.0", b"-" * 10**5 + b"1"), "too many levels"),
+    ],
+)  # fmt: skip
+def test_a_small_file_does_not_fill_the_memory(name, content, said, place):
+    assert fault(name, place, content) is None
+    tracemalloc.start()
+    try:
+        with pytest.raises(Exception, match=said):
+            run(name, place)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 * 2**20
+
+
+def test_a_line_of_fifty_megabytes_takes_a_few_times_its_size(place_of):
+    """As a document it is allowed; memory goes with the file's size, not beyond."""
+    name = "metrics.fairness_report.read_documents#tsv"
+    path = place_of(name)
+    path.write_bytes(b"d1\t" + b"she runs " * (50 * 2**20 // 9))
+    tracemalloc.start()
+    try:
+        ((document, text),) = run(name, path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert document == "d1" and len(text) > 50 * 10**6
+    assert peak < 5 * path.stat().st_size
+
+
+# --- execution ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["collections.user_satisfaction.read_samples", "retrieval.encoded.read_encoded",
+             "config.read_config", "collections.user_satisfaction.read_split"],
+)  # fmt: skip
+def test_nothing_in_a_file_is_run(name, place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    object_array = io.BytesIO()
+    np.savez(object_array, kind=np.array([Touch()], dtype=object), allow_pickle=True)
+    for content in (
+        b"__import__('pathlib').Path('ran').touch()",
+        b"[__import__('pathlib').Path('ran').touch()]\t[]\t1",
+        b"!!python/object/apply:os.mkdir [ran]",
+        pickle.dumps(Touch()),
+        object_array.getvalue(),
+    ):
+        assert fault(name, place, content) is None
+        with pytest.raises(Exception, match=place.name):
+            run(name, place)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Touch:
+    """Makes a folder when it is unpickled."""
+
+    def __reduce__(self):
+        return os.mkdir, ("ran",)

@@ -1,0 +1,71 @@
+"""Where results come from: receipts, the jobs behind them, and two folders compared."""
+
+import json
+import shutil
+
+from everycell.lineage import read_lineage, upstream
+from everycell.receipts import read_receipt
+
+SIMULATED = "embedded/lajewska2025/table_4_8"
+
+
+def receipts_of(project):
+    folder = project.folder / "results"
+    return {path: read_receipt(path) for path in sorted(folder.rglob("*.receipt.json"))}
+
+
+def test_a_receipt_lists_every_file_of_its_result_and_all_that_it_came_from(built):
+    receipts = receipts_of(built)
+    assert len(receipts) > 10
+    for path, receipt in receipts.items():
+        stem = path.name.removesuffix(".receipt.json")
+        files = {file.name for file in path.parent.glob(f"{stem}.*")}
+        listed = {output["path"] for output in receipt["outputs"]}
+        assert listed == files - {path.name, f"{stem}.verdicts.json"}, path
+        # Simulations are made from nothing but their parameters.
+        assert receipt["inputs"] or receipt["seed"] is not None, path
+        assert receipt["tier"] == path.relative_to(built.folder / "results").parts[0]
+        assert len(receipt["code"]["sha256"]) == 64 and receipt["packages"]["python"]
+        assert not [file for file in receipt["inputs"] if file["path"].startswith(("/", ".."))]
+
+
+def test_the_settings_that_trained_a_model_stand_beside_the_tables_that_rest_on_it(built):
+    table = built.folder / "results/embedded/abolghasemi2026/table_2_2.receipt.json"
+    inputs = [file["path"] for file in read_receipt(table)["inputs"]]
+    assert not [path for path in inputs if "/models/" in path]
+    jobs = upstream(read_lineage(built.folder / "results"), inputs)
+    trained = [job for job in jobs if job.rule == "train"]
+    assert len(trained) == 4
+    for job in trained:
+        assert "'learning_rate'" in job.parameters["options"]
+        assert job.parameters["seed"] == "20261121" and len(job.parameters["code"]) == 66
+    # Down to the files that came from elsewhere.
+    assert "resources/splade-tiny/model.safetensors" in {
+        path for job in jobs for path in job.inputs
+    }
+
+
+def test_another_seed_is_what_explains_other_numbers(built, rebuilt):
+    for path in (rebuilt.folder / "results").glob(f"{SIMULATED}.*"):
+        path.unlink()
+    rebuilt.build("--config", "seed=7", "--", f"results/{SIMULATED}.verdicts.json")
+    folders = [built.folder / "results", rebuilt.folder / "results"]
+    done = rebuilt.everycell("diff", *folders, "--json")
+    assert done.returncode == 1
+    different = [result for result in json.loads(done.stdout) if not result["same"]]
+    assert [result["name"] for result in different] == [SIMULATED]
+    [found] = different
+    assert found["cells"] and "table_4_8.csv" in found["files"]
+    assert found["causes"] == [{"kind": "seed", "name": "seed", "old": "20261121", "new": "7"}]
+    assert rebuilt.everycell("diff", folders[0], folders[0]).returncode == 0
+
+
+def test_a_folder_copied_elsewhere_verifies_and_is_the_same(built, tree, tmp_path):
+    copied = tmp_path / "from another machine"
+    shutil.copytree(built.folder / "results", copied)
+    # The project there has never run: cards and no files that were made between.
+    checked = tree.everycell("verify", copied)
+    assert checked.returncode == 0, checked.stdout
+    assert "could not be checked" in checked.stdout
+    compared = tree.everycell("diff", built.folder / "results", copied)
+    assert compared.returncode == 0 and compared.stdout.startswith("0 results differ")

@@ -1,0 +1,61 @@
+# The documentation as a site, and pictures of the rules.
+
+
+#: Targets whose rules are drawn.
+GRAPHS = ["all", *(target for target in TARGETS if "_ch" in target and TARGETS[target])]
+
+
+# Which rule takes its files from which, for the whole workflow or one chapter.
+rule rulegraph:
+    input:
+        rules=["Snakefile", "config.yaml", *below("workflow/rules", ".smk")],
+        published=published(),
+    output:
+        graph="results/rulegraphs/{target}.svg",
+    log:
+        "logs/rulegraphs/{target}.log",
+    benchmark:
+        "benchmarks/rulegraphs/{target}.tsv"
+    wildcard_constraints:
+        target="|".join(GRAPHS),
+    conda:
+        "../../envs/docs.yaml"
+    resources:
+        mem_mb=memory(600),
+        runtime=5,
+    params:
+        code=code_of("rulegraph.py"),
+    message:
+        "Drawing the rules of {wildcards.target}"
+    script:
+        "../scripts/rulegraph.py"
+
+
+# Pages, cards, results on disk, rules and the library's docstrings as one site.
+rule site:
+    input:
+        pages=[
+            *("mkdocs.yml", "README.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff"),
+            *below("docs"),
+            *below("src", ".py"),
+            "workflow/schemas/config.schema.json",
+        ],
+        published=published(),
+        # Not what could be made: a site shows what was made before it.
+        verdicts=below("results", ".verdicts.json"),
+        graphs=expand("results/rulegraphs/{target}.svg", target=GRAPHS),
+    output:
+        site=directory("results/site"),
+    log:
+        "logs/site.log",
+    benchmark:
+        "benchmarks/site.tsv"
+    conda:
+        "../../envs/docs.yaml"
+    resources:
+        mem_mb=memory(1000),
+        runtime=10,
+    message:
+        "Building the site results/site"
+    shell:
+        "NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --site-dir {output.site} 2> {log}"

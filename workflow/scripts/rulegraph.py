@@ -1,0 +1,26 @@
+"""Picture of the rules that a target needs, as Snakemake sees them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pygraphviz
+from job import Job
+
+from everycell.render.atomic import write_atomically
+
+with Job(snakemake) as job:
+    target = snakemake.wildcards.target
+    # Snakemake has no function for it: another process reads the same Snakefile.
+    drawn = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--rulegraph", "dot", target],
+        stdout=subprocess.PIPE,
+        stderr=job.log,
+        text=True,
+        check=True,
+    )
+    graph = pygraphviz.AGraph(drawn.stdout)
+    # From left to right: a workflow has more rules side by side than one after the other.
+    graph.graph_attr["rankdir"] = "LR"
+    picture = graph.draw(format="svg", prog="dot")
+    write_atomically(Path(snakemake.output.graph), picture.decode())
