@@ -17,7 +17,6 @@ from everycell.config import Config, Decoding
 from everycell.dialogue.counterfactuals import (
     FAULTS,
     RULES,
-    TemplateError,
     ask,
     clean_answer,
     count_faults,
@@ -39,6 +38,7 @@ from everycell.dialogue.judging import (
 )
 from everycell.text.generation import Answer, Request, prompt_hash
 from everycell.text.records import read_record
+from everycell.text.templates import TemplateError
 
 SAMPLE = Sample(
     "1",

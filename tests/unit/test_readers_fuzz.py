@@ -445,6 +445,13 @@ def _readers() -> dict[str, Reader]:
             call=lambda read, path: read(path, {"7": "red bee"}),
         ),
         "retrieval.encoded.read_encoded": Reader(written(_encoded, "e.npz")),
+        "text.templates.read_template": Reader(
+            b"### system\nBe brief.\n### user\nAsk $question at $$1",
+            call=lambda read, path: read(
+                path, {"question": ("the question", True)}, last="question"
+            ),
+        ),
+        "rag.prompts.read_template": Reader(b"### user\n$documents\n\nAnswer ${question}"),
         "dialogue.counterfactuals.read_template": Reader(b"### user\nTurn $dialogue to $wanted $$"),
         "dialogue.annotation.read_dialogues#parquet": Reader(pd.DataFrame([DIALOGUE])),
         "dialogue.annotation.read_dialogues#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),

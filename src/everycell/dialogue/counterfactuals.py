@@ -31,12 +31,13 @@ from everycell.collections.user_satisfaction import (
     samples_frame,
 )
 from everycell.config import Decoding
+from everycell.text import templates
 from everycell.text.generation import Answer, Message, Request
 
 #: Template that a prompt is made of, if the user names no other.
 TEMPLATE = Path(__file__).parent / "templates" / "counterfactual.txt"
 #: Slots of a template: a name -> what stands there, and whether a template must have it.
-SLOTS: Mapping[str, tuple[str, bool]] = {
+SLOTS: templates.Slots = {
     "dialogue": ("the dialogue, an utterance a line, each after its speaker", True),
     "label": ("satisfied or dissatisfied: the user now", False),
     "wanted": ("the same, as it shall be", False),
@@ -52,10 +53,6 @@ FAULTS: Mapping[str, str] = {
 }
 #: Words of an utterance. The longest of the released counterfactuals of MultiWOZ has 46.
 LONGEST = 60
-
-
-class TemplateError(Exception):
-    """A prompt template cannot be used; the message names the file and the slot."""
 
 
 @dataclass(frozen=True)
@@ -92,78 +89,19 @@ def dialogue_text(sample: Sample) -> str:
 
 
 def read_template(path: Path = TEMPLATE) -> Template:
-    r"""Read a prompt template.
-
-    Parameters
-    ----------
-    path : Path
-        UTF-8 text with the slots `SLOTS`, written ``$dialogue`` or ``${dialogue}`` (and ``$$`` for
-        a dollar sign). Lines ``### system``, ``### user`` and ``### assistant`` part it into
-        messages; without any it is one message of the user.
+    """Read a prompt template: `everycell.text.templates.read_template` with the slots `SLOTS`.
 
     Raises
     ------
-    TemplateError
-        A file that cannot be read, an unknown slot, one that is missing, a dollar sign that starts
-        none, or messages that do not end with the user's.
+    everycell.text.templates.TemplateError
+        The file cannot be used.
 
     Examples
     --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "mine.txt"
-    >>> _ = path.write_text("Turn this round:\n$dialog")
-    >>> try:
-    ...     read_template(path)
-    ... except TemplateError as error:
-    ...     print(str(error).removeprefix(str(path.parent)))
-    /mine.txt: has the unknown slot $dialog; allowed are $dialogue, $label, $wanted.
+    >>> read_template().get_identifiers()
+    ['dialogue']
     """
-    try:
-        template = Template(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TemplateError(
-            f"{path}: cannot be read ({error.strerror}); name the file of a template, or none."
-        ) from None
-    except UnicodeDecodeError:
-        raise TemplateError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
-    allowed = ", ".join(f"${name}" for name in SLOTS)
-    if not template.is_valid():
-        raise TemplateError(
-            f"{path}: a dollar sign starts no slot; write $$ for the sign itself, and as slots "
-            f"{allowed}."
-        )
-    slots = template.get_identifiers()
-    for name in slots:
-        if name not in SLOTS:
-            raise TemplateError(
-                f"{path}: has the unknown slot ${name[:60]}; allowed are {allowed}."
-            )
-    for name, (meaning, needed) in SLOTS.items():
-        if needed and name not in slots:
-            raise TemplateError(f"{path}: lacks the slot ${name} ({meaning}); add it.")
-    messages = _messages(template.template)
-    if messages[-1].role != "user" or "$dialogue" not in _plain(messages[-1].content):
-        raise TemplateError(
-            f"{path}: the last message is of the {messages[-1].role} or lacks $dialogue; end the "
-            "template with a message of the user that has it."
-        )
-    return template
-
-
-def _plain(text: str) -> str:
-    return text.replace("${dialogue}", "$dialogue")
-
-
-def _messages(text: str) -> tuple[Message, ...]:
-    """Messages of a text that is parted by lines with a role."""
-    before, *parts = re.split(r"^### (system|user|assistant)[ \t]*$", text, flags=re.MULTILINE)
-    if not parts:
-        return (Message(role="user", content=before.strip()),)
-    roles, contents = parts[::2], parts[1::2]
-    return tuple(
-        Message(role=role, content=content.strip())  # type: ignore[arg-type]
-        for role, content in zip(roles, contents, strict=True)
-    )
+    return templates.read_template(path, SLOTS, last="dialogue")
 
 
 def prompt(template: Template, sample: Sample) -> tuple[Message, ...]:
@@ -178,18 +116,11 @@ def prompt(template: Template, sample: Sample) -> tuple[Message, ...]:
     ['system', 'user', 'assistant', 'user', 'assistant', 'user']
     """
     names = {True: "satisfied", False: "dissatisfied"}
-    # Parted before slots are filled, so that no line of a dialogue can start a message.
-    return tuple(
-        message.model_copy(
-            update={
-                "content": Template(message.content).substitute(
-                    dialogue=dialogue_text(sample),
-                    label=names[sample.satisfied],
-                    wanted=names[not sample.satisfied],
-                )
-            }
-        )
-        for message in _messages(template.template)
+    return templates.fill(
+        template,
+        dialogue=dialogue_text(sample),
+        label=names[sample.satisfied],
+        wanted=names[not sample.satisfied],
     )
 
 

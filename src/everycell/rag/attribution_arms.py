@@ -10,7 +10,6 @@ Source: abolghasemi2026, sections 5.3.1, 5.4 and 5.5, appendices 5.C and 5.D.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +21,7 @@ import pandas as pd
 from everycell.metrics.attribution import Author, cab, cas, citation_quality, paired_difference
 from everycell.rag.attribution_tables import MODES, PRECISION, RECALL, told_author
 from everycell.rag.citations import Forms, documents, find_citations
+from everycell.rag.draws import named_draws
 from everycell.retrieval.runs import trec_order
 
 Place = Literal["retrieved", "random"]
@@ -159,7 +159,7 @@ def pick_questions(
         (answer,) = gold
         others = [document for document in documents_of if document != answer]
         if place == "random":
-            position = _draw(f"{seed}\t{query}", k)
+            position = int(named_draws(f"{seed}\t{query}").integers(k))
             chosen = others[: k - 1]
             chosen.insert(position, answer)
         else:
@@ -171,11 +171,6 @@ def pick_questions(
         else:
             found.append(Question(str(query), tuple(chosen), chosen.index(answer) + 1))
     return found, faults
-
-
-def _draw(name: str, k: int) -> int:
-    digest = hashlib.sha256(name.encode()).digest()
-    return int(np.random.default_rng(int.from_bytes(digest[:8], "big")).integers(k))
 
 
 def ask_all(

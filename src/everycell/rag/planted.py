@@ -15,15 +15,13 @@ CAB of recall grows with it. What it comes to in the long run is known (`expecte
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from everycell.metrics.attribution import Quality
+from everycell.rag.draws import named_draws
 from everycell.text.sentences import sentence_spans
 
 #: Label of a document -> its effect, in halves of the strength.
@@ -108,8 +106,7 @@ class PlantedGenerator:
                 f"{query}: the relevant documents are {sorted(relevant)}; there are {len(labels)}, "
                 "numbered from 1."
             )
-        name = hashlib.sha256(f"{self.seed}\t{query}".encode()).digest()
-        draws = np.random.default_rng(int.from_bytes(name[:8], "big")).random(len(labels))
+        draws = named_draws(f"{self.seed}\t{query}").random(len(labels))
         return tuple(
             number
             for number, (label, draw) in enumerate(zip(labels, draws, strict=True), start=1)

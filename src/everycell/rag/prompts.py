@@ -1,0 +1,162 @@
+"""Prompts that ask for an answer with citations, with and without the authors of documents.
+
+The words are this project's; abolghasemi2026 has its own in Figures 5.2 (no authors) and 5.7. A
+template of your own is a file with the slots `SLOTS` (`everycell.text.templates`).
+
+A document is one line, ``[3] text`` or ``[3] (author: Human) text``. Its own line breaks become
+blanks and its marks of references are taken out, so that no document can pass for another one, and
+no mark of its own for a citation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+
+from everycell.rag.citations import without_citations
+from everycell.rag.draws import named_draws
+from everycell.text import templates
+from everycell.text.generation import Message
+
+_FOLDER = Path(__file__).parent / "templates"
+#: Template without authors (Vanilla), and the one with them (all other modes).
+PLAIN_TEMPLATE = _FOLDER / "cited_answer.txt"
+AUTHORS_TEMPLATE = _FOLDER / "cited_answer_authors.txt"
+SLOTS: templates.Slots = {
+    "documents": ("the documents, a line each", True),
+    "question": ("the question", True),
+}
+#: Labels that a document may bear, beside none.
+LABELS = ("Human", "LLM")
+
+
+def read_template(path: Path = PLAIN_TEMPLATE) -> Template:
+    """Read a template: `everycell.text.templates.read_template` with the slots `SLOTS`.
+
+    Raises
+    ------
+    everycell.text.templates.TemplateError
+        The file cannot be used.
+
+    Examples
+    --------
+    >>> sorted(read_template(AUTHORS_TEMPLATE).get_identifiers())
+    ['documents', 'question']
+    """
+    return templates.read_template(path, SLOTS, last="question")
+
+
+def document_lines(texts: Sequence[str], authors: Sequence[str]) -> str:
+    r"""Documents as a prompt shows them.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        In the order of their numbers, which start at 1.
+    authors : sequence of str
+        What is told of each author; "" tells nothing.
+
+    Returns
+    -------
+    str
+        A line each.
+
+    Raises
+    ------
+    ValueError
+        No documents, one without a text, or not one author for each.
+
+    Examples
+    --------
+    >>> print(document_lines(["Delft is\nold [7].", "So is Leiden."], ["Human", ""]))
+    [1] (author: Human) Delft is old.
+    [2] So is Leiden.
+    """
+    if not texts or len(texts) != len(authors):
+        raise ValueError(
+            f"There are {len(texts)} documents and {len(authors)} authors; give one of each, and "
+            "one document or more."
+        )
+    lines = []
+    for number, (text, author) in enumerate(zip(texts, authors, strict=True), start=1):
+        shown = " ".join(without_citations(text).split())
+        if not shown:
+            raise ValueError(f"Document {number} has no text; leave the question out.")
+        lines.append(f"[{number}] (author: {author}) {shown}" if author else f"[{number}] {shown}")
+    return "\n".join(lines)
+
+
+def cited_answer_prompt(
+    template: Template, question: str, texts: Sequence[str], authors: Sequence[str]
+) -> tuple[Message, ...]:
+    """Messages that ask for an answer with citations.
+
+    Parameters
+    ----------
+    template
+        What `read_template` gives.
+    question : str
+        Its line breaks become blanks.
+    texts, authors
+        As `document_lines`.
+
+    Examples
+    --------
+    >>> asked = cited_answer_prompt(read_template(), "Where?", ["In Delft."], [""])
+    >>> asked[-1].content.splitlines()[-3:]
+    ['[1] In Delft.', '', 'Question: Where?']
+    """
+    return templates.fill(
+        template,
+        documents=document_lines(texts, authors),
+        question=" ".join(question.split()),
+    )
+
+
+def shown_authors(
+    labels: Sequence[str],
+    *,
+    names: Sequence[str] = (),
+    key: str = "",
+) -> list[str]:
+    """What a prompt tells of each author: the label itself, or the extended one (appendix 5.C).
+
+    Parameters
+    ----------
+    labels : sequence of str
+        "Human", "LLM" or "" of each document.
+    names : sequence of str
+        A list of people's names. If there is one, each [Human] is shown as a name drawn from it,
+        and each [LLM] as "AI".
+    key : str
+        What the draw depends on, such as seed and question; the same document has the same name
+        in every arm in which it is said to be by people.
+
+    Raises
+    ------
+    ValueError
+        An unknown label, or a name that is blank.
+
+    Examples
+    --------
+    >>> shown_authors(["LLM", "Human", ""])
+    ['LLM', 'Human', '']
+    >>> shown_authors(["LLM", "Human", ""], names=["Ada Ode", "Bo Berg"], key="0 q1")
+    ['AI', 'Ada Ode', '']
+    """
+    for label in labels:
+        if label and label not in LABELS:
+            raise ValueError(
+                f"A document has the label {label!r}; allowed are 'Human', 'LLM' and ''."
+            )
+    if not names:
+        return list(labels)
+    if not all(name.strip() for name in names):
+        raise ValueError("The list of names has a blank one; take it out.")
+    drawn = named_draws(key).integers(len(names), size=len(labels))
+    people = (names[place] for place in drawn)
+    return [
+        {"Human": person, "LLM": "AI", "": ""}[label]
+        for label, person in zip(labels, people, strict=True)
+    ]
