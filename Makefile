@@ -52,7 +52,7 @@ reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a s
 	@$(IN_VENV) everycell summary
 
 test: setup-test lint ## run the linters and the whole test suite
-	$(IN_VENV) python -m pytest -n $(WORKERS) -rs $(PYTEST_ARGS)
+	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs $(PYTEST_ARGS)
 
 setup: setup-lucene setup-torch ## make .venv with all that a run needs (3 GB)
 

@@ -42,6 +42,9 @@ SMALL = {
         "{training: 16, text: 16, query: null, expanded: 24, zero_shot: 16, pair: 16}"
     ),
     "pairs: 1300": "pairs: 16",
+    "planted: {dialogues: 120, test_dialogues: 40, dissatisfied: 0.06, noise: 0.03, steps: 60}": (
+        "planted: {dialogues: 60, test_dialogues: 15, dissatisfied: 0.06, noise: 0.03, steps: 4}"
+    ),
     "noise_seeds: 20": "noise_seeds: 2",
 }
 #: Variables of the caller that would change a run.
