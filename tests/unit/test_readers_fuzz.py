@@ -630,7 +630,7 @@ def changed(draw: st.DrawFn, whole: bytes) -> bytes:
 
 
 QUICK = settings(
-    max_examples=20,
+    max_examples=15,
     database=None,
     suppress_health_check=list(HealthCheck),
     phases=settings.default.phases[:3],
