@@ -68,7 +68,9 @@ def read_template(path: Path, slots: Slots, *, last: str) -> Template:
     found = template.get_identifiers()
     for name in found:
         if name not in slots:
-            raise TemplateError(f"{path}: has the unknown slot ${name[:60]}; allowed are {allowed}.")
+            raise TemplateError(
+                f"{path}: has the unknown slot ${name[:60]}; allowed are {allowed}."
+            )
     for name, (meaning, needed) in slots.items():
         if needed and name not in found:
             raise TemplateError(f"{path}: lacks the slot ${name} ({meaning}); add it.")
