@@ -5,12 +5,15 @@ the configuration, the rule graphs and the library's reference have pages of the
 """
 
 import json
+import posixpath
 import re
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from everycell.artefacts import load_papers
 from everycell.render.site import configuration, modules, paper_results
@@ -66,9 +69,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             files.remove(existing)
         files.append(File.generated(config, path, content=content))
 
-    add("contents.md", from_outside(read("docs/index.md"), "docs/"))
-    for source in ("README.md", "CONTRIBUTING.md"):
-        add(OUTSIDE[source], from_outside(read(source), ""))
+    for source in ("README.md", "CONTRIBUTING.md", "docs/index.md"):
+        page = OUTSIDE[source]
+        add(page, relinked(read(source), source, page))
     for source in ("LICENSE", "CITATION.cff"):
         add(source, read(source))
     schema = json.loads(read("workflow/schemas/config.schema.json"))
@@ -92,6 +95,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Mend links of the pages of this folder to files outside it."""
+    path = page.file.src_uri
+    return markdown if page.file.generated_by else relinked(markdown, f"docs/{path}", path)
+
+
 def read(path: str) -> str:
     """Text of a file of the project."""
     return (ROOT / path).read_text(encoding="utf-8")
@@ -102,16 +111,34 @@ def reference_page(module: str) -> str:
     return f"reference/{module.removeprefix('everycell.').replace('.', '/')}.md"
 
 
-def from_outside(text: str, folder: str) -> str:
-    """Markdown of a file outside this folder, or of its index, with links as the site has them."""
+def relinked(text: str, source: str, page: str) -> str:
+    """Markdown of a file with the links that its page on the site has.
+
+    Parameters
+    ----------
+    text, source
+        The Markdown, and the path of its file in the project.
+    page
+        Path of its page on the site.
+
+    Returns
+    -------
+    str
+        A link to a file of the project that the site lacks is its text alone.
+    """
 
     def link(match: re.Match[str]) -> str:
-        address, _, anchor = match[1].partition("#")
-        path = address.removeprefix("../") if address.startswith("../") else folder + address
+        address, _, anchor = match["address"].partition("#")
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), address))
+        if not address:
+            return match[0]
+        if path not in OUTSIDE and not path.startswith("docs/"):
+            return match["text"]
         target = OUTSIDE.get(path, path.removeprefix("docs/"))
-        return f"]({target}{'#' + anchor if anchor else ''})"
+        target = posixpath.relpath(target, posixpath.dirname(page) or ".")
+        return f"[{match['text']}]({target}{'#' + anchor if anchor else ''})"
 
-    return re.sub(r"\]\((?!https?:)([^)\s]+)\)", link, text)
+    return re.sub(r"\[(?P<text>[^]]*)\]\((?!https?:)(?P<address>[^)\s]+)\)", link, text)
 
 
 def graph_sections(graphs: list[Path]) -> str:
