@@ -47,8 +47,11 @@ def named(clean: Project) -> Project:
     """Return a project whose configuration names a model and SQuAD, with settings for them."""
     write_encoder(clean.folder / "encoder")
     write_squad(clean.folder / "train-v2.0.json")
-    clean.edit("config.yaml", "model: bert-base-uncased", "model: encoder")
-    clean.edit("config.yaml", "squad: null", "squad: train-v2.0.json")
+    clean.edit(
+        "config.yaml",
+        "model: bert-base-uncased\n    revision: null\n    squad: null",
+        "model: encoder\n    revision: null\n    squad: train-v2.0.json",
+    )
     clean.edit("config.yaml", "epochs: 3\n    batch: 32", "epochs: 1\n    batch: 1024")
     clean.edit("config.yaml", "length: 512\n", "length: 16\n")
     return clean
