@@ -309,6 +309,7 @@ rule abolghasemi2026_ch3_few_shot:
         recorded="recorded/abolghasemi2026_ch3_labels.jsonl",
     output:
         answers="work/satisfaction/released/few_shot.parquet",
+        provenance="work/satisfaction/released/few_shot.provenance.json",
     log:
         "logs/satisfaction/released/few_shot.log",
     benchmark:
@@ -334,11 +335,7 @@ rule abolghasemi2026_ch3_few_shot:
 rule abolghasemi2026_ch3_estimators:
     input:
         trained=satisfaction_answers,
-        few_shot=lambda wildcards: (
-            ["work/satisfaction/released/few_shot.parquet"]
-            if wildcards.tier == "released"
-            else []
-        ),
+        few_shot=few_shot_answers,
     output:
         **table_files("{tier}", "abolghasemi2026/table_3_6"),
         **beside("{tier}", "abolghasemi2026/table_3_6", "spread"),

@@ -230,6 +230,16 @@ def satisfaction_answers(wildcards):
     return [f"work/satisfaction/{wildcards.tier}/{kind}.parquet" for kind in kinds]
 
 
+def few_shot_answers(wildcards):
+    """Labels of a language model, and which model it was; in the released tier alone."""
+    if wildcards.tier != "released":
+        return []
+    return [
+        "work/satisfaction/released/few_shot.parquet",
+        "work/satisfaction/released/few_shot.provenance.json",
+    ]
+
+
 def satisfaction_training(wildcards):
     """How an estimator is trained, in the words of `everycell.learning`."""
     chosen = satisfaction_settings(wildcards)

@@ -1,5 +1,8 @@
 """Tables 3.6 and 3.7, Figures 3.4 and 3.5: what trained and few-shot estimators answer."""
 
+import json
+from pathlib import Path
+
 import pandas as pd
 from job import Job
 
@@ -110,7 +113,11 @@ with Job(snakemake) as job:
     valid = said[(said["part"] == "valid") & ~ours]
     answers = said[said["part"] != "valid"]
     setups = chosen_setups(valid)
-    few = pd.read_parquet(snakemake.input.few_shot) if snakemake.input.few_shot else said[:0]
+    few = said[:0]
+    if snakemake.input.few_shot:
+        labels, provenance = map(Path, snakemake.input.few_shot)
+        few = pd.read_parquet(labels)
+        job.facts["language_models"] = [json.loads(provenance.read_text(encoding="utf-8"))]
     answers = pd.concat([answers, few], ignore_index=True)
     setups |= {names: "Few-shot" for names in few.groupby(["benchmark", "model"]).groups}
 

@@ -9,6 +9,7 @@ from everycell.collections.user_satisfaction import CAUSE_BENCHMARK, frame_sampl
 from everycell.config import Decoding, parse_config
 from everycell.dialogue.few_shot import drawn_pairs, messages, parse_label
 from everycell.learning.answering import open_language_model
+from everycell.receipts import write_json
 from everycell.text.generation import Request
 
 #: Name of a model in the tables, by that in the configuration.
@@ -36,7 +37,7 @@ with Job(snakemake) as job:
         answers = model.answer_all(
             [Request(prompt=messages(each.turns), decoding=decoding) for _, each in asked]
         )
-        job.facts["model"] = model.identity.model_dump()
+        write_json(Path(snakemake.output.provenance), model.provenance())
     labels = [parse_label(answer.text) for answer in answers]
     table = pd.DataFrame(
         {
