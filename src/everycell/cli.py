@@ -958,6 +958,10 @@ def sheets(
         Path | None,
         typer.Option(help="Parquet or JSONL of real dialogues: id, benchmark, turns, satisfied."),
     ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(help="Of the real dialogues only those whose `part` is this, such as main."),
+    ] = None,
     mix: Annotated[
         int | None,
         typer.Option(min=0, help="Real dialogues among them; by default as many as of the others."),
@@ -969,7 +973,7 @@ def sheets(
 
     with sentences(human.SheetError):
         made = human.read_rewritings(counterfactuals)
-        known = human.read_dialogues(real) if real is not None else []
+        known = human.read_dialogues(real, part=part) if real is not None else []
         drawn = human.draw_real(known, made, number=len(made) if mix is None else mix, seed=seed)
         items = human.make_items(made, drawn, seed=seed)
         written = human.write_sheets(out, items, seed=seed)
@@ -979,6 +983,11 @@ def sheets(
         f"real; {hidden} rewritings have a fault and are on no sheet. Keep {out / human.KEY} from "
         "the annotators."
     )
+    if told := human.given_away(made, items):
+        typer.echo(
+            f"{told} counterfactuals are not blind: another dialogue of the sheets goes on from "
+            "their original. Rewrite samples of different dialogues to avoid it."
+        )
 
 
 @annotation.command("third")

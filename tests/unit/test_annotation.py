@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from everycell.cli import app
 from everycell.collections.planted_dialogues import plant_dialogues
-from everycell.collections.user_satisfaction import samples_frame
+from everycell.collections.user_satisfaction import Sample, samples_frame
 from everycell.dialogue.annotation import (
     COLUMNS,
     KEY,
@@ -26,6 +26,7 @@ from everycell.dialogue.annotation import (
     confirmed,
     disagreements,
     draw_real,
+    given_away,
     make_items,
     read_dialogues,
     read_items,
@@ -362,6 +363,31 @@ def test_real_dialogues_are_not_the_originals_while_there_are_others() -> None:
     assert {sample.id for sample in drawn} <= {sample.id for sample in PLANTED[7:9]}
     assert len(draw_real(PLANTED[:9], MADE, number=5, seed=1)) == 5
     assert draw_real([], MADE, number=5, seed=1) == []
+
+
+def test_one_part_of_a_file_is_read(tmp_path) -> None:
+    """The workflow's samples have the same dialogue in several parts."""
+    rows = [{**ROW, "part": "main"}, {**ROW, "part": "plain"}, {**ROW, "id": "1-cf", "part": "cf"}]
+    path = lines_of(tmp_path / "samples.jsonl", *rows)
+    assert [sample.id for sample in read_dialogues(path, part="main")] == ["1"]
+    with pytest.raises(SheetError, match="line 2: has the id '1' of toy"):
+        read_dialogues(path)
+    with pytest.raises(SheetError, match="no row has the `part` 'test'; found are 'cf, main, pl"):
+        read_dialogues(path, part="test")
+
+
+def test_what_goes_on_from_an_original_or_leads_to_it_stands_last() -> None:
+    turns = (("SYSTEM", "a"), ("USER", "b"), ("SYSTEM", "c"), ("USER", "d"), ("SYSTEM", "e"))
+    earlier, same, later = (
+        Sample(str(length), "toy", turns[:length], True) for length in (1, 3, 5)
+    )
+    made = [Rewriting(same, "no", "", "")]
+    other = Sample("other", "toy", (("SYSTEM", "z"),), True)
+    for number in (1, 2):
+        drawn = draw_real([earlier, later, same, other], made, number=number, seed=number)
+        assert drawn[0] == other and len(drawn) == number
+    assert given_away(made, make_items(made, [other, earlier], seed=1)) == 0
+    assert given_away(made, make_items(made, [other, later], seed=1)) == 1
 
 
 def test_real_dialogues_are_real_and_of_the_same_benchmark() -> None:

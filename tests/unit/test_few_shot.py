@@ -20,6 +20,9 @@ TURNS = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
         ("DISSATISFIED", False),
         ("The user is not satisfied.", False),
         ("unsatisfied", False),
+        ("The user isn't satisfied.", False),
+        ("not very satisfied", False),
+        ("The user is not dissatisfied.", None),
         # It names both, or none, is empty, refuses, speaks another language, or never ends.
         ("Satisfied/Dissatisfied", None),
         ("Not satisfied, then satisfied", None),

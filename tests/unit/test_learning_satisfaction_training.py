@@ -19,6 +19,7 @@ from everycell.learning.satisfaction_training import (
     train_asap,
     train_classifier,
 )
+from everycell.learning.training import TrainingError
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
@@ -98,6 +99,30 @@ def test_up_sampled_rows_are_what_is_trained_on(trained, tmp_path):
     )
     assert plain["examples"] != more["examples"]
     assert (plain["settings"]["factor"], more["settings"]["factor"]) == (1, 3)
+
+
+@pytest.mark.parametrize("changed", ["texts", "validation", "encoder"])
+def test_a_finished_training_on_other_inputs_is_refused(source, tmp_path, tokenizer, changed):
+    given = stepped_options(1, 8, 0.003, 1, seed=3)
+    parts = [labelled(20, 1), labelled(20, 2)]
+    train_asap(UtteranceVectors(source), *parts, given, tmp_path / "model", **SIZES)
+    if changed == "encoder":
+        # The numbers of the utterances are the same.
+        torch.manual_seed(1)
+        other = BertForMaskedLM.from_pretrained(source)
+        other.bert.embeddings.word_embeddings.weight.data.normal_()
+        source = tmp_path / "other"
+        other.save_pretrained(source)
+        tokenizer.save_pretrained(source)
+    else:
+        place = 0 if changed == "texts" else 1
+        dialogues = [
+            [(who, text.replace("w", "v")) for who, text in dialogue]
+            for dialogue in parts[place].dialogues
+        ]
+        parts[place] = Labelled(dialogues, parts[place].dissatisfied)
+    with pytest.raises(TrainingError, match="other"):
+        train_asap(UtteranceVectors(source), *parts, given, tmp_path / "model", **SIZES)
 
 
 @pytest.mark.parametrize("trained_too", [True, False])

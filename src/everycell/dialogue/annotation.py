@@ -27,7 +27,7 @@ import pandas as pd
 import pyarrow.parquet
 
 from everycell.collections.smart import CollectionError
-from everycell.collections.user_satisfaction import COUNTERFACTUAL, SYSTEM, Sample
+from everycell.collections.user_satisfaction import COUNTERFACTUAL, SYSTEM, Sample, Turn
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text
 from everycell.foreign import parse_json, quoted
 from everycell.statistics.agreement import cohens_kappa, percent_agreement
@@ -89,7 +89,7 @@ class Item:
     fault: str = ""
 
 
-def read_dialogues(path: Path) -> list[Sample]:
+def read_dialogues(path: Path, *, part: str | None = None) -> list[Sample]:
     """Read dialogues from a file.
 
     Parameters
@@ -97,6 +97,9 @@ def read_dialogues(path: Path) -> list[Sample]:
     path : Path
         Parquet, as the workflow writes it, or JSON lines (``.jsonl``), with `id`, `benchmark`,
         `turns` (pairs of speaker and text) and `satisfied` (true or false, or 1 or 0).
+    part : str, optional
+        Only rows whose `part` is this. The workflow's samples have several: "main" is the test set,
+        "cf" are counterfactuals, "plain" are dialogues without apologies.
 
     Returns
     -------
@@ -108,7 +111,7 @@ def read_dialogues(path: Path) -> list[Sample]:
     SheetError
         A file that cannot be read or is empty, a line that is no JSON object, or a row that is no
         dialogue: something is missing or of another kind, it does not end with the system, its
-        label is another one, or its id comes twice.
+        label is another one, or its id comes twice. Or no row is of the part.
 
     Examples
     --------
@@ -119,7 +122,7 @@ def read_dialogues(path: Path) -> list[Sample]:
     >>> read_dialogues(path)
     [Sample(id='1', benchmark='toy', turns=(('SYSTEM', 'At 8.'),), satisfied=True)]
     """
-    return [sample for _, _, sample in _read_samples(path)]
+    return [sample for _, _, sample in _read_samples(path, part)]
 
 
 def read_rewritings(path: Path) -> list[Rewriting]:
@@ -159,10 +162,21 @@ def read_rewritings(path: Path) -> list[Rewriting]:
     return rewritings
 
 
-def _read_samples(path: Path) -> Iterator[tuple[str, dict[str, Any], Sample]]:
+def _read_samples(
+    path: Path, part: str | None = None
+) -> Iterator[tuple[str, dict[str, Any], Sample]]:
     """Place in the file, row and dialogue of each row."""
     places: dict[tuple[str, str], str] = {}
-    for where, row in _read_rows(path):
+    rows = list(_read_rows(path))
+    if part is not None:
+        parts = {str(row.get("part")) for _, row in rows}
+        rows = [(where, row) for where, row in rows if row.get("part") == part]
+        if not rows:
+            raise SheetError(
+                f"{path}: no row has the `part` {quoted(part)}; found are "
+                f"{quoted(', '.join(sorted(parts)))}."
+            )
+    for where, row in rows:
         lacking = [name for name in ("id", "benchmark", "turns", "satisfied") if name not in row]
         if lacking:
             raise SheetError(
@@ -242,8 +256,9 @@ def draw_real(
     """Draw real dialogues to stand among counterfactuals.
 
     They are of the same benchmarks, and no counterfactuals themselves (by the end of their id).
-    Those that are the original of a counterfactual are taken only where there are no others, since
-    beside each other the two give away which is which.
+    Those that are the original of a counterfactual, or begin with one or are the beginning of one,
+    are taken only where there are no others, the originals last: beside each other the two give
+    away which is which.
 
     Parameters
     ----------
@@ -283,9 +298,48 @@ def draw_real(
         )
     order = sorted(fitting, key=lambda sample: (sample.benchmark, sample.id))
     random.Random(seed).shuffle(order)
-    # A stable sort: within both kinds the drawn order stays.
-    order.sort(key=lambda sample: sample.turns in originals)
-    return order[:number]
+    beginnings = {turns[:length] for turns in originals for length in range(1, len(turns) + 1)}
+
+    def nearness(sample: Sample) -> int:
+        if sample.turns in originals:
+            return 2
+        return int(sample.turns in beginnings or _begins_with(sample, originals))
+
+    # A stable sort: within each kind the drawn order stays.
+    return sorted(order, key=nearness)[:number]
+
+
+def _begins_with(sample: Sample, originals: set[tuple[Turn, ...]]) -> bool:
+    return any(sample.turns[:length] in originals for length in range(1, len(sample.turns) + 1))
+
+
+def given_away(rewritings: Sequence[Rewriting], items: Sequence[Item]) -> int:
+    """Number of counterfactuals whose original utterance stands in another dialogue of the sheets.
+
+    Samples of a benchmark are beginnings of the same dialogues, so a later one shows what the
+    system said before.
+
+    Parameters
+    ----------
+    rewritings
+        The counterfactuals, of which those without a fault are on the sheets.
+    items
+        All items, as `make_items` makes them.
+
+    Examples
+    --------
+    >>> first = Sample("1", "toy", (("SYSTEM", "At 8."),), True)
+    >>> later = Sample("2", "toy", (*first.turns, ("USER", "Ok."), ("SYSTEM", "Bye.")), True)
+    >>> made = [Rewriting(first, "No.", "", ""), Rewriting(later, "What?", "", "")]
+    >>> given_away(made, make_items(made, [], seed=1))
+    1
+    """
+    shown = [item.sample for item in items if not item.fault]
+    return sum(
+        any(_begins_with(sample, {made.sample.turns}) for sample in shown)
+        for made in rewritings
+        if not made.fault
+    )
 
 
 def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed: int) -> list[Item]:

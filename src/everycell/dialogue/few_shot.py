@@ -38,7 +38,12 @@ _EXAMPLES: tuple[tuple[tuple[Turn, ...], str], ...] = (
         DISSATISFIED,
     ),
 )
-_LABEL = re.compile(r"\b(?:(dissatisfied|unsatisfied|not satisfied)|(satisfied))\b", re.IGNORECASE)
+#: A label with what may turn it round.
+_LABEL = re.compile(
+    r"(?P<negated>(?:\bnot|\bnever|n['\u2019]t)\s+(?:\w+\s+)?)?"
+    r"\b(?:(?P<dissatisfied>dissatisfied|unsatisfied)|(?P<satisfied>satisfied))\b",
+    re.IGNORECASE,
+)
 
 
 def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
@@ -82,15 +87,21 @@ def parse_label(answer: str) -> bool | None:
     Returns
     -------
     bool or None
-        None where it names no label, or both: such answers are counted, and taken for wrong.
+        None where it names no label, or both: such answers are counted, and taken for wrong. A
+        negated "satisfied" is dissatisfied; a negated "dissatisfied" may be anything, so None.
 
     Examples
     --------
     >>> [parse_label(text) for text in ("Satisfied.", "dissatisfied", "I cannot say", "")]
     [True, False, None, None]
     >>> parse_label("Satisfied or dissatisfied?")
+    >>> parse_label("The user isn't really satisfied."), parse_label("not dissatisfied")
+    (False, None)
     """
-    found = {bool(match[2]) for match in _LABEL.finditer(answer)}
+    found: set[bool | None] = set()
+    for match in _LABEL.finditer(answer):
+        negated, satisfied = match["negated"] is not None, match["satisfied"] is not None
+        found.add(satisfied and not negated if satisfied or not negated else None)
     return found.pop() if len(found) == 1 else None
 
 

@@ -7,6 +7,7 @@ state with the highest macro F1 on the validation samples, and can be killed and
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -39,7 +40,7 @@ from everycell.learning.satisfaction import (
     up_sampled,
 )
 from everycell.learning.tilde import token_ids
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.training import TrainingOptions, sha256_of, train, weights_sha256
 
 #: Probability of dissatisfaction of each dialogue, 0 to 1.
 Estimate: TypeAlias = Callable[[Sequence[Dialogue]], npt.NDArray[np.float32]]
@@ -66,6 +67,8 @@ class UtteranceVectors:
     def __init__(self, source: Path | str, *, utterance: int = UTTERANCE) -> None:
         model, self._tokenizer = load_model(source, "encoder")
         self._model, self._utterance = model.to(device()), utterance
+        #: Hash of the encoder's weights.
+        self.weights = weights_sha256(model)
         self._rows: dict[str, npt.NDArray[np.float32]] = {}
 
     def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -159,7 +162,7 @@ def train_classifier(
         Word pieces of a dialogue.
     train_embeddings : bool
         False leaves the vectors of words and places as they are: in a small model they are most of
-        the parameters, and a sixth of the time.
+        the parameters, and a tenth of the time.
 
     Returns
     -------
@@ -186,7 +189,12 @@ def train_classifier(
         folder,
         tokenizer=tokenizer,
         validate=lambda _: macro_f1(valid.dissatisfied, estimate(valid_ids)),
-        settings={"factor": factor, "length": length, "train_embeddings": train_embeddings},
+        settings={
+            "factor": factor,
+            "length": length,
+            "train_embeddings": train_embeddings,
+            "validation": _hash(valid.dialogues, valid.dissatisfied),
+        },
     )
     trained, _ = load_model(folder, "classifier")
     model.load_state_dict(trained.state_dict())
@@ -249,12 +257,27 @@ def train_asap(
         options,
         folder,
         validate=lambda found: macro_f1(valid.dissatisfied, asap_probabilities(found, *valid_read)),
-        settings={"factor": factor, "turns": turns, "utterance": utterance, **sizes},
+        settings={
+            "factor": factor,
+            "turns": turns,
+            "utterance": utterance,
+            # Its examples are numbers of utterances: this is what they stand for.
+            "dialogues": _hash(training.dialogues),
+            "vectors": source.weights if isinstance(source, UtteranceVectors) else None,
+            "validation": _hash(valid.dialogues, valid.dissatisfied),
+            **sizes,
+        },
     )
     trained = Asap.from_pretrained(folder, local_files_only=True, use_safetensors=True)
     model.load_state_dict(trained.state_dict())
     model.eval()
     return lambda dialogues: asap_probabilities(model, *read(dialogues))
+
+
+def _hash(dialogues: Sequence[Dialogue], labels: Sequence[bool] = ()) -> str:
+    """Hash over what a finished or a resumed training must have been given too."""
+    texts = (json.dumps([list(turn) for turn in dialogue]).encode() for dialogue in dialogues)
+    return sha256_of([*texts, bytes(map(bool, labels))])
 
 
 def _examples(name: str, rows: list[Any], dissatisfied: Sequence[bool], factor: int) -> Dataset:

@@ -244,11 +244,8 @@ def train(
         "options": options.model_dump(),
         "settings": dict(settings or {}),
         "torch": torch.__version__,
-        "examples": _sha256(json.dumps(row).encode() for row in examples),
-        "weights": _sha256(
-            name.encode() + tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()
-            for name, tensor in _tensors(model).items()
-        ),
+        "examples": sha256_of(json.dumps(row).encode() for row in examples),
+        "weights": weights_sha256(model),
     }
     checkpoints = folder.with_name(f"{folder.name}.checkpoints")
     if folder.is_dir() and any(folder.iterdir()):
@@ -575,7 +572,22 @@ def _file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sha256(parts: Iterable[bytes]) -> str:
+def weights_sha256(model: torch.nn.Module) -> str:
+    """Hash over the names and values of a model's weights."""
+    return sha256_of(
+        name.encode() + tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()
+        for name, tensor in _tensors(model).items()
+    )
+
+
+def sha256_of(parts: Iterable[bytes]) -> str:
+    """Hash over parts, each with its length.
+
+    Examples
+    --------
+    >>> sha256_of([b"ab", b"c"]) == sha256_of([b"a", b"bc"])
+    False
+    """
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))

@@ -37,7 +37,7 @@ from everycell.text.generation import (
 _MOST_BYTES = 50_000_000
 # Seconds of the longest wait, also where a server asks for more.
 _LONGEST_WAIT = 600.0
-_AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
+_AGAIN = {408, 409, 425, 429, *range(500, 600)} - {501, 505}
 
 
 class EndpointError(LanguageModelError):
@@ -139,8 +139,9 @@ class Endpoint:
     def answer(self, request: Request) -> Answer:
         """Ask, and ask again after faults that may pass (as often as the settings allow).
 
-        Those are: no connection, no answer in time, status 408, 409, 425, 429 or 5xx, a reply that
-        is not in the protocol. The wait doubles each time, or is what ``Retry-After`` says.
+        Those are: no connection, no answer in time, status 408, 409, 425, 429 or 5xx (but 501 and
+        505, which say "never"), a reply that is not in the protocol. The wait doubles each time, or
+        is what ``Retry-After`` says.
 
         Raises
         ------
