@@ -117,6 +117,7 @@ with Job(snakemake) as job:
     if snakemake.input.few_shot:
         labels, provenance = map(Path, snakemake.input.few_shot)
         few = pd.read_parquet(labels)
+        job.facts["unparsable"] = int((~few["parsed"]).sum())
         job.facts["language_models"] = [json.loads(provenance.read_text(encoding="utf-8"))]
     answers = pd.concat([answers, few], ignore_index=True)
     setups |= {names: "Few-shot" for names in few.groupby(["benchmark", "model"]).groups}

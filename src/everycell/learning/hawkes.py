@@ -24,10 +24,14 @@ satisfaction of the user after each turn, of K = 2 types (0 satisfied, 1 dissati
 
 Parameters: E (K x size), both transformers, three MLPs of one hidden layer of size / 4.
 
-Two things differ from the code, both for the sake of a CPU: vectors are brought to `size` before
-the first transformer and not after it, and the second task (dialogue acts) is left out, since the
-thesis trains on satisfaction alone. Vectors of turns are those of both utterances side by side,
-means over word pieces; the code reads both as one text and takes [CLS] and a mean.
+Choices of the code that do not follow from a Hawkes process are kept: the softmax over intensities
+(the types of a point process would have lambda_k over their sum), and a history that has the event
+of its own turn in it. What differs from the code, mostly for the sake of a CPU: vectors are brought
+to `size` before the first transformer and not after it; the second task (dialogue acts) is left
+out, since the thesis trains on satisfaction alone; the loss of the base estimator is always added;
+feed-forward layers are twice as wide as `size`, not four times; layer norms and dropout stand where
+torch has them. Vectors of turns are those of both utterances side by side, means over word pieces;
+the code reads both as one text and takes [CLS] and a mean.
 """
 
 from __future__ import annotations
