@@ -285,14 +285,14 @@ def verify(
         receipts = sorted(results.rglob("*.receipt.json"))
         if not receipts:
             raise CardError(f"{results} holds no receipt; run `make reproduce` first.")
-        faults = [fault for receipt in receipts for fault in verify_receipt(receipt, ROOT)]
+        faults = [fault for receipt in receipts for fault in verify_receipt(receipt, ROOT, results)]
         found = collect(papers, results, ROOT, wanted=_can_be_run)
     faults += [fault for result in found for fault in result.faults]
     for fault in dict.fromkeys(faults):
         typer.echo(fault)
     if faults:
         raise typer.Exit(1)
-    absent = {path for receipt in receipts for path in absent_inputs(receipt, ROOT)}
+    absent = {path for receipt in receipts for path in absent_inputs(receipt, ROOT, results)}
     typer.echo(f"All {len(receipts)} receipts in {results} hold.")
     if absent:
         typer.echo(

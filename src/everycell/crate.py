@@ -71,7 +71,7 @@ def write_crate(results: Path, out: Path, project: Path, cache: str = "resources
     paths = sorted(results.rglob("*.receipt.json"))
     if not paths:
         raise ReceiptError(f"{results}: holds no receipt; rebuild something first.")
-    faults = [fault for path in paths for fault in verify(path, project)]
+    faults = [fault for path in paths for fault in verify(path, project, results)]
     if faults:
         raise ReceiptError(
             f"{results}: {len(faults)} files are not what their receipts say, so no crate is made; "
