@@ -38,6 +38,8 @@ from everycell.artefacts import (
 from everycell.config import Config, ConfigError, read_config
 from everycell.differences import Difference, compare_folders
 from everycell.foreign import quoted
+from everycell.lineage import NAME as LINEAGE
+from everycell.lineage import without_jobs
 from everycell.receipts import ReceiptError, absent_inputs
 from everycell.receipts import verify as verify_receipt
 from everycell.results import Result, collect, result_of
@@ -288,6 +290,10 @@ def verify(
         faults = [fault for receipt in receipts for fault in verify_receipt(receipt, ROOT, results)]
         found = collect(papers, results, ROOT, wanted=_can_be_run)
     faults += [fault for result in found for fault in result.faults]
+    try:
+        unexplained = without_jobs(results)
+    except ReceiptError as error:  # a receipt that cannot be read is among the faults already
+        faults.append(str(error))
     for fault in dict.fromkeys(faults):
         typer.echo(fault)
     if faults:
@@ -297,6 +303,11 @@ def verify(
     if absent:
         typer.echo(
             f"{len(absent)} files that they were made from are not here and could not be checked."
+        )
+    if unexplained:
+        typer.echo(
+            f"{results / LINEAGE} does not say what made {len(unexplained)} files behind them, as "
+            f"{unexplained[0]}; `everycell page` in the project that made them writes it again."
         )
 
 
