@@ -9,7 +9,7 @@ import platform
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
@@ -381,9 +381,24 @@ def _difference(result: Difference, first: Path, second: Path, limit: int) -> li
         if cause.kind == "file":
             side = second if cause.old is None else first
             lines.append(f"  because {side}/.../{cause.name} was changed after it was made")
+        elif cause.kind == cause.name == "card":
+            lines.append("  card: the table is the same, its tolerance or the code that judges not")
         else:
             lines.append(f"  {what}: {_brief(cause.old)} -> {_brief(cause.new)}")
+    if result.unexplained:
+        lines.append(
+            f"  nothing in the receipts and in {LINEAGE} explains {_listed(result.unexplained)}"
+        )
+    if result.unrecorded:
+        lines.append(
+            f"  what made {_listed(result.unrecorded)} is not in {LINEAGE} of both folders"
+        )
     return lines
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - 3} more files" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more
 
 
 def _brief(text: str | None) -> str:

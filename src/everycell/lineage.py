@@ -120,10 +120,12 @@ def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]
     found: set[int] = set()
     waiting = list(files)
     while waiting:
-        path = waiting.pop()
         # The file itself, or the folder that a job made with it.
-        made = (path, *map(str, PurePosixPath(path).parents))
-        place = next((maker[name] for name in made if name in maker), None)
+        path = waiting.pop()
+        place = maker.get(path)
+        if place is None:
+            folders = map(str, PurePosixPath(path).parents)
+            place = next((maker[folder] for folder in folders if folder in maker), None)
         if place is not None and place not in found:
             found.add(place)
             waiting.extend(jobs[place].inputs)

@@ -222,6 +222,16 @@ def _is_ours(module: Path) -> bool:
     return module.is_dir() or module.with_name(f"{module.name}.py").is_file()
 
 
+def _processor() -> str:
+    """Architecture of this machine, and the name of its processor where the system has it."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    names = re.findall(r"^model name\s*:[ \t]*(.*)$", text, re.MULTILINE)
+    return " ".join([platform.machine(), *names[:1]]).strip()
+
+
 def _commit(root: Path) -> str | None:
     try:
         found = subprocess.run(
@@ -302,6 +312,7 @@ def write_receipt(
             "seconds": round(seconds, 3),
             "max_rss_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
             "host": platform.node(),
+            "processor": _processor(),
             "cores": os.cpu_count(),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         },

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import platform
 import shutil
 from pathlib import Path
 
@@ -74,6 +75,11 @@ def test_equal_runs_differ_in_nothing_but_execution(tmp_path):
     second = read_receipt(make(tmp_path / "second", seconds=2.0))
     assert first.pop("execution") != second.pop("execution")
     assert first == second
+
+
+def test_the_processor_stands_where_equal_runs_may_differ(tmp_path):
+    # The page on determinism sends a reader to it.
+    assert platform.machine() in read_receipt(make(tmp_path))["execution"]["processor"]
 
 
 def test_one_changed_byte_of_an_output_is_named(tmp_path):
