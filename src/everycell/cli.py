@@ -425,7 +425,7 @@ def crate(
             raise CardError(f"{out}: a crate is a zip archive; name a file that ends with .zip.")
         if out.exists() and not force:
             raise CardError(f"{out} is there already; remove it, or replace it with --force.")
-        write_crate(results, out, ROOT, settings.cache)
+        write_crate(results, out, ROOT, settings.cache, _papers())
     typer.echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")
 
 

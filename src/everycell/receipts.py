@@ -293,7 +293,7 @@ def write_receipt(
         "artefact": artefact,
         "tier": tier,
         "inputs": [
-            {"path": _relative(source, root), "sha256": sha256(source)}
+            {"path": relative(source, root), "sha256": sha256(source)}
             for source in sorted(set(inputs))
         ],
         "outputs": [
@@ -338,7 +338,14 @@ def parameters_line(parameters: Mapping[str, Any]) -> str:
     return json.dumps({"parameters": values}, ensure_ascii=False)
 
 
-def _relative(path: Path, root: Path) -> str:
+def relative(path: Path, root: Path) -> str:
+    """Path as a receipt names an input: relative to the project, or in full where it lies outside.
+
+    Examples
+    --------
+    >>> relative(Path("/a/b/c"), Path("/a")), relative(Path("/d"), Path("/a"))
+    ('b/c', '/d')
+    """
     # Links are not followed: a cache that is linked into the project is named as it is used.
     full, base = Path(os.path.abspath(path)), Path(os.path.abspath(root))
     return (full.relative_to(base) if full.is_relative_to(base) else full).as_posix()
