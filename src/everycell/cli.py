@@ -9,7 +9,7 @@ import platform
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
@@ -38,6 +38,8 @@ from everycell.artefacts import (
 from everycell.config import Config, ConfigError, read_config
 from everycell.differences import Difference, compare_folders
 from everycell.foreign import quoted
+from everycell.lineage import NAME as LINEAGE
+from everycell.lineage import without_jobs
 from everycell.receipts import ReceiptError, absent_inputs
 from everycell.receipts import verify as verify_receipt
 from everycell.results import Result, collect, result_of
@@ -285,18 +287,27 @@ def verify(
         receipts = sorted(results.rglob("*.receipt.json"))
         if not receipts:
             raise CardError(f"{results} holds no receipt; run `make reproduce` first.")
-        faults = [fault for receipt in receipts for fault in verify_receipt(receipt, ROOT)]
+        faults = [fault for receipt in receipts for fault in verify_receipt(receipt, ROOT, results)]
         found = collect(papers, results, ROOT, wanted=_can_be_run)
     faults += [fault for result in found for fault in result.faults]
+    try:
+        unexplained = without_jobs(results)
+    except ReceiptError as error:  # a receipt that cannot be read is among the faults already
+        faults.append(str(error))
     for fault in dict.fromkeys(faults):
         typer.echo(fault)
     if faults:
         raise typer.Exit(1)
-    absent = {path for receipt in receipts for path in absent_inputs(receipt, ROOT)}
+    absent = {path for receipt in receipts for path in absent_inputs(receipt, ROOT, results)}
     typer.echo(f"All {len(receipts)} receipts in {results} hold.")
     if absent:
         typer.echo(
             f"{len(absent)} files that they were made from are not here and could not be checked."
+        )
+    if unexplained:
+        typer.echo(
+            f"{results / LINEAGE} does not say what made {len(unexplained)} files behind them, as "
+            f"{unexplained[0]}; `everycell page` in the project that made them writes it again."
         )
 
 
@@ -370,9 +381,24 @@ def _difference(result: Difference, first: Path, second: Path, limit: int) -> li
         if cause.kind == "file":
             side = second if cause.old is None else first
             lines.append(f"  because {side}/.../{cause.name} was changed after it was made")
+        elif cause.kind == cause.name == "card":
+            lines.append("  card: the table is the same, its tolerance or the code that judges not")
         else:
             lines.append(f"  {what}: {_brief(cause.old)} -> {_brief(cause.new)}")
+    if result.unexplained:
+        lines.append(
+            f"  nothing in the receipts and in {LINEAGE} explains {_listed(result.unexplained)}"
+        )
+    if result.unrecorded:
+        lines.append(
+            f"  what made {_listed(result.unrecorded)} is not in {LINEAGE} of both folders"
+        )
     return lines
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - 3} more files" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more
 
 
 def _brief(text: str | None) -> str:
@@ -399,7 +425,7 @@ def crate(
             raise CardError(f"{out}: a crate is a zip archive; name a file that ends with .zip.")
         if out.exists() and not force:
             raise CardError(f"{out} is there already; remove it, or replace it with --force.")
-        write_crate(results, out, ROOT, settings.cache)
+        write_crate(results, out, ROOT, settings.cache, _papers())
     typer.echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")
 
 

@@ -8,6 +8,7 @@ authors. What the workflow made in between is named with its hash.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,8 +18,11 @@ from rocrate.model import ContextEntity, Entity
 from rocrate.rocrate import ROCrate
 
 import everycell
-from everycell.receipts import ReceiptError, read_receipt, sha256, verify
-from everycell.sources.registry import UnknownKeyError, load_registry, set_of
+from everycell.artefacts import Paper
+from everycell.lineage import read_lineage
+from everycell.receipts import ReceiptError, read_receipt, relative, sha256, verify
+from everycell.results import collect
+from everycell.sources.registry import load_registry
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
@@ -32,18 +36,26 @@ WORKFLOW = ("CITATION.cff", "LICENSE", "config.yaml", "envs", "workflow")
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 FORMATS = {
     ".csv": "text/csv",
+    ".gz": "application/gzip",
     ".html": "text/html",
     ".json": "application/json",
     ".md": "text/markdown",
     ".pdf": "application/pdf",
     ".png": "image/png",
     ".svg": "image/svg+xml",
+    ".tar": "application/x-tar",
     ".tex": "application/x-tex",
     ".yaml": "application/yaml",
 }
 
 
-def write_crate(results: Path, out: Path, project: Path, cache: str = "resources") -> Path:
+def write_crate(
+    results: Path,
+    out: Path,
+    project: Path,
+    cache: str = "resources",
+    papers: Mapping[str, Paper] = {},
+) -> Path:
     """Write a results folder as a zipped Workflow Run RO-Crate.
 
     Parameters
@@ -57,6 +69,8 @@ def write_crate(results: Path, out: Path, project: Path, cache: str = "resources
     cache
         Folder of the fetched files, as `config.yaml` names it: paths below it are keys of the
         registry.
+    papers
+        Cards that verdicts are checked against; those of other papers are taken as they are.
 
     Returns
     -------
@@ -66,15 +80,23 @@ def write_crate(results: Path, out: Path, project: Path, cache: str = "resources
     Raises
     ------
     ReceiptError
-        There is no receipt, or one does not hold: nobody could check such a crate.
+        There is no receipt, or one does not hold, or verdicts are not what their card and their
+        table give, or `lineage.json` is broken: nobody could check such a crate. Or there is no
+        folder to write to.
     """
+    if not out.parent.is_dir():
+        raise ReceiptError(f"There is no folder {out.parent} to write {out.name} into; make it.")
     paths = sorted(results.rglob("*.receipt.json"))
     if not paths:
         raise ReceiptError(f"{results}: holds no receipt; rebuild something first.")
-    faults = [fault for path in paths for fault in verify(path, project)]
+    faults = [fault for path in paths for fault in verify(path, project, results)]
+    faults += [fault for found in collect(papers, results, project) for fault in found.faults]
+    read_lineage(results)
     if faults:
+        faults = list(dict.fromkeys(faults))
         raise ReceiptError(
-            f"{results}: {len(faults)} files are not what their receipts say, so no crate is made; "
+            f"{results}: {len(faults)} files are not what their receipts say, or their cards "
+            "and tables give, so no crate is made; "
             "`everycell verify` names them."
         )
     crate = _Crate(project, cache)
@@ -95,7 +117,9 @@ class _Crate:
     """The crate while it is filled: the run of the workflow, and an action for each result."""
 
     def __init__(self, project: Path, cache: str) -> None:
-        self.project, self.cache = project, cache
+        self.project = project
+        # As receipts name files below it.
+        self.cache = relative(project / cache, project)
         self.registry = load_registry()
         self.crate = ROCrate(version="1.1")
         self.crate.metadata.extra_terms.update(TERMS)
@@ -115,6 +139,8 @@ class _Crate:
             lang="snakemake",
             properties={
                 "name": "everycell",
+                "description": "The workflow of the project that packed the crate; which commit "
+                "made a result stands in the instrument of its action.",
                 "version": everycell.__version__,
                 "license": MIT,
                 "encodingFormat": "text/plain",
@@ -134,6 +160,10 @@ class _Crate:
                     self.add_file(path, path.relative_to(project).as_posix())
         config = self.crate.add_formal_parameter(
             "config", "File", identifier="#config", description="Settings of the workflow."
+        )
+        self.entities["config.yaml"]["description"] = (
+            "Settings of the project that packed the crate; those that made a result are objects "
+            "of its action."
         )
         config["workExample"] = self.entities["config.yaml"]
         self.entities["config.yaml"]["exampleOfWork"] = config
@@ -204,11 +234,12 @@ class _Crate:
             self.finished.append(execution["finished"])
 
     def _software(self, receipt: Mapping[str, Any]) -> Entity:
-        """The code that made a result, by its hash."""
+        """The code that made a result, with the packages that it ran with, by their hash."""
         code = receipt["code"]
         packages = receipt.get("packages") or {}
+        said = json.dumps([code, packages], sort_keys=True)
         return self.add(
-            f"#code/{str(code.get('sha256'))}",
+            f"#code/{hashlib.sha256(said.encode()).hexdigest()}",
             "SoftwareApplication",
             name="everycell",
             softwareVersion=f"{code.get('version')}, commit {code.get('commit') or 'unknown'}",
@@ -226,27 +257,42 @@ class _Crate:
         own = self.project / path
         if Path(path).parts[0] == "published" and own.is_file():
             return self.add_file(own, path)
-        key = path.removeprefix(f"{self.cache}/") if path.startswith(f"{self.cache}/") else None
-        try:
-            url = None if key is None else self.registry.url(key)
-        except UnknownKeyError:
-            url = None
-        if key is not None and url is not None:
-            origin = self.registry.entry(key).origin
-            data_set = self.registry.sets[set_of(key)]
-            return self.crate.add_file(
-                url,
+        key = path.removeprefix(f"{self.cache}/")
+        entry = self.registry.files.get(key) if key != path else None
+        if entry is None:
+            return self.add(f"#{path}", "CreativeWork", name=path, sha256=digest)
+        data_set = self.registry.data_set(key)
+        rights = {
+            "creditText": f"{data_set.authors}: {data_set.paper}",
+            "usageInfo": f"Licence: {data_set.licence}",
+        }
+        origin = None
+        if entry.origin is not None:
+            # The bytes behind the URL, whatever was read.
+            origin = self.crate.add_file(
+                self.registry.url(key),
                 properties={
                     "name": key,
-                    # What was read: a mirror's copy may differ, as the registry says.
-                    "sha256": digest,
-                    "encodingFormat": FORMATS.get(Path(key).suffix, "text/plain"),
-                    "contentSize": str(origin.size),
-                    "creditText": f"{data_set.authors}: {data_set.paper}",
-                    "usageInfo": f"Licence: {data_set.licence}",
+                    "sha256": entry.origin.sha256,
+                    "contentSize": str(entry.origin.size),
+                    "encodingFormat": FORMATS.get(Path(entry.origin.path).suffix, "text/plain"),
+                    **rights,
                 },
             )
-        return self.add(f"#{path}", "CreativeWork", name=path, sha256=digest)
+            if digest == entry.origin.sha256:
+                return origin
+        wheel = entry.wheel
+        # Unpacked, from a mirror as the registry's note says, or from a package.
+        return self.add(
+            f"#data/{key}",
+            "CreativeWork",
+            name=key,
+            sha256=digest,
+            isBasedOn=origin,
+            description=entry.note
+            or (wheel and f"{wheel.path} of the package {wheel.distribution} {wheel.version}"),
+            **rights,
+        )
 
     def finish(self) -> ROCrate:
         """Add the run as a whole; return the crate."""

@@ -7,8 +7,9 @@ explains a difference stands in their receipts and in `lineage.json`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 import pandas as pd
@@ -16,9 +17,12 @@ from pydantic import BaseModel, ConfigDict
 
 from everycell.lineage import JobRecord, read_lineage, upstream
 from everycell.receipts import ReceiptError, read_receipt, sha256
+from everycell.sources.registry import load_registry
 
 SUFFIX = ".receipt.json"
-Kind = Literal["input", "parameter", "seed", "code", "version", "package", "behind", "file"]
+Kind = Literal["input", "parameter", "seed", "code", "version", "package", "behind", "file", "card"]
+#: Folders of the project itself: files elsewhere may lie in any cache.
+OWN = ("published/", "results/", "work/")
 
 
 class _Model(BaseModel):
@@ -42,10 +46,13 @@ class Cause(_Model):
     Attributes
     ----------
     kind
-        `input`: a file that was read; `behind`: a setting of a job further up, or that job itself;
-        `file`: a file that is no longer what its receipt says; the others are fields of a receipt.
+        `input`: a file that was read; `behind`: a setting of a job further up; `file`: a file that
+        is no longer what its receipt says; `card`: what the verdicts were given by; the others are
+        fields of a receipt.
     name
-        Path, parameter (nested names with dots) or package.
+        Path (a released file that lies elsewhere: its key), parameter (nested names with dots),
+        package or part of a card. "card" alone where no part that verdict files hold is another
+        and the judgement of the same table is: a tolerance of the card, or the code that judges.
     old, new
         Value or hash; None where there is none.
     """
@@ -74,6 +81,12 @@ class Difference(_Model):
         Files with other bytes, the tables among them.
     causes
         What may explain it, the nearest first; empty where nothing differs, or nothing explains it.
+    unexplained
+        Files among the `input` causes that the workflow made from the same settings in both
+        folders, as `lineage.json` of both has them: nothing explains why they differ.
+    unrecorded
+        Files among the `input` causes of which `lineage.json` of a folder does not say what made
+        them, so that nothing can be said.
     """
 
     name: str
@@ -83,6 +96,8 @@ class Difference(_Model):
     conclusions: tuple[Moved, ...] = ()
     files: tuple[str, ...] = ()
     causes: tuple[Cause, ...] = ()
+    unexplained: tuple[str, ...] = ()
+    unrecorded: tuple[str, ...] = ()
 
     @property
     def same(self) -> bool:
@@ -116,7 +131,7 @@ def compare_folders(first: Path, second: Path) -> list[Difference]:
     []
     """
     names = [_names(folder) for folder in (first, second)]
-    lineages = read_lineage(first), read_lineage(second)
+    behind = _Behind(read_lineage(first), read_lineage(second))
     found = []
     for name in sorted({*names[0], *names[1]}):
         if name not in names[1]:
@@ -124,7 +139,7 @@ def compare_folders(first: Path, second: Path) -> list[Difference]:
         elif name not in names[0]:
             found.append(Difference(name=name, only_in="second"))
         else:
-            found.append(_compare(name, first, second, lineages))
+            found.append(_compare(name, first, second, behind))
     return found
 
 
@@ -135,9 +150,7 @@ def _names(folder: Path) -> list[str]:
     ]
 
 
-def _compare(
-    name: str, first: Path, second: Path, lineages: tuple[list[JobRecord], list[JobRecord]]
-) -> Difference:
+def _compare(name: str, first: Path, second: Path, behind: _Behind) -> Difference:
     stems = [folder / name for folder in (first, second)]
     receipts = [read_receipt(stem.with_name(stem.name + SUFFIX)) for stem in stems]
     files: list[dict[str, str | None]] = []
@@ -166,14 +179,26 @@ def _compare(
     ]
     judged = [_judgements(stem) for stem in stems]
     # Where only the table was asked for, its verdicts are not there, which is no difference.
-    (verdicts, conclusions) = zip(*judged, strict=True) if all(judged) else (({}, {}), ({}, {}))
+    verdicts, conclusions, cards = (
+        zip(*judged, strict=True) if all(judged) else (({}, {}), ({}, {}), ({}, {}))
+    )
+    by_card = list(_of_kind("card", *cards))
+    judged_otherwise = verdicts[0] != verdicts[1] or conclusions[0] != conclusions[1]
+    if judged_otherwise and not by_card and not other:
+        by_card = [Cause(kind="card", name="card", old=None, new=None)]
+    inputs = list(_inputs(*receipts))
+    # A file that one side alone has says all itself.
+    both = [cause.name for cause in inputs if cause.old and cause.new]
+    made = [path for path in both if path.startswith("work/")]
     return Difference(
         name=name,
         cells=tuple(cells),
         verdicts=_changes(*verdicts),
         conclusions=_changes(*conclusions),
         files=tuple(other),
-        causes=(*edited, *_causes(*receipts, *lineages)),
+        causes=(*edited, *_causes(*receipts, inputs, behind.all_of(both)), *by_card),
+        unexplained=tuple(path for path in made if behind.of(path) == ()),
+        unrecorded=tuple(path for path in made if behind.of(path) is None),
     )
 
 
@@ -211,20 +236,34 @@ def _cells_of(path: Path) -> dict[str, str]:
     }
 
 
-def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str]] | None:
-    """Verdicts by cell and outcomes by conclusion; None where there is no verdict file."""
+def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]] | None:
+    """Verdicts by cell, outcomes by conclusion, parts of the card; None without a verdict file."""
     path = stem.with_name(f"{stem.name}.verdicts.json")
     if not path.is_file():
         return None
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
         verdicts = {" / ".join(cell["key"].values()): cell["verdict"] for cell in report["cells"]}
-        return verdicts, {found["id"]: found["on_rebuilt"] for found in report["conclusions"]}
+        outcomes = {found["id"]: found["on_rebuilt"] for found in report["conclusions"]}
+        return verdicts, outcomes, dict(_of_card(report))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReceiptError(
             f"{path}: holds no verdicts ({type(error).__name__}: {error}); remove it and run "
             "snakemake again."
         ) from None
+
+
+def _of_card(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What a verdict file holds of the card and of the printed cells."""
+    for cell in report["cells"]:
+        if "printed" in cell:
+            yield f"printed {' / '.join(cell['key'].values())}", str(cell["printed"])
+    for what, found in (("conclusion", report["conclusions"]), ("erratum", report.get("errata"))):
+        for entry in found or []:
+            for part in ("claim", "source", "test", "where", "finding", "evidence"):
+                if part in entry:
+                    name = f"{part} of {what} {entry['id']}"
+                    yield name, json.dumps(entry[part], ensure_ascii=False)
 
 
 def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Moved, ...]:
@@ -236,10 +275,7 @@ def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Moved, ...
 
 
 def _causes(
-    old: Mapping[str, Any],
-    new: Mapping[str, Any],
-    old_jobs: list[JobRecord],
-    new_jobs: list[JobRecord],
+    old: Mapping[str, Any], new: Mapping[str, Any], inputs: list[Cause], behind: list[Cause]
 ) -> Iterator[Cause]:
     """What two receipts, and the jobs behind their inputs, say differently."""
     seeds = [{"seed": json.dumps(receipt.get("seed"))} for receipt in (old, new)]
@@ -254,20 +290,81 @@ def _causes(
         for receipt in (old, new)
     ]
     yield from _of_kind("parameter", *settings)
-    inputs = [{file["path"]: file["sha256"] for file in side["inputs"]} for side in (old, new)]
-    changed = list(_of_kind("input", *inputs))
-    yield from changed
-    behind = [
-        dict(_settings(upstream(jobs, [cause.name for cause in changed])))
-        for jobs in (old_jobs, new_jobs)
-    ]
-    yield from _of_kind("behind", *behind)
+    yield from inputs
+    yield from behind
     codes = [receipt["code"] for receipt in (old, new)]
     yield from _of_kind("version", *({"everycell": str(code.get("version"))} for code in codes))
     if codes[0].get("sha256") != codes[1].get("sha256"):
         said = [_code(code) for code in codes]
         yield Cause(kind="code", name="code", old=said[0], new=said[1])
     yield from _of_kind("package", old.get("packages") or {}, new.get("packages") or {})
+
+
+def _inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Cause]:
+    """Inputs with other bytes: the same bytes under another path, as in another cache, are none."""
+    files = [{file["path"]: file["sha256"] for file in side["inputs"]} for side in (old, new)]
+    named = [
+        {path if path in other else _called(path): digest for path, digest in side.items()}
+        for side, other in (files, files[::-1])
+    ]
+    changed = list(_of_kind("input", *named))
+    gone = Counter(cause.old for cause in changed if cause.new is None)
+    came = Counter(cause.new for cause in changed if cause.old is None)
+    moved = {"old": gone & came, "new": gone & came}
+    for cause in changed:
+        side, digest = ("old", cause.old) if cause.new is None else ("new", cause.new)
+        if (cause.old is None or cause.new is None) and moved[side][digest]:
+            moved[side][digest] -= 1
+        else:
+            yield cause
+
+
+def _called(path: str) -> str:
+    """Key of a released file, in whichever cache it lies; another path as it is."""
+    if path.startswith(OWN):
+        return path
+    parts = PurePosixPath(path).parts
+    keys = ("/".join(parts[start:]) for start in range(len(parts)))
+    known = load_registry().files
+    return next((key for key in keys if key in known), path)
+
+
+class _Behind:
+    """What `lineage.json` of two folders say differently of the jobs behind a file."""
+
+    def __init__(self, old: list[JobRecord], new: list[JobRecord]) -> None:
+        self.jobs = (old, new)
+        self.known: dict[str, tuple[Cause, ...] | None] = {}
+
+    def of(self, path: str) -> tuple[Cause, ...] | None:
+        """Other settings of the jobs that made a file; None where a folder does not have them."""
+        if path not in self.known:
+            self.known[path] = self._compared(path)
+        return self.known[path]
+
+    def all_of(self, paths: Iterable[str]) -> list[Cause]:
+        """Other settings of the jobs behind some files, each once."""
+        found = (cause for path in paths for cause in self.of(path) or ())
+        return list(dict.fromkeys(found))
+
+    def _compared(self, path: str) -> tuple[Cause, ...] | None:
+        old, new = (upstream(jobs, [path]) for jobs in self.jobs)
+        if not old or not new:
+            return None
+        maker = {output: job for job in new for output in job.outputs}
+        pairs = [
+            (job, next((maker[made] for made in job.outputs if made in maker), None)) for job in old
+        ]
+        found = tuple(
+            cause
+            for job, other in pairs
+            if other is not None
+            for cause in _of_kind("behind", *_settings(job, other))
+        )
+        # A job of one folder alone is named where a job reads other files in that folder; where
+        # none does, the other folder has no record of it.
+        whole = len(old) == len(new) and all(other is not None for _, other in pairs)
+        return found if found or whole else None
 
 
 def _of_kind(kind: Kind, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Cause]:
@@ -280,16 +377,30 @@ def _code(code: Mapping[str, Any]) -> str:
     return f"{str(code.get('sha256'))[:12]} (commit {commit[:12] if commit else 'unknown'})"
 
 
-def _settings(jobs: list[JobRecord]) -> Iterator[tuple[str, str]]:
-    """Settings of jobs by the job's first output: where values have no names, all of them."""
-    for job in jobs:
-        at = f"{job.rule} {job.outputs[0]}"
-        yield f"{at}: inputs", ", ".join(job.inputs)
-        if all(name.startswith("#") for name in job.parameters):
-            yield f"{at}: parameters", ", ".join(job.parameters.values())
-        else:
-            for name, value in job.parameters.items():
-                yield f"{at}: {name}", value
+def _settings(old: JobRecord, new: JobRecord) -> tuple[dict[str, str], dict[str, str]]:
+    """Settings of a job in two folders, under one name if they are of the same kind."""
+    at = f"{old.rule} {old.outputs[0]}"
+    found = []
+    for job in (old, new):
+        read = ", ".join(sorted(map(_called, job.inputs)))
+        found.append({f"{at}: rule": job.rule, f"{at}: inputs": read})
+    unnamed = [
+        bool(job.parameters) and all(name.startswith("#") for name in job.parameters)
+        for job in (old, new)
+    ]
+    if not any(unnamed):
+        for settings, job in zip(found, (old, new), strict=True):
+            settings |= {f"{at}: {name}": value for name, value in job.parameters.items()}
+        return found[0], found[1]
+    # Values have no names on a side: those are compared that the other side does not have at all.
+    values = [Counter(job.parameters.values()) for job in (old, new)]
+    alone = [values[0] - values[1], values[1] - values[0]]
+    # A record leaves out what is not built of Python's own types, a list of names does not.
+    if any(few for few, without in zip(alone, unnamed, strict=True) if without):
+        for settings, few in zip(found, alone, strict=True):
+            if few:
+                settings[f"{at}: parameters"] = ", ".join(sorted(few.elements()))
+    return found[0], found[1]
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -120,7 +120,12 @@ def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]
     found: set[int] = set()
     waiting = list(files)
     while waiting:
-        place = maker.get(waiting.pop())
+        # The file itself, or the folder that a job made with it.
+        path = waiting.pop()
+        place = maker.get(path)
+        if place is None:
+            folders = map(str, PurePosixPath(path).parents)
+            place = next((maker[folder] for folder in folders if folder in maker), None)
         if place is not None and place not in found:
             found.add(place)
             waiting.extend(jobs[place].inputs)
@@ -146,6 +151,30 @@ def write_lineage(results: Path, project: Path) -> Path:
     chosen = sorted(upstream(jobs, inputs), key=lambda job: job.outputs)
     write_json(path, {"jobs": [job.model_dump(mode="json") for job in chosen]})
     return path
+
+
+def without_jobs(results: Path) -> list[str]:
+    """Files below `work/` behind a results folder that no job of its `lineage.json` made, sorted.
+
+    None lack where the page was made after the results; all do where there is no such file.
+
+    Raises
+    ------
+    ReceiptError
+        `lineage.json` or a receipt cannot be used.
+    """
+    jobs = read_lineage(results)
+    receipts = sorted(results.rglob("*.receipt.json"))
+    used = {source["path"] for path in receipts for source in read_receipt(path)["inputs"]}
+    used |= {path for job in jobs for path in job.inputs}
+    made = {path for job in jobs for path in job.outputs}
+    return sorted(
+        path
+        for path in used
+        # A job may make a folder of which another reads files.
+        if path.startswith("work/")
+        and made.isdisjoint({path, *map(str, PurePosixPath(path).parents)})
+    )
 
 
 def read_lineage(results: Path) -> list[JobRecord]:

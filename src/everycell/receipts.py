@@ -222,6 +222,16 @@ def _is_ours(module: Path) -> bool:
     return module.is_dir() or module.with_name(f"{module.name}.py").is_file()
 
 
+def _processor() -> str:
+    """Architecture of this machine, and the name of its processor where the system has it."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    names = re.findall(r"^model name\s*:[ \t]*(.*)$", text, re.MULTILINE)
+    return " ".join([platform.machine(), *names[:1]]).strip()
+
+
 def _commit(root: Path) -> str | None:
     try:
         found = subprocess.run(
@@ -283,7 +293,7 @@ def write_receipt(
         "artefact": artefact,
         "tier": tier,
         "inputs": [
-            {"path": _relative(source, root), "sha256": sha256(source)}
+            {"path": relative(source, root), "sha256": sha256(source)}
             for source in sorted(set(inputs))
         ],
         "outputs": [
@@ -302,6 +312,7 @@ def write_receipt(
             "seconds": round(seconds, 3),
             "max_rss_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
             "host": platform.node(),
+            "processor": _processor(),
             "cores": os.cpu_count(),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         },
@@ -327,7 +338,14 @@ def parameters_line(parameters: Mapping[str, Any]) -> str:
     return json.dumps({"parameters": values}, ensure_ascii=False)
 
 
-def _relative(path: Path, root: Path) -> str:
+def relative(path: Path, root: Path) -> str:
+    """Path as a receipt names an input: relative to the project, or in full where it lies outside.
+
+    Examples
+    --------
+    >>> relative(Path("/a/b/c"), Path("/a")), relative(Path("/d"), Path("/a"))
+    ('b/c', '/d')
+    """
     # Links are not followed: a cache that is linked into the project is named as it is used.
     full, base = Path(os.path.abspath(path)), Path(os.path.abspath(root))
     return (full.relative_to(base) if full.is_relative_to(base) else full).as_posix()
@@ -364,11 +382,11 @@ def read_receipt(path: Path) -> dict[str, Any]:
     raise ReceiptError(f"{path}: is no receipt ({what}); delete the result and rebuild it.")
 
 
-def verify(path: Path, root: Path) -> list[str]:
+def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     """Check a receipt against the files; a sentence for each that changed, none if all stand.
 
     Outputs must be there, byte for byte. An input that changed is named, since the result no
-    longer follows from it; one that is not on this machine is passed over.
+    longer follows from it; one that cannot be checked here (`absent_inputs`) is passed over.
 
     Parameters
     ----------
@@ -376,6 +394,10 @@ def verify(path: Path, root: Path) -> list[str]:
         Receipt.
     root
         Project folder that inputs are relative to.
+    results
+        Results folder that is checked; the project's own where it is None. Results that others
+        were made from are looked up in it. What a folder from elsewhere says of `work/` is said of
+        the files of another run: those of this project's runs are left out.
     """
     try:
         receipt = read_receipt(path)
@@ -390,10 +412,15 @@ def verify(path: Path, root: Path) -> list[str]:
             faults.append(f"{made}: is missing, but {path.name} lists it; {again}.")
         elif sha256(made) != output["sha256"]:
             faults.append(f"{made}: changed since it was made ({path.name}); {again}.")
+    own = _is_own(results, root)
     for source in receipt["inputs"]:
-        used = root / source["path"]
-        if used.is_file() and sha256(used) != source["sha256"]:
+        used = _place(source["path"], root, results)
+        if used is None or not used.is_file() or sha256(used) == source["sha256"]:
+            continue
+        if own:
             faults.append(f"{used}: changed since {path} was made; run snakemake again.")
+        else:
+            faults.append(f"{used}: is not the file that {path} was made from.")
     made_by = receipt["code"].get("version")
     if made_by != everycell.__version__:
         faults.append(
@@ -403,7 +430,22 @@ def verify(path: Path, root: Path) -> list[str]:
     return faults
 
 
-def absent_inputs(path: Path, root: Path) -> list[str]:
+def _is_own(results: Path | None, root: Path) -> bool:
+    """Whether a results folder is the one that the project's own runs write."""
+    return results is None or os.path.realpath(results) == os.path.realpath(root / "results")
+
+
+def _place(source: str, root: Path, results: Path | None) -> Path | None:
+    """Where an input of a receipt lies here; None where only another project's run has it."""
+    if results is None or _is_own(results, root):
+        return root / source
+    first, *rest = Path(source).parts
+    if first == "results":
+        return results.joinpath(*rest)
+    return None if first == "work" else root / source
+
+
+def absent_inputs(path: Path, root: Path, results: Path | None = None) -> list[str]:
     """Inputs of a receipt that are not on this machine, so that `verify` passes over them.
 
     Parameters
@@ -412,6 +454,8 @@ def absent_inputs(path: Path, root: Path) -> list[str]:
         Receipt.
     root
         Project folder that inputs are relative to.
+    results
+        Results folder that is checked, as `verify` takes it.
 
     Raises
     ------
@@ -419,4 +463,5 @@ def absent_inputs(path: Path, root: Path) -> list[str]:
         As `read_receipt`.
     """
     inputs = [source["path"] for source in read_receipt(path)["inputs"]]
-    return [source for source in inputs if not (root / source).exists()]
+    places = {source: _place(source, root, results) for source in inputs}
+    return [source for source, place in places.items() if place is None or not place.exists()]

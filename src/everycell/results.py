@@ -98,7 +98,7 @@ def result_of(
             f"{missing[0]}: is missing beside its result; remove {stem}.* and run snakemake again."
         )
         return untrusted(fault)
-    faults = verify(files[".receipt.json"], root)
+    faults = verify(files[".receipt.json"], root, results)
     if faults:
         return untrusted(*faults)
     try:

@@ -12,10 +12,13 @@ from rocrate_validator import models, services
 from rocrate_validator.utils.http import HttpRequester
 from typer.testing import CliRunner
 
+from everycell.artefacts import find_artefact, load_papers
 from everycell.cli import app
 from everycell.crate import write_crate
 from everycell.receipts import ReceiptError, write_json, write_receipt
+from everycell.results import read_result
 from everycell.sources import load_registry
+from everycell.verdicts import report
 
 RELEASED = "transparent-cis/input_data.csv"
 
@@ -112,12 +115,95 @@ def test_a_result_has_an_action_with_what_its_receipt_says(crate):
     settings = {f"#released/toy/table_1/{name}" for name in ("alpha", "bm25", "name", "seed")}
     assert ids(action["object"]) == settings | {
         "published/toy/table_1.csv",
-        url,
+        f"#data/{RELEASED}",
         "#work/toy.run",
     }
+    # Other bytes than those behind the URL were read, which has the hash of its own.
+    read, origin = found[f"#data/{RELEASED}"], load_registry().entry(RELEASED).origin
+    assert read["sha256"] == hashlib.sha256(b"a,b\n").hexdigest() and ids(read["isBasedOn"]) == {
+        url
+    }
+    assert (found[url]["sha256"], found[url]["contentSize"]) == (origin.sha256, str(origin.size))
     assert found["#released/toy/table_1/bm25"]["value"] == '{"b": 0.4}'
     assert found["#released/toy/table_1/seed"]["value"] == "7"
     assert "numpy" in found[action["instrument"]["@id"]]["softwareRequirements"]
+
+
+def changed(project: Path, name: str = "table_1", **fields) -> None:
+    path = project / f"results/released/toy/{name}.receipt.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+def test_bytes_that_are_those_of_the_url_are_named_by_it(project):
+    origin = load_registry().entry(RELEASED).origin
+    (project / "resources" / RELEASED).unlink()
+    changed(project, inputs=[{"path": f"resources/{RELEASED}", "sha256": origin.sha256}])
+    found = entities(write_crate(project / "results", project / "out.zip", project))
+    url = load_registry().url(RELEASED)
+    assert url in ids(found["#released/toy/table_1"]["object"])
+    assert found[url]["sha256"] == origin.sha256 and f"#data/{RELEASED}" not in found
+
+
+def test_files_of_packages_have_licence_and_authors_wherever_the_cache_is(project):
+    files = load_registry().files
+    key = next(key for key, entry in files.items() if entry.wheel)
+    changed(project, inputs=[{"path": f"resources/{key}", "sha256": files[key].wheel.sha256}])
+    for cache in ("resources", str(project / "resources")):
+        out = write_crate(project / "results", project / "out.zip", project, cache)
+        found = entities(out)[f"#data/{key}"]
+        assert found["usageInfo"].startswith("Licence: ") and found["creditText"]
+        assert files[key].wheel.distribution in found["description"]
+
+
+def test_packages_of_each_result_are_kept_though_the_code_is_the_same(project):
+    folder = project / "results/released/toy"
+    for path in list(folder.glob("table_1.*")):
+        text = path.read_bytes().replace(b"table_1", b"table_2")
+        path.with_name(path.name.replace("table_1", "table_2")).write_bytes(text)
+    changed(project, "table_2", packages={"numpy": "9.9"})
+    found = entities(write_crate(project / "results", project / "out.zip", project))
+    needs = {
+        name: found[found[f"#released/toy/{name}"]["instrument"]["@id"]]["softwareRequirements"]
+        for name in ("table_1", "table_2")
+    }
+    assert needs["table_2"] == "numpy 9.9" != needs["table_1"]
+
+
+def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, repository):
+    papers = load_papers(repository / "published")
+    artefact = find_artefact(papers, "sakai2023/table_1")
+    folder = project / "results/embedded/sakai2023"
+    folder.mkdir(parents=True)
+    table = folder / "table_1.csv"
+    artefact.cells.to_csv(table, index=False)
+    write_receipt(
+        folder / "table_1.receipt.json",
+        artefact=artefact.id,
+        tier="embedded",
+        inputs=[],
+        outputs=[table],
+        parameters={},
+        seed=None,
+        code="",
+        seconds=1,
+        root=project,
+    )
+    verdicts = folder / "table_1.verdicts.json"
+    true = report(artefact, "embedded", read_result(table), files=["table_1.csv"])
+    write_json(verdicts, true)
+    only = {"sakai2023": papers["sakai2023"]}
+
+    def packed() -> Path:
+        return write_crate(project / "results", project / "out.zip", project, papers=only)
+
+    assert verdicts.relative_to(project).as_posix() in entities(packed())
+    write_json(verdicts, true | {"state": "forged"})
+    with pytest.raises(ReceiptError, match="1 files are not what"):
+        packed()
+    write_json(verdicts, true)
+    (project / "results/lineage.json").write_text("forged")
+    with pytest.raises(ReceiptError, match="holds no list of jobs"):
+        packed()
 
 
 def test_released_data_is_named_with_its_licence_and_never_copied(crate):
@@ -144,8 +230,9 @@ def test_no_crate_is_made_of_what_does_not_hold(project):
     assert not list(project.glob("*out.zip*"))
 
 
-def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypatch):
+def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypatch, repository):
     monkeypatch.chdir(project)
+    monkeypatch.setattr("everycell.cli.PUBLISHED", repository / "published")
 
     def call(*arguments: str) -> tuple[int, str]:
         done = CliRunner().invoke(app, ["crate", "results", *arguments])
@@ -159,6 +246,11 @@ def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypat
     assert call("new.zip", "--force")[0] == 0
     code, said = call("new.tar")
     assert code == 1 and "ends with .zip" in said
+    code, said = call("none/new.zip")
+    assert (code, said) == (
+        1,
+        "everycell: There is no folder none to write new.zip into; make it.\n",
+    )
 
 
 #: Where the context of RO-Crate 1.1 differs from that of 1.3, which comes with the package.

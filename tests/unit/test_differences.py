@@ -116,6 +116,119 @@ def test_settings_behind_an_input_that_is_the_same_are_no_cause(pair):
     assert only(pair(rate="0.2")).causes == ()
 
 
+def lineage(folder: Path, change) -> None:
+    """Change the list of jobs of a folder."""
+    path = folder / NAME
+    content = json.loads(path.read_text())
+    content["jobs"] = change(content["jobs"])
+    write_json(path, content)
+
+
+def test_a_folder_that_did_not_record_a_job_gives_no_cause_behind(pair):
+    folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
+    for lost in (lambda jobs: jobs[1:], lambda jobs: []):
+        lineage(folders[1], lost)
+        for sides in (folders, folders[::-1]):
+            found = only(sides)
+            assert [cause.kind for cause in found.causes] == ["input"]
+            assert found.unrecorded == ("work/run",) and found.unexplained == ()
+    (folders[1] / NAME).unlink()
+    assert only(folders).unrecorded == ("work/run",)
+    assert f"  what made work/run is not in {NAME} of both folders\n" in call(*folders)[1]
+
+
+def test_a_job_of_one_folder_alone_is_named_by_what_reads_its_files(pair):
+    folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
+    lineage(folders[1], lambda jobs: [jobs[1] | {"inputs": ["resources/model"]}])
+    [_, behind] = only(folders).causes
+    assert behind.name == "rank work/run: inputs"
+    assert (behind.old, behind.new) == ("work/model", "resources/model")
+    assert only(folders).unrecorded == ()
+
+
+def unnamed(*values: str):
+    """Change of the list of jobs: the first has values without names."""
+    settings = {f"#{place}": value for place, value in enumerate(values, 1)}
+    return lambda jobs: [jobs[0] | {"parameters": settings}, *jobs[1:]]
+
+
+def test_values_that_lost_their_names_are_no_others(pair):
+    folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
+    lineage(folders[1], unnamed("0.1"))
+    for sides in (folders, folders[::-1]):
+        assert [cause.kind for cause in only(sides).causes] == ["input"]
+    lineage(folders[1], unnamed("0.2"))
+    [_, behind] = only(folders).causes
+    assert (behind.name, behind.old, behind.new) == ("train work/model: parameters", "0.1", "0.2")
+    lineage(folders[0], unnamed("7", "0.1"))
+    lineage(folders[1], unnamed("0.2", "7"))
+    [_, behind] = only(folders).causes
+    assert (behind.old, behind.new) == ("0.1", "0.2")
+
+
+def test_a_file_made_otherwise_from_the_same_settings_is_explained_by_nothing(pair):
+    folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
+    found = only(folders)
+    assert [cause.kind for cause in found.causes] == ["input"]
+    assert found.unexplained == ("work/run",) and found.unrecorded == ()
+    assert f"  nothing in the receipts and in {NAME} explains work/run\n" in call(*folders)[1]
+
+
+RELEASED = "transparent-cis/input_data.csv"
+
+
+def read_from(folder: Path, *inputs: tuple[str, str]) -> None:
+    """Let a receipt name other files that were read, with their hashes."""
+    path = folder / f"{STEM}.receipt.json"
+    receipt = json.loads(path.read_text())
+    receipt["inputs"] = [{"path": name, "sha256": digest * 64} for name, digest in inputs]
+    path.write_text(json.dumps(receipt))
+
+
+def test_the_same_bytes_in_another_cache_are_no_cause(pair):
+    folders = pair()
+    read_from(folders[0], (f"resources/{RELEASED}", "a"), ("models/tiny/weights", "b"))
+    read_from(folders[1], (f"/shared/cache/{RELEASED}", "a"), ("/home/models/weights", "b"))
+    assert only(folders).causes == ()
+
+
+def test_other_bytes_in_another_cache_are_one_cause_by_their_key(pair):
+    folders = pair()
+    read_from(folders[0], (f"resources/{RELEASED}", "a"))
+    read_from(folders[1], (f"/shared/cache/{RELEASED}", "b"), ("/x", "a"), ("/y", "a"))
+    assert {(cause.kind, cause.name, cause.old, cause.new) for cause in only(folders).causes} == {
+        ("input", RELEASED, "a" * 64, "b" * 64),
+        ("input", "/x", None, "a" * 64),
+        ("input", "/y", None, "a" * 64),
+    }
+
+
+def card(folder: Path, **parts: str) -> None:
+    """Write into the verdict file what it has of the card."""
+    path = folder / "released/toy/table_1.verdicts.json"
+    report = json.loads(path.read_text())
+    report["cells"][0]["printed"] = parts.get("printed", "0.5")
+    report["errata"] = [{"id": "sum", "finding": parts.get("finding", "wrong")}]
+    path.write_text(json.dumps(report))
+
+
+def test_a_card_that_changed_alone_is_the_cause(pair):
+    folders = pair(verdict="differs")
+    card(folders[0])
+    card(folders[1], printed="0.6", finding="worse")
+    found = only(folders)
+    assert {(cause.kind, cause.name, cause.old, cause.new) for cause in found.causes} == {
+        ("card", "printed a / m", "0.5", "0.6"),
+        ("card", "finding of erratum sum", '"wrong"', '"worse"'),
+    }
+    # A tolerance stands in no verdict file: that the table is the same says it.
+    card(folders[1])
+    assert only(folders).causes == (Cause(kind="card", name="card", old=None, new=None),)
+    out = call(*folders)[1]
+    assert "  card: the table is the same, its tolerance or the code that judges not\n" in out
+    assert "nothing in the receipts explains it" not in out
+
+
 def test_other_code_with_the_same_numbers_is_no_difference_but_said(pair):
     found = only(pair(code="1" * 64))
     assert found.same and [cause.kind for cause in found.causes] == ["code"]

@@ -1,20 +1,29 @@
 """Lineage: jobs from Snakemake's records, with the names that logs of the same run have."""
 
 import json
+import re
+import subprocess
+import sys
+import textwrap
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from everycell.cli import app
 from everycell.lineage import (
     NAME,
     JobRecord,
     read_lineage,
     snakemake_jobs,
     upstream,
+    without_jobs,
     write_lineage,
 )
 from everycell.receipts import ReceiptError, parameters_line, write_receipt
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def record(
@@ -124,6 +133,75 @@ def test_what_snakemake_forgot_is_kept_and_what_was_made_anew_replaced(tmp_path)
     found = {job.rule: job for job in read_lineage(results)}
     assert found.keys() == {"rank", "train"}
     assert found["train"].parameters == {"#1": "0.2", "#2": "7"}
+
+
+def test_files_behind_the_results_that_no_job_made_are_named(tmp_path):
+    trained(tmp_path)
+    results = tmp_path / "results"
+    result(tmp_path, results)
+    assert without_jobs(results) == ["work/run"]
+    write_lineage(results, tmp_path)
+    # The text of the model is a file of work/ that no record explains.
+    assert without_jobs(results) == ["work/text"]
+    record(tmp_path, "work/text", rule="prepare", inputs=["resources/a"], log="logs/text.log")
+    write_lineage(results, tmp_path)
+    assert without_jobs(results) == []
+
+
+def test_a_file_in_a_folder_that_a_job_made_is_explained(tmp_path):
+    record(tmp_path, "work/models/a", rule="train", inputs=["resources/a"])
+    record(tmp_path, "work/run", rule="rank", inputs=["work/models/a/x"], log="logs/rank.log")
+    results = tmp_path / "results"
+    result(tmp_path, results)
+    write_lineage(results, tmp_path)
+    assert {job.rule for job in read_lineage(results)} == {"rank", "train"}
+    assert without_jobs(results) == []
+
+
+def test_verify_says_what_the_file_lacks_and_fails_where_it_is_broken(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    trained(tmp_path)
+    results = tmp_path / "results"
+    result(tmp_path, results)
+
+    def call() -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["verify", str(results)])
+        return done.exit_code, done.stdout
+
+    code, said = call()
+    assert code == 0
+    assert f"{results / NAME} does not say what made 1 files behind them, as work/run; " in said
+    record(tmp_path, "work/text", rule="prepare", inputs=["resources/a"], log="logs/text.log")
+    write_lineage(results, tmp_path)
+    code, said = call()
+    assert code == 0 and NAME not in said
+    (results / NAME).write_text("{")
+    code, said = call()
+    assert code == 1 and said.startswith(f"{results / NAME}: holds no list of jobs")
+
+
+def test_the_rule_of_the_page_keeps_what_an_earlier_run_wrote(tmp_path):
+    # Snakemake removes a rule's outputs before its job, but for those that it is to update.
+    rule = (ROOT / "workflow" / "rules" / "page.smk").read_text()
+    [declared] = re.findall(r"lineage=(.*),\n", rule)
+    snakefile = f"""
+        rule page:
+            input: "in"
+            output: page="index.html", lineage={declared}
+            run:
+                from pathlib import Path
+                kept = Path(output.lineage)
+                text = kept.read_text() if kept.exists() else ""
+                kept.write_text(text + "made ")
+                Path(output.page).write_text("page")
+        """
+    (tmp_path / "Snakefile").write_text(textwrap.dedent(snakefile))
+    for _ in range(2):
+        (tmp_path / "in").write_text("")
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--forceall", "--quiet"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results" / NAME).read_text() == "made made "
 
 
 def test_a_folder_without_the_file_has_no_jobs(tmp_path):

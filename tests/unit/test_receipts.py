@@ -2,6 +2,7 @@
 
 import ast
 import json
+import platform
 import shutil
 from pathlib import Path
 
@@ -76,6 +77,11 @@ def test_equal_runs_differ_in_nothing_but_execution(tmp_path):
     assert first == second
 
 
+def test_the_processor_stands_where_equal_runs_may_differ(tmp_path):
+    # The page on determinism sends a reader to it.
+    assert platform.machine() in read_receipt(make(tmp_path))["execution"]["processor"]
+
+
 def test_one_changed_byte_of_an_output_is_named(tmp_path):
     receipt = make(tmp_path)
     made = receipt.with_name("table_1.tex")
@@ -138,6 +144,75 @@ def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_pa
     code, said = call()
     assert code == 1 and said.startswith(f"{table}: changed since it was made")
     assert "Traceback" not in said
+
+
+@pytest.fixture
+def run_otherwise(tmp_path) -> tuple[Path, Path]:
+    """A results folder copied to a project whose own run gave other files; both paths."""
+    folders = []
+    for name in ("copied", "own"):
+        project = tmp_path / name
+        (project / "published").mkdir(parents=True)
+        (project / "published" / "cells.csv").write_text("the same\n")
+        (project / "work").mkdir()
+        (project / "work" / "run").write_text(f"run of {name}\n")
+        folder = project / "results" / "embedded" / "toy"
+        folder.mkdir(parents=True)
+        for made, sources in (
+            ("table_1", ["work/run", "published/cells.csv"]),
+            ("table_2", ["results/embedded/toy/table_1.csv"]),
+        ):
+            table = folder / f"{made}.csv"
+            table.write_text(f"row,value\n{made},{name}\n")
+            write_receipt(
+                folder / f"{made}.receipt.json",
+                artefact=f"toy/{made}",
+                tier="embedded",
+                inputs=[project / source for source in sources],
+                outputs=[table],
+                parameters={},
+                seed=None,
+                code="",
+                seconds=1,
+                root=project,
+            )
+        folders.append(project)
+    return folders[0] / "results", folders[1]
+
+
+def test_a_copied_folder_is_not_compared_with_the_checkers_own_run(run_otherwise, monkeypatch):
+    copied, project = run_otherwise
+    for name in ("table_1", "table_2"):
+        receipt = copied / "embedded/toy" / f"{name}.receipt.json"
+        assert verify(receipt, project, copied) == []
+    assert absent_inputs(copied / "embedded/toy/table_1.receipt.json", project, copied) == [
+        "work/run"
+    ]
+    # The command, whose cards are those of the repository.
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("everycell.cli.ROOT", project)
+    done = CliRunner().invoke(app, ["verify", str(copied)])
+    assert done.exit_code == 0 and done.stdout.startswith(f"All 2 receipts in {copied} hold.\n1 ")
+    # As a card that says something else here: an input of both, whoever ran it.
+    (project / "published" / "cells.csv").write_text("another\n")
+    [fault] = verify(copied / "embedded/toy/table_1.receipt.json", project, copied)
+    assert fault.startswith(f"{project}/published/cells.csv: is not the file that")
+
+
+def test_a_copied_result_that_another_was_made_from_is_looked_up_beside_it(run_otherwise):
+    copied, project = run_otherwise
+    (copied / "embedded/toy/table_1.csv").write_text("row,value\n")
+    [fault] = verify(copied / "embedded/toy/table_2.receipt.json", project, copied)
+    assert fault.startswith(f"{copied}/embedded/toy/table_1.csv: is not the file that")
+
+
+def test_the_projects_own_files_are_compared_however_its_folder_is_named(run_otherwise, tmp_path):
+    project = run_otherwise[1]
+    (project / "work" / "run").write_text("made anew\n")
+    (tmp_path / "link").symlink_to(project / "results")
+    for results in (None, project / "results", tmp_path / "link"):
+        [fault] = verify(project / "results/embedded/toy/table_1.receipt.json", project, results)
+        assert fault.startswith(f"{project}/work/run: changed since")
 
 
 def test_all_faults_are_named_at_once(tmp_path):

@@ -10,7 +10,8 @@ rule page:
         published=published(),
     output:
         page=ensure("results/index.html", non_empty=True),
-        lineage=ensure("results/lineage.json", non_empty=True),
+        # Not removed before the job, which keeps what Snakemake no longer has a record of.
+        lineage=update(ensure("results/lineage.json", non_empty=True)),
     log:
         "logs/page.log",
     benchmark:
