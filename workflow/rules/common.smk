@@ -1,4 +1,5 @@
 # Functions that the rules share.
+import hashlib
 import os
 from functools import cache
 from importlib.metadata import version
@@ -854,6 +855,16 @@ def below(folder, *suffixes):
         for path in paths
         if path.name.endswith(suffixes or "") and "__pycache__" not in path.parts
     ]
+
+
+def hash_of_shown_results(wildcards):
+    """Hash of what the site shows of the results that lie on disk."""
+    found = hashlib.sha256()
+    for tier in TIERS:
+        for path in below(f"results/{tier}", ".verdicts.json", ".md", ".svg"):
+            content = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            found.update(f"{content} {path}\n".encode())
+    return found.hexdigest()
 
 
 def published():
