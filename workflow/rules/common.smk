@@ -98,6 +98,24 @@ def memory(megabytes):
     return for_attempt
 
 
+#: Rules for a GPU say so: `--resources gpu=1` keeps them from running side by side.
+ON_GPU = {"mem_mb": memory(24000), "runtime": 2880, "gpu": 1}
+
+
+def on_gpu_where(is_full, megabytes, minutes):
+    """Resources of a rule that serves several tiers: those of a GPU where `is_full` says so."""
+
+    def either(name, small):
+        def needed(wildcards, attempt):
+            value = ON_GPU[name] if is_full(wildcards) else small
+            return value(wildcards, attempt) if callable(value) else value
+
+        return needed
+
+    small = {"mem_mb": memory(megabytes), "runtime": minutes, "gpu": 0}
+    return {name: either(name, value) for name, value in small.items()}
+
+
 def resource(key):
     """Path of a released file in the cache, where `fetch` brings it."""
     return f"{SETTINGS.cache}/{key}"
