@@ -103,7 +103,7 @@ ON_GPU = {"mem_mb": memory(24000), "runtime": 2880, "gpu": 1}
 
 
 def on_gpu_where(is_full, megabytes, minutes):
-    """Resources of a rule that serves several tiers: those of a GPU where `is_full` says so."""
+    """What several tiers ask for in one place: a GPU and more where `is_full` says so."""
 
     def either(name, small):
         def needed(wildcards, attempt):
