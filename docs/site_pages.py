@@ -15,8 +15,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from everycell.artefacts import load_papers
-from everycell.render.site import configuration, modules, paper_results
+from everycell.artefacts import Paper, load_papers
+from everycell.render.site import configuration, escaped, modules, paper_results
 from everycell.results import collect
 
 ROOT = Path(__file__).parents[1]
@@ -51,11 +51,15 @@ OUTSIDE = {
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Add the reference to the navigation: a heading a package, an entry a module."""
+    """Add to the navigation: the reference, and works for which nobody wrote a page."""
     packages: dict[str, list[dict[str, str]]] = defaultdict(list)
     for name in modules(ROOT / "src"):
         _, *within, module = name.split(".")
         packages[" ".join(within) or "everycell"].append({module: reference_page(name)})
+    works = next(entry["Papers"] for entry in config.nav if "Papers" in entry)
+    for key in load_papers(ROOT / "published"):
+        if work_page(key) not in works:
+            works.insert(works.index("errata.md"), work_page(key))
     config.nav.append({"Library": [{name: pages} for name, pages in packages.items()]})
     return config
 
@@ -79,8 +83,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     papers = load_papers(ROOT / "published")
     found = collect(papers, RESULTS, ROOT, audits=False)
     for key, paper in papers.items():
-        page = f"papers/{key}.md"
-        add(page, read(f"docs/{page}") + "\n" + paper_results(paper, found, RESULTS, "../results"))
+        page = work_page(key)
+        written = ROOT / "docs" / page
+        about = read(f"docs/{page}") if written.exists() else work_heading(paper)
+        add(page, about + "\n" + paper_results(paper, found, RESULTS, "../results"))
     for entry in found:
         for name in entry.report["files"]:
             if name.endswith(".svg"):
@@ -104,6 +110,17 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 def read(path: str) -> str:
     """Text of a file of the project."""
     return (ROOT / path).read_text(encoding="utf-8")
+
+
+def work_page(key: str) -> str:
+    """Path of a work's page."""
+    return f"papers/{key}.md"
+
+
+def work_heading(paper: Paper) -> str:
+    """Start of the page of a work for which nobody wrote one yet: what its card says."""
+    about = f"{paper.authors}, {paper.title}, {paper.reference}, {paper.year}."
+    return f"# {paper.key}\n\n{escaped(about)}\n"
 
 
 def reference_page(module: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import snakemake_executor_plugin_slurm as plugin
 import yaml
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import OutputSettings, ResourceSettings
@@ -34,13 +35,22 @@ def rules(project):
             return {rule.name: rule for rule in workflow._workflow.rules if rule.script}
 
 
-def resources(rule, attempt: int) -> dict[str, int]:
+#: Of the searches, tiers and classifiers the largest.
+LARGEST = SimpleNamespace(ranker="ance", tier="full", classifier="full")
+SMALL = SimpleNamespace(ranker="bm25", tier="released", classifier="tiny")
+
+
+def resources(rule, attempt: int, wildcards: SimpleNamespace = LARGEST) -> dict[str, int]:
     """Memory, minutes and GPUs that an attempt asks for."""
-    wildcards = SimpleNamespace(ranker="ance")  # of the searches the largest
-    found = rule.resources["mem_mb"]
-    memory = found.evaluate(wildcards, attempt=attempt).value
-    gpus = rule.resources["gpu"].value if "gpu" in rule.resources.keys() else 0
-    return {"mem_mb": memory, "runtime": rule.resources["runtime"].value, "gpu": gpus}
+    found = {
+        name: rule.resources[name]
+        for name in ("mem_mb", "runtime", "gpu")
+        if name in rule.resources
+    }
+    return {"gpu": 0} | {
+        name: (one.evaluate(wildcards, attempt=attempt) if one.is_evaluable() else one).value
+        for name, one in found.items()
+    }
 
 
 def test_each_retry_of_each_rule_gets_as_much_memory_again(rules):
@@ -49,6 +59,29 @@ def test_each_retry_of_each_rule_gets_as_much_memory_again(rules):
         first, second, third = (resources(rule, attempt)["mem_mb"] for attempt in (1, 2, 3))
         assert first > AROUND_A_JOB, name
         assert (second, third) == (2 * first, 3 * first), f"{name}: write mem_mb=memory(...)"
+
+
+@pytest.mark.parametrize(
+    ("name", "small"),
+    [
+        ("abolghasemi2026_ch3_train", (3000, 60)),
+        ("answerability_train", (3000, 60)),
+        ("answerability_score", (2000, 20)),
+    ],
+)
+def test_what_is_trained_in_full_asks_for_a_gpu_and_its_stand_in_does_not(rules, name, small):
+    full, stand_in = resources(rules[name], 1), resources(rules[name], 1, SMALL)
+    assert full == {"mem_mb": 24000 + AROUND_A_JOB, "runtime": 2880, "gpu": 1}
+    assert stand_in == {"mem_mb": small[0] + AROUND_A_JOB, "runtime": small[1], "gpu": 0}
+
+
+def test_the_profile_names_no_setting_that_the_plugin_never_reads():
+    source = Path(plugin.__file__).parent
+    code = "\n".join(path.read_text(encoding="utf-8") for path in source.glob("*.py"))
+    named = [name.removeprefix("slurm-") for name in PROFILE if name.startswith("slurm-")]
+    assert named
+    unread = [name for name in named if f".{name.replace('-', '_')}" not in code]
+    assert not unread
 
 
 def test_groups_name_rules_that_are_small(rules):

@@ -9,12 +9,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import markdown
+import pandas as pd
 import pytest
 import yaml
 from page import toys
 
 from everycell.artefacts import load_papers
-from everycell.render.site import configuration, modules, paper_results
+from everycell.render.site import configuration, embedded, modules, paper_results
+from everycell.render.tables import write_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(
@@ -122,10 +125,98 @@ def test_results_of_a_work_are_told_and_shown_with_all_their_text_escaped(tmp_pa
     rows = [line for line in results.splitlines() if line.startswith("| Table 1")]
     assert len(rows) == 2  # its full tier was not run, and two others say more
     assert any("| rebuilt | 2 equal, 1 close, " in row and "1 differs" in row for row in rows)
-    assert "Scores &lt;b&gt;of&lt;/b&gt; two runs" in text and "<b>" not in text.split("???")[0]
+    assert "Scores &lt;b&gt;of&lt;/b&gt; two runs" in text and "<b>" not in text
     assert "ten thousand crowd workers" in text
     assert "![Bars of the two runs](../results/released/toy2026/figure_1.svg)" in text
     assert "The two values of the last row are swapped." in text
+
+
+class Elements(HTMLParser):
+    """Elements with their attributes, and the text of a piece of HTML."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags, self.attributes, self.cells, self.rows, self.text = set(), set(), [], 0, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attributes}
+        self.rows += tag == "tr"
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_data(self, data):
+        self.text += data
+        if self.cells:
+            self.cells[-1] += data
+
+
+def as_html(text):
+    """Markdown as the site shows it: with the extensions of mkdocs.yml."""
+    extensions, settings = [], {}
+    listed = yaml.safe_load((REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8"))
+    for entry in listed["markdown_extensions"]:
+        name, options = next(iter(entry.items())) if isinstance(entry, dict) else (entry, {})
+        extensions.append(name)
+        settings[name] = options
+    return Elements(markdown.markdown(text, extensions=extensions, extension_configs=settings))
+
+
+#: What a table tries to be in Python-Markdown, beside what it tries in HTML.
+MARKUP = (
+    "a { onclick=alert(1) }",
+    "{: #x onfocus=alert(1) autofocus }",
+    "[here](javascript:alert(1))",
+    "![x](x){ onerror=alert(1) }",
+    "<javascript:alert(1)>",
+    "a\\<script>alert(1)</script>",
+    "`<i>` *b* __c__ a|b \\| &lt;b&gt;",
+    "??? note",
+)
+
+
+def test_no_text_of_a_result_becomes_markup_of_the_site(tmp_path):
+    toy_results = toys.hostile(tmp_path / "published", tmp_path / "results")
+    shown = [*MARKUP, *toys.HOSTILE.splitlines()]
+    frame = pd.DataFrame(
+        [{"run": text, "metric": f"M {text}", "value": text, "marker": text} for text in shown]
+    )
+    for tier in ("embedded", "released"):
+        write_table(
+            frame,
+            tmp_path / f"results/{tier}/toy2026/table_1",
+            title=f"# {' '.join(shown)}",
+            layout_rows=["run"],
+            layout_columns=["metric"],
+            decimals={},
+        )
+    # A file that somebody edited: no table, other blocks.
+    (tmp_path / "results/embedded/toy2026/table_1.md").write_text(
+        "\n\n".join(["::: everycell", "# a { onclick=b }", *shown, "~~~\n<b>\n~~~", "    <i>"])
+    )
+    paper = load_papers(tmp_path / "published")["toy2026"]
+    artefacts = {toy.artefact.name: toy.artefact for toy in toy_results}
+    chapters = {key: f"{title} {toys.HOSTILE}" for key, title in paper.chapters.items()}
+    paper = paper.model_copy(update={"artefacts": artefacts, "chapters": chapters})
+    page = as_html(paper_results(paper, toy_results, tmp_path / "results", "../results"))
+    plain = {"h2", "h3", "p", "a", "img", "details", "summary"}
+    assert page.tags - plain == {"table", "thead", "tbody", "tr", "th", "td"}
+    allowed = {"id", "class", "title", "href", "src", "alt", "style"}
+    assert page.attributes <= allowed, page.attributes - allowed
+
+
+def test_a_shown_table_stays_a_table_with_its_words(tmp_path):
+    texts = [*MARKUP, "p_value", "0.33", "−1.2 (n/a)", "50% ~ $x$", "a&b &amp; c"]
+    frame = pd.DataFrame({"run": texts, "metric": "P", "value": texts})
+    stem = tmp_path / "table_1"
+    write_table(
+        frame, stem, title="A *b*", layout_rows=["run"], layout_columns=["metric"], decimals={}
+    )
+    page = as_html(embedded(stem.with_suffix(".md").read_text(encoding="utf-8")))
+    assert page.rows == len(texts) + 1
+    assert [cell.strip() for cell in page.cells] == ["run", "P", *sum(([t, t] for t in texts), [])]
+    assert page.text.startswith("A *b*")
 
 
 def test_a_work_without_results_says_what_it_needs(tmp_path):

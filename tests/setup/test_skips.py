@@ -56,12 +56,18 @@ def test_skips_are_counted_by_reason(checkout):
     assert "1 passed, 4 skipped, 1 xfailed" in done.stdout
 
 
-def test_in_ci_only_released_data_may_be_missing(checkout):
+def test_in_ci_only_released_data_and_a_newer_python_may_be_missing(checkout):
     (checkout / "tests" / "test_absent.py").unlink()
+    (checkout / "tests" / "test_newer.py").write_text(
+        "import pytest\ndef test_newer():\n"
+        "    pytest.skip('needs Python 3.12 or 3.13 beside 3.11')\n"
+    )
     done = run(checkout, EVERYCELL_CI="1")
     assert done.returncode != 0
     assert "was skipped (no tool), which CI does not allow" in done.stdout
-    assert "Skipped tests: 1\n  1 x needs released data" in done.stdout
+    assert "Skipped tests: 2\n" in done.stdout
+    assert "  1 x needs released data" in done.stdout
+    assert "  1 x needs Python 3.12" in done.stdout
 
 
 def test_in_ci_a_missing_module_stops_the_run(checkout):

@@ -161,6 +161,26 @@ def test_its_receipt_verifies(built):
     assert "receipts in results hold" in run(built, "everycell", "verify").stdout
 
 
+def test_its_rule_asks_for_memory_as_all_rules_do(steps):
+    rules = steps[f"workflow/rules/{PAPER}.smk"]
+    assert re.search(r"mem_mb=memory\(\d+\),", rules)
+
+
+def test_the_site_has_a_page_of_its_results(built, repository, tmp_path):
+    folder = tmp_path / "project"
+    shutil.copytree(built, folder, symlinks=True)
+    for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff"):
+        shutil.copy2(repository / name, folder / name)
+    shutil.copytree(repository / "docs", folder / "docs")
+    # Without the library's reference and the search, which take a minute.
+    (folder / "fast.yml").write_text("INHERIT: mkdocs.yml\nplugins: []\n", encoding="utf-8")
+    run(folder, "mkdocs", "build", "--strict", "--config-file", "fast.yml")
+    page = (folder / f"results/site/papers/{PAPER}.html").read_text("utf-8")
+    assert "A toy paper on two systems" in page and "Results of chapter 1" in page
+    start = (folder / "results/site/index.html").read_text("utf-8")
+    assert f'href="papers/{PAPER}.html"' in start  # in the navigation
+
+
 def test_no_other_file_was_touched(built, untouched, steps):
     before, after = untouched[1], contents(built)
     assert before.keys() <= after.keys()

@@ -499,8 +499,6 @@ ruleorder: rerank_pairs_scidocs > rerank_pairs
 FULL = CH2.full
 #: More than any task has.
 ALL_PAIRS = 1_000_000
-#: Rules for a GPU say so: `--resources gpu=1` keeps them from running side by side.
-ON_GPU = {"mem_mb": memory(24000), "runtime": 2880, "gpu": 1}
 
 
 rule collection_scidocs:

@@ -280,8 +280,7 @@ rule abolghasemi2026_ch3_train:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=memory(3000),
-        runtime=60,
+        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 3000, 60),
     params:
         training=satisfaction_training,
         sizes=satisfaction_sizes,

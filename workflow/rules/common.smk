@@ -1,4 +1,5 @@
 # Functions that the rules share.
+import hashlib
 import os
 from functools import cache
 from importlib.metadata import version
@@ -95,6 +96,24 @@ def memory(megabytes):
         return (megabytes + AROUND_A_JOB) * attempt
 
     return for_attempt
+
+
+#: Rules for a GPU say so: `--resources gpu=1` keeps them from running side by side.
+ON_GPU = {"mem_mb": memory(24000), "runtime": 2880, "gpu": 1}
+
+
+def on_gpu_where(is_full, megabytes, minutes):
+    """What several tiers ask for in one place: a GPU and more where `is_full` says so."""
+
+    def either(name, small):
+        def needed(wildcards, attempt):
+            value = ON_GPU[name] if is_full(wildcards) else small
+            return value(wildcards, attempt) if callable(value) else value
+
+        return needed
+
+    small = {"mem_mb": memory(megabytes), "runtime": minutes, "gpu": 0}
+    return {name: either(name, value) for name, value in small.items()}
 
 
 def resource(key):
@@ -854,6 +873,16 @@ def below(folder, *suffixes):
         for path in paths
         if path.name.endswith(suffixes or "") and "__pycache__" not in path.parts
     ]
+
+
+def hash_of_shown_results(wildcards):
+    """Hash of what the site shows of the results that lie on disk."""
+    found = hashlib.sha256()
+    for tier in TIERS:
+        for path in below(f"results/{tier}", ".verdicts.json", ".md", ".svg"):
+            content = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            found.update(f"{content} {path}\n".encode())
+    return found.hexdigest()
 
 
 def published():

@@ -204,8 +204,7 @@ rule answerability_train:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=memory(3000),
-        runtime=720,
+        **on_gpu_where(lambda wildcards: wildcards.classifier != "tiny", 3000, 60),
     params:
         settings=classifier_settings,
         model=classifier_model,
@@ -232,8 +231,7 @@ rule answerability_score:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=memory(2000),
-        runtime=60,
+        **on_gpu_where(lambda wildcards: wildcards.classifier != "tiny", 2000, 20),
     params:
         length=lambda wildcards: classifier_settings(wildcards)["length"],
         code=code_of("answerability_score.py"),

@@ -1,5 +1,5 @@
 # MS MARCO passages for chapter 4 of abolghasemi2026, full tier: 11 rankers on both query sets, and
-# on the collection with genders swapped. Include it after abolghasemi2026_ch2.smk (ON_GPU).
+# on the collection with genders swapped.
 
 
 include: "msmarco_files.smk"

@@ -7,6 +7,7 @@ may lie on disk or not: a site can be built before the first run, and then says 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -30,6 +31,47 @@ def escaped(text: str) -> str:
     for character in "|*_`[]#{}":
         text = text.replace(character, f"\\{character}")
     return text
+
+
+#: Backslash and what it escapes; what stands alone and has a meaning in a cell; in a paragraph.
+_ESCAPE = r"\\[!-/:-@\[-`{-~]"
+_IN_CELL = re.compile(rf"{_ESCAPE}|[\\`*_<>{{}}\[\]&!#]")
+_IN_TEXT = re.compile(rf"{_ESCAPE}|[!-/:-@\[-`{{-~]")
+
+
+def embedded(text: str) -> str:
+    r"""Return a table as `write_table` writes it, so that a page of the site can hold it.
+
+    That file is escaped for CommonMark, where ``\<`` is no markup. Python-Markdown takes it for
+    markup, and takes ``{ onclick=... }`` in a cell for attributes. So whatever could mean something
+    becomes a character reference; of the marks only the bars of the table stay.
+
+    Parameters
+    ----------
+    text
+        Content of a file ``NAME.md``: a title and a pipe table. What is no row of a table becomes a
+        text in which nothing means anything.
+
+    Examples
+    --------
+    >>> print(embedded("Score\n\n| a\\|b |\n|:---|\n| \\<i> { onclick=f } |"))
+    Score
+    <BLANKLINE>
+    | a&#124;b |
+    |:---|
+    | &#60;i&#62; &#123; onclick=f &#125; |
+    """
+    lines = (line.strip() for line in text.strip().splitlines())
+    return "\n".join(
+        line
+        if re.fullmatch(r"\|[-:|]+\|", line)
+        else (_IN_CELL if line.startswith("|") else _IN_TEXT).sub(_as_reference, line)
+        for line in lines
+    )
+
+
+def _as_reference(mark: re.Match[str]) -> str:
+    return f"&#{ord(mark[0][-1])};"
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -142,7 +184,7 @@ def _shown(entry: Found, results: Path, assets: str) -> Iterator[str]:
         )
     else:
         shown = folder / f"{artefact.name}.md"
-        text = shown.read_text(encoding="utf-8") if shown.exists() else None
+        text = embedded(shown.read_text(encoding="utf-8")) if shown.exists() else None
     if text is not None:
         title = f"{label(artefact.name)} ({entry.tier}, {STATES[entry.report['state']]})"
         yield f'??? example "{title}"\n\n' + _indented(text) + "\n"

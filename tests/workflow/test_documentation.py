@@ -1,0 +1,41 @@
+"""The rule of the site: it shows what was made before it, and makes nothing of it again."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from snakemake.api import SnakemakeApi
+from snakemake.settings.types import OutputSettings, ResourceSettings
+from workflow.project import REPOSITORY, Project
+
+
+@pytest.fixture
+def documented(clean) -> Project:
+    """Return a copy with the documentation, and with a result that is older than its card."""
+    for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff"):
+        shutil.copy2(REPOSITORY / name, clean.folder / name)
+    shutil.copytree(REPOSITORY / "docs", clean.folder / "docs")
+    folder = clean.folder / "results/embedded/sakai2023"
+    folder.mkdir(parents=True)
+    for ending in ("verdicts.json", "md"):
+        path = folder / f"table_1.{ending}"
+        path.write_text("{}", encoding="utf-8")
+        os.utime(path, (1, 1))
+    return clean
+
+
+def test_results_that_are_out_of_date_are_not_made_again_for_the_site(documented):
+    assert set(documented.planned("site")) == {"rulegraph", "site"}
+
+
+@pytest.mark.parametrize("ending", ["verdicts.json", "md"])
+def test_another_result_makes_another_site(documented, monkeypatch, ending):
+    monkeypatch.chdir(documented.folder)
+    with SnakemakeApi(OutputSettings()) as api:
+        workflow = api.workflow(ResourceSettings(cores=1), snakefile=Path("Snakefile"))
+        rule = next(rule for rule in workflow._workflow.rules if rule.name == "site")
+    before = rule.params.results(None)
+    assert rule.params.results(None) == before
+    (documented.folder / f"results/embedded/sakai2023/table_1.{ending}").write_text("[]")
+    assert rule.params.results(None) != before
