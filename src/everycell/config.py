@@ -896,6 +896,33 @@ class PlantedPreference(_Model):
     )
 
 
+class AskedQuestions(_Model):
+    """Questions of each setting of chapter 5 of abolghasemi2026 that language models are asked."""
+
+    main: int = Field(60, ge=2, description="Of Tables 5.1 to 5.6.")
+    extended: int = Field(60, ge=2, description="Of Tables 5.7 and 5.8.")
+    depths: int = Field(60, ge=2, description="Of Figure 5.9, for each number of documents.")
+    retrievers: int = Field(60, ge=2, description="Of Table 5.9, for each retriever.")
+
+
+class CitedAnswers(_Model):
+    """Cited answers of language models, and their sizes."""
+
+    models: dict[str, str] = Field(
+        {"smollm2": "SmolLM2"},
+        description="Names under `language_models`, each with its name in the tables.",
+    )
+    without_logprobs: list[str] = Field(
+        [], description="Of these, the ones that give no log-probabilities (no Table 5.6)."
+    )
+    questions: AskedQuestions = AskedQuestions()
+    k: int = Field(2, ge=2, description="Documents of a prompt.")
+    depths: list[Annotated[int, Field(ge=2)]] = Field(
+        [2, 5], min_length=1, description="Numbers of documents in Figure 5.9."
+    )
+    max_tokens: int = Field(32, ge=1, description="Tokens after which an answer is cut.")
+
+
 class Attribution(_Model):
     """Attribution bias of chapter 5 of abolghasemi2026."""
 
@@ -904,6 +931,23 @@ class Attribution(_Model):
         [2, 5, 8, 10], min_length=1, description="Numbers of documents in Figure 5.9."
     )
     planted: PlantedPreference = PlantedPreference()
+    template: str | None = Field(
+        None, min_length=1, description="File of an own prompt without authors; null: ours."
+    )
+    authors_template: str | None = Field(
+        None, min_length=1, description="File of an own prompt with authors; null: ours."
+    )
+    names: str | None = Field(
+        None, min_length=1, description="File of people's names, a line each; null: ours."
+    )
+    released: CitedAnswers = CitedAnswers()
+    full: CitedAnswers = CitedAnswers(
+        models={},
+        questions=AskedQuestions(main=500, extended=500, depths=500, retrievers=500),
+        k=10,
+        depths=[2, 5, 8, 10],
+        max_tokens=256,
+    )
 
 
 class Config(_Model):

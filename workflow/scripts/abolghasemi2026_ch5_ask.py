@@ -1,0 +1,90 @@
+"""Cited answers of a language model to all that chapter 5 asks; each is recorded."""
+
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+from job import Job
+
+from everycell.config import Decoding, parse_config
+from everycell.learning.answering import open_language_model
+from everycell.rag.attribution_arms import pick_questions
+from everycell.rag.attribution_study import (
+    answers_frame,
+    drawn_questions,
+    everything_asked,
+    read_names,
+    request_of,
+    study_settings,
+)
+from everycell.rag.prompts import read_template
+from everycell.receipts import write_json
+from everycell.retrieval.runs import read_run
+
+with Job(snakemake) as job:
+    chosen, files = snakemake.params, snakemake.input
+    settings = parse_config(snakemake.config)
+    sizes = chosen.sizes
+    questions = pd.read_parquet(files.questions).set_index("query_id")
+    relevant = pd.read_parquet(files.relevant)
+    runs = {
+        name: read_run(file).query("query in @questions.index")
+        for name, file in zip(chosen.retrievers, files.runs, strict=True)
+    }
+    people = pd.read_parquet(files.passages).set_index("document_id")["text"]
+    written = pd.read_parquet(files.paraphrases).query("kept").set_index("document_id")["text"]
+    texts = {"Human": people.to_dict(), "LLM": written.to_dict()}
+
+    @cache
+    def pick(retriever, k, place):
+        return pick_questions(runs[retriever], relevant, k=k, place=place, seed=job.seed)[0]
+
+    def questions_of(setting, arm):
+        return drawn_questions(
+            pick(setting.retriever, setting.k, setting.place),
+            sizes["questions"][setting.name],
+            authors=(arm.relevant_author, arm.nonrelevant_author),
+            texts=texts,
+            seed=job.seed,
+        )
+
+    first, *others = chosen.retrievers
+    asked = everything_asked(
+        study_settings(sizes["k"], sizes["depths"], first=first, others=others), questions_of
+    )
+    templates = tuple(read_template(Path(file)) for file in files.templates)
+    names = read_names(Path(files.names))
+    decoding = Decoding(max_tokens=sizes["max_tokens"], logprobs=chosen.logprobs)
+    requests = [
+        request_of(
+            each,
+            question=questions.loc[each.question.id, "text"],
+            text=lambda document, author: texts[author][document],
+            templates=templates,
+            decoding=decoding,
+            names=names,
+            seed=job.seed,
+        )
+        for each in asked
+    ]
+    with open_language_model(
+        chosen.model,
+        settings.language_models,
+        chosen.record,
+        folder=Path(files.model) if files.model else None,
+        also=[Path(file) for file in files.recorded],
+        network=settings.network,
+    ) as model:
+        answers = model.answer_all(requests)
+        job.log.write(
+            f"{model.identity.name}: {len(requests)} requests, {model.asked} not recorded.\n"
+        )
+        write_json(Path(snakemake.output.provenance), model.provenance())
+    table = answers_frame(
+        asked,
+        answers,
+        gold_answers=questions["answers"].to_dict(),
+        dataset=chosen.dataset,
+        generator=sizes["models"][chosen.model],
+    )
+    job.write_frame(table, "answers")
