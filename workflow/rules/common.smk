@@ -175,6 +175,8 @@ def counterfactual_dialogues():
 
 #: The project's prompt for counterfactual utterances.
 COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
+#: Own files of the library that a job reads.
+RAG = "src/everycell/rag"
 #: How counterfactual utterances are generated, for the rules of both tiers.
 GENERATION = {
     "model": SETTINGS.counterfactuals.model,
@@ -195,6 +197,57 @@ def generation_inputs():
         "template": SETTINGS.counterfactuals.template or COUNTERFACTUAL_PROMPT,
         "recorded": "recorded/abolghasemi2026_ch3.jsonl",
     }
+
+
+#: Benchmark of chapter 5 of abolghasemi2026 -> its name in tables.
+ATTRIBUTION_NAMES = {"nq": "NQ", "nq_full": "NQ", "msmarco_qa": "MS MARCO"}
+#: Its retrievers and their runs; the first is that of all settings but those of Table 5.9.
+ATTRIBUTION_RUNS = {
+    "nq": {"BM25": "bm25", "SPLADE": "splade", "MiniLM": "dense"},
+    "nq_full": {"BM25": "bm25", "uniCOIL": "unicoil", "TCT-ColBERT": "tct-colbert"},
+    "msmarco_qa": {"as published": "published"},
+}
+#: Benchmarks of a tier.
+ATTRIBUTION_BENCHMARKS = {"released": ["nq"], "full": ["nq_full", "msmarco_qa"]}
+
+
+def attribution_runs(wildcards):
+    """Runs of all retrievers of a benchmark."""
+    return [
+        f"work/attribution/{wildcards.benchmark}/runs/{run}.run"
+        for run in ATTRIBUTION_RUNS[wildcards.benchmark].values()
+    ]
+
+
+def attribution_templates():
+    """Prompts without and with authors, and people's names: the project's, or the user's own."""
+    chosen = SETTINGS.attribution
+    return {
+        "template": chosen.template or f"{RAG}/templates/cited_answer.txt",
+        "authors_template": chosen.authors_template
+        or f"{RAG}/templates/cited_answer_authors.txt",
+        "names": chosen.names or f"{RAG}/names.txt",
+    }
+
+
+def attribution_answers(ending):
+    """Answers of all language models of a tier to all its benchmarks."""
+
+    def files(wildcards):
+        models = getattr(SETTINGS.attribution, wildcards.tier).models
+        if not models:
+            raise WorkflowError(
+                f"config.yaml: `attribution.{wildcards.tier}.models` names no language model; name "
+                "some of `language_models` (docs/attribution.md has an example), or ask for "
+                "another tier."
+            )
+        return [
+            f"work/attribution/{wildcards.tier}/{benchmark}/{model}.{ending}"
+            for benchmark in ATTRIBUTION_BENCHMARKS[wildcards.tier]
+            for model in models
+        ]
+
+    return files
 
 
 def satisfaction_samples(wildcards):

@@ -52,7 +52,10 @@ with Job(snakemake) as job:
     asked = everything_asked(
         study_settings(sizes["k"], sizes["depths"], first=first, others=others), questions_of
     )
-    templates = tuple(read_template(Path(file)) for file in files.templates)
+    templates = (
+        read_template(Path(files.template)),
+        read_template(Path(files.authors_template)),
+    )
     names = read_names(Path(files.names))
     decoding = Decoding(max_tokens=sizes["max_tokens"], logprobs=chosen.logprobs)
     requests = [
@@ -72,9 +75,11 @@ with Job(snakemake) as job:
         settings.language_models,
         chosen.record,
         folder=Path(files.model) if files.model else None,
-        also=[Path(file) for file in files.recorded],
+        also=[Path(files.recorded)],
         network=settings.network,
     ) as model:
+        # Prompts with the same start in a row: a local model reads that once.
+        model.answer_all(sorted(requests, key=lambda request: request.text))
         answers = model.answer_all(requests)
         job.log.write(
             f"{model.identity.name}: {len(requests)} requests, {model.asked} not recorded.\n"

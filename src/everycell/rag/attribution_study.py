@@ -250,25 +250,25 @@ def request_of(
     Parameters
     ----------
     asked
-    Which question, and how it is shown.
+        Which question, and how it is shown.
     question : str
-    Its text.
+        Its text.
     text : callable
-    Text of a document (by its id) as an author ("Human" or "LLM") wrote it.
+        Text of a document (by its id) as an author ("Human" or "LLM") wrote it.
     templates
-    Of prompts without and with authors (`everycell.rag.prompts.read_template`). A prompt that
-    names no author has the first.
+        Of prompts without and with authors (`everycell.rag.prompts.read_template`). A prompt
+        that names no author has the first.
     decoding
-    How the answer is generated.
+        How the answer is generated.
     names
-    People's names, for settings with extended labels.
+        People's names, for settings with extended labels.
     seed : int
-    Of the draw of names, which depends on the question too, and on nothing else.
+        Of the draw of names, which depends on the question too, and on nothing else.
 
     Raises
     ------
     ValueError
-    A document without a text, or a setting with extended labels and no names.
+        A document without a text, or a setting with extended labels and no names.
 
     Examples
     --------

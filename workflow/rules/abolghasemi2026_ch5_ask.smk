@@ -1,0 +1,72 @@
+# abolghasemi2026, chapter 5: cited answers of language models, and of the control beside them.
+
+
+rule abolghasemi2026_ch5_ask:
+    input:
+        **attribution_templates(),
+        questions="work/attribution/{benchmark}/questions.parquet",
+        relevant="work/attribution/{benchmark}/relevant.parquet",
+        passages="work/attribution/{benchmark}/passages.parquet",
+        runs=attribution_runs,
+        paraphrases="work/attribution/{tier}/{benchmark}/paraphrases.parquet",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        recorded="recorded/abolghasemi2026_ch5.jsonl",
+    output:
+        answers="work/attribution/{tier}/{benchmark}/{model}.parquet",
+        provenance="work/attribution/{tier}/{benchmark}/{model}.provenance.json",
+    log:
+        "logs/attribution/{tier}/{benchmark}/{model}.log",
+    benchmark:
+        "benchmarks/attribution/{tier}/{benchmark}/{model}.tsv"
+    wildcard_constraints:
+        tier="released|full",
+        benchmark="nq|nq_full|msmarco_qa",
+        model="[^/.]+",
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 120),
+    params:
+        sizes=lambda wildcards: getattr(ATTRIBUTION, wildcards.tier).model_dump(),
+        retrievers=lambda wildcards: list(ATTRIBUTION_RUNS[wildcards.benchmark]),
+        dataset=lambda wildcards: ATTRIBUTION_NAMES[wildcards.benchmark],
+        model="{model}",
+        logprobs=lambda wildcards: wildcards.model
+        not in getattr(ATTRIBUTION, wildcards.tier).without_logprobs,
+        record="abolghasemi2026-ch5-{tier}-{benchmark}-{model}",
+        seed=SETTINGS.seed,
+        code=code_of("abolghasemi2026_ch5_ask.py"),
+    message:
+        "Asking {wildcards.model} to answer and to cite ({wildcards.benchmark})"
+    script:
+        "../scripts/abolghasemi2026_ch5_ask.py"
+
+
+# The control sees the questions and the documents of the language model, k of them as in the print.
+rule abolghasemi2026_ch5_answers:
+    input:
+        **attribution_data("work/attribution/nq"),
+        runs=lambda wildcards: [
+            f"work/attribution/nq/runs/{name}.run" for name in ATTRIBUTION_RUNS["nq"].values()
+        ],
+        asked=attribution_answers("parquet"),
+        provenance=attribution_answers("provenance.json"),
+    output:
+        answers="work/attribution/{tier}/answers.parquet",
+        provenance="work/attribution/{tier}/provenance.json",
+    log:
+        "logs/attribution/{tier}/answers.log",
+    benchmark:
+        "benchmarks/attribution/{tier}/answers.tsv"
+    wildcard_constraints:
+        tier="released|full",
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=memory(900),
+        runtime=15,
+    params:
+        k=ATTRIBUTION.k,
+    script:
+        "../scripts/abolghasemi2026_ch5_answers.py"
