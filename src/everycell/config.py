@@ -896,6 +896,14 @@ class PlantedPreference(_Model):
     )
 
 
+class OpenQuestions(_Model):
+    """Natural Questions of the released tier, and how their passages are retrieved."""
+
+    questions: int = Field(1000, ge=1, description="Questions, drawn; all where there are fewer.")
+    hits: int = Field(20, ge=2, description="Passages of a ranked list.")
+    bm25: Bm25 = Bm25(k1=0.9, b=0.4)
+
+
 class Attribution(_Model):
     """Attribution bias of chapter 5 of abolghasemi2026."""
 
@@ -904,6 +912,7 @@ class Attribution(_Model):
         [2, 5, 8, 10], min_length=1, description="Numbers of documents in Figure 5.9."
     )
     planted: PlantedPreference = PlantedPreference()
+    nq: OpenQuestions = OpenQuestions()
 
 
 class Config(_Model):
