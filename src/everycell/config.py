@@ -923,6 +923,14 @@ class CitedAnswers(_Model):
     max_tokens: int = Field(32, ge=1, description="Tokens after which an answer is cut.")
 
 
+class OpenQuestions(_Model):
+    """Natural Questions of the released tier, and how their passages are retrieved."""
+
+    questions: int = Field(1000, ge=1, description="Questions, drawn; all where there are fewer.")
+    hits: int = Field(20, ge=2, description="Passages of a ranked list.")
+    bm25: Bm25 = Bm25(k1=0.9, b=0.4)
+
+
 class Attribution(_Model):
     """Attribution bias of chapter 5 of abolghasemi2026."""
 
@@ -948,6 +956,7 @@ class Attribution(_Model):
         depths=[2, 5, 8, 10],
         max_tokens=256,
     )
+    nq: OpenQuestions = OpenQuestions()
 
 
 class Config(_Model):

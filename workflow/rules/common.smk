@@ -9,6 +9,7 @@ from snakemake.exceptions import WorkflowError
 
 from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
 from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
+from everycell.collections.nq_open import KEY as NQ_OPEN
 from everycell.collections.nugget_labels import CONDENSED, TABLES
 from everycell.collections.pydocs import PACKAGES
 from everycell.collections.scidocs import FOLDERS, METADATA

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -78,3 +78,41 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
     if match == "letters":
         return any(answer in said for answer in answers)
     return any(f" {answer} " in f" {said} " for answer in answers)
+
+
+def answer_holders(
+    passages: Mapping[str, str], questions: Mapping[str, Sequence[str]]
+) -> list[tuple[str, str]]:
+    """Which passages of a pool hold an answer to which questions, by their words.
+
+    That a passage has the words does not mean that it answers the question: a short answer
+    ("two") stands in many. Who asks questions with one relevant passage alone is on the safe side.
+
+    Parameters
+    ----------
+    passages : mapping of str to str
+        Id -> text.
+    questions : mapping of str to sequence of str
+        Id -> right answers. One that is empty once normalised is held by nothing.
+
+    Returns
+    -------
+    list of tuple
+        Pairs of question and passage, in the order of questions, then of passages: those for
+        which `is_correct` is true.
+
+    Examples
+    --------
+    >>> pool = {"d1": "It was won by the Djoker.", "d2": "A party.", "d3": "Djokovic lost."}
+    >>> answer_holders(pool, {"q1": ["Djokovic", "Djoker"], "q2": ["art", "The"]})
+    [('q1', 'd1'), ('q1', 'd3')]
+    """
+    # Each text is normalised once: by pairs that would take minutes.
+    texts = {name: f" {normalise_answer(text)} " for name, text in passages.items()}
+    held = []
+    for question, answers in questions.items():
+        words = [f" {answer} " for answer in map(normalise_answer, answers) if answer]
+        held += [
+            (question, name) for name, text in texts.items() if any(word in text for word in words)
+        ]
+    return held

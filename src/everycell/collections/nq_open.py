@@ -1,0 +1,179 @@
+r"""Natural Questions with their gold passages, as a pool to search.
+
+Each of the 2,655 questions of "Lost in the Middle" has short answers and one passage of Wikipedia
+that an annotator found them in. The passages of all questions together are the pool: to each
+question all but its own are distractors. Whether another passage holds an answer too is for
+`everycell.rag.answers.answer_holders` to say.
+
+Source: Liu et al., "Lost in the Middle: how language models use long contexts" (TACL 2024), after
+Kwiatkowski et al., "Natural Questions" (TACL 2019); `KEY` is the registry key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from everycell.collections.smart import CollectionError
+from everycell.config import describe_fault
+from everycell.foreign import quoted
+
+#: Registry key.
+KEY = "nq-open-oracle/nq-open-oracle.jsonl"
+#: Questions and different passages of the pinned file.
+COUNTS = (2655, 2588)
+
+
+class _Strict(BaseModel):
+    # Further keys are allowed: files with distractors have scores and ids.
+    model_config = ConfigDict(strict=True, str_strip_whitespace=True)
+
+
+class _Passage(_Strict):
+    title: str
+    text: str = Field(min_length=1)
+    isgold: bool
+
+
+class _Row(_Strict):
+    question: str = Field(min_length=1)
+    answers: list[str] = Field(min_length=1)
+    ctxs: list[_Passage]
+
+
+@dataclass(frozen=True)
+class NaturalQuestions:
+    """The collection; ids are text.
+
+    Attributes
+    ----------
+    questions : pandas.DataFrame
+        Columns `query_id` ("q0001": the line of the file), `text`, `answers` (list of str), in the
+        order of the file.
+    passages : pandas.DataFrame
+        Columns `document_id` ("d0001": the line where it first stands; "d0001.2" is the third
+        passage of that line), `title`, `body`, `text` ("Title. body").
+    gold : pandas.DataFrame
+        Columns `query`, `document`: the one gold passage of each question.
+    """
+
+    questions: pd.DataFrame
+    passages: pd.DataFrame
+    gold: pd.DataFrame
+
+
+def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> NaturalQuestions:
+    r"""Read the file, merge equal passages, and check it.
+
+    Parameters
+    ----------
+    path : Path
+        JSON lines, UTF-8: `question`, `answers` (texts) and `ctxs`, passages with `title`, `text`
+        and `isgold`. Passages that are not gold come into the pool too.
+    counts : tuple of int, optional
+        Questions and different passages that there must be; None: any.
+
+    Returns
+    -------
+    NaturalQuestions
+        Runs of blanks are one blank. Passages with the same text are one document, under its first
+        title and the gold passage of each of their questions.
+
+    Raises
+    ------
+    CollectionError
+        A file that cannot be read, a line that is no such object, an empty text, a question with
+        no gold passage or with several, a question that stands twice, or other counts.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "nq.jsonl"
+    >>> passage = {"title": "Delft", "text": "It has  canals.", "isgold": True}
+    >>> row = {"question": "what has delft", "answers": ["canals"], "ctxs": [passage]}
+    >>> _ = path.write_text(json.dumps(row))
+    >>> found = read_nq_open(path, counts=None)
+    >>> found.passages["text"].tolist(), found.gold.values.tolist()
+    (['Delft. It has canals.'], [['q0001', 'd0001']])
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise CollectionError(
+            f"{path}: cannot be read ({error.strerror}); fetch it, or name another file."
+        ) from None
+    except UnicodeDecodeError:
+        raise CollectionError(
+            f"{path}: is no UTF-8 text; fetch the file again (delete it first)."
+        ) from None
+    rows = [(number, _row(path, number, line)) for number, line in enumerate(lines, 1) if line]
+    _refuse_twice(path, rows)
+    questions, gold, passages = [], [], {}
+    for number, row in rows:
+        query = f"q{number:04}"
+        questions.append((query, _one_blank(row.question), [*map(_one_blank, row.answers)]))
+        for place, passage in enumerate(row.ctxs):
+            body, title = _one_blank(passage.text), _one_blank(passage.title)
+            text = f"{title}. {body}" if title else body
+            name = f"d{number:04}" if place == 0 else f"d{number:04}.{place}"
+            document = passages.setdefault(body, (name, title, body, text))[0]
+            if passage.isgold:
+                gold.append((query, document))
+    found = (len(rows), len(passages))
+    if found != (counts or found):
+        raise CollectionError(
+            f"{path}: has {found[0]} questions and {found[1]} different passages, and the released "
+            f"file {counts[0]} and {counts[1]}; fetch it again (delete it first)."
+        )
+    return NaturalQuestions(
+        pd.DataFrame(questions, columns=["query_id", "text", "answers"]),
+        pd.DataFrame(passages.values(), columns=["document_id", "title", "body", "text"]),
+        pd.DataFrame(gold, columns=["query", "document"]),
+    )
+
+
+def _row(path: Path, number: int, line: str) -> _Row:
+    """A line of the file; runs of blanks are still as they are."""
+    place = f"{path}, line {number}"
+    try:
+        row = _Row.model_validate_json(line)
+    except ValidationError as error:
+        found = (
+            "it is no JSON object"
+            if error.errors()[0]["type"] in ("json_invalid", "model_type")
+            else describe_fault(_Row, error).rstrip(".")
+        )
+        raise CollectionError(
+            f"{place}: {found}; fetch the file again (delete it first)."
+        ) from None
+    number_of_gold = sum(passage.isgold for passage in row.ctxs)
+    if number_of_gold != 1:
+        raise CollectionError(
+            f"{place}: {quoted(row.question)} has {number_of_gold} gold passages; allowed is one, "
+            "so leave the question out."
+        )
+    if not all(row.answers):
+        raise CollectionError(
+            f"{place}: {quoted(row.question)} has an answer without a text; take it out."
+        )
+    return row
+
+
+def _refuse_twice(path: Path, rows: list[tuple[int, _Row]]) -> None:
+    """Refuse a question that stands twice: its answers could not be told apart."""
+    seen: dict[str, int] = {}
+    for number, row in rows:
+        question = _one_blank(row.question)
+        first = seen.setdefault(question, number)
+        if first != number:
+            raise CollectionError(
+                f"{path}, line {number}: {quoted(question)} stands in line {first} too; a "
+                "question has one line, so remove one."
+            )
+
+
+def _one_blank(text: str) -> str:
+    return " ".join(text.split())
