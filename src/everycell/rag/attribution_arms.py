@@ -274,9 +274,9 @@ def sensitivities(
         Of the bootstrap.
     pairs
         An arm that names authors and one that does not. The thesis does not say which arms it
-        compares in the mixed mode; `MIXED_AGAINST_VANILLA` is our reading: those that tell of people
-        on the relevant document and of machines on the others. Pairs that were not asked are left
-        out.
+        compares in the mixed mode; `MIXED_AGAINST_VANILLA` is our reading: those that tell of
+        people on the relevant document and of machines on the others. Pairs that were not asked
+        are left out.
 
     Returns
     -------
