@@ -818,6 +818,56 @@ def fairness_inputs(wildcards):
     return files
 
 
+#: Results of attribution bias that a tier makes of its answers, beside Table 5.1. Other ones of the
+#: embedded tier follow from printed tables; MS MARCO is the full tier's.
+ATTRIBUTION_RESULTS = {
+    "embedded": ["table_5_2", "table_5_4", "table_5_6", "figure_5_9"],
+    "released": [
+        *(f"table_5_{number}" for number in (2, 3, 4, 5, 6, 7, 8, 9, 12, 14)),
+        "figure_5_5",
+        "figure_5_9",
+    ],
+    "full": [
+        *(f"table_5_{number}" for number in range(2, 16)),
+        "figure_5_5",
+        "figure_5_9",
+    ],
+}
+#: What stands beside Table 5.1: name -> whether it is a figure.
+ATTRIBUTION_BESIDE = {
+    "embedded": {
+        "intervals": False,
+        "answers": False,
+        "truth": False,
+        "bias": False,
+        "questions": False,
+        "planted": True,
+        "cited": True,
+    },
+    "released": {"intervals": False, "answers": False, "truth": False, "bias": False},
+    "full": {"intervals": False, "answers": False},
+}
+
+
+def attribution_outputs(tier):
+    """Files of all results of attribution bias that a tier makes of its answers."""
+    files = table_files(tier, "abolghasemi2026/table_5_1")
+    for part, figure in ATTRIBUTION_BESIDE[tier].items():
+        files |= beside(tier, "abolghasemi2026/table_5_1", part, figure=figure)
+    for name in ATTRIBUTION_RESULTS[tier]:
+        kind = table_files if name.startswith("table") else figure_files
+        files |= further(kind, tier, f"abolghasemi2026/{name}")
+    return files
+
+
+def attribution_faces(tier):
+    """What the cards say of these tables."""
+    names = [name for name in ATTRIBUTION_RESULTS[tier] if name.startswith("table")]
+    return {"face": face_of(tier, "abolghasemi2026/table_5_1")} | {
+        f"{name}_face": face_of(tier, f"abolghasemi2026/{name}") for name in names
+    }
+
+
 def overlap_inputs(wildcards):
     """What Table 4.2 rests on: runs before and after the exchange, and counts."""
     places = COUNTERFACTUALS[wildcards.tier].values()

@@ -1,8 +1,10 @@
 """Tables 5.3, 5.5, 5.11, 5.12, Figure 5.5 and stated numbers, from other printed tables."""
 
 import pandas as pd
+from citation_figure import bars
 from job import Job
 
+from everycell.rag.attribution_results import figure_cells
 from everycell.rag.attribution_tables import (
     SETTING,
     TOTAL,
@@ -14,7 +16,6 @@ from everycell.rag.attribution_tables import (
     recalls_from_counts,
     sensitivity_significance,
 )
-from everycell.render.figures import bar_panels
 
 #: Columns of the table of tests -> digits shown.
 TESTS = {
@@ -28,34 +29,6 @@ TESTS = {
     "p": 4,
 }
 STATED = "authorship information changes attribution quality by ({})"
-
-
-def drawn(totals):
-    """Cells of Figure 5.5, and its bars: a panel a model, on either benchmark."""
-    authors = zip(totals["relevant_author"], totals["nonrelevant_author"], strict=True)
-    series = [f"rel={relevant} nonrel={other}" for relevant, other in authors]
-    cells = totals.assign(
-        row=totals["dataset"],
-        series=totals["generator"] + " " + series,
-        metric="avg total cited documents",
-        x_name="RAG mode",
-        x=totals["rag_mode"],
-    )[["row", "series", "metric", "x_name", "x", "value"]]
-    bars = totals.assign(
-        panel=totals["generator"] + ", " + totals["dataset"],
-        group=[name.replace(" ", "\n") for name in series],
-        value=totals["value"].astype(float),
-    )
-    figure = bar_panels(
-        bars,
-        group="group",
-        series="rag_mode",
-        panel="panel",
-        group_label="authors of relevant and of other documents",
-        value_label="cited documents per answer",
-        columns=3,
-    )
-    return cells, figure
 
 
 def long(table, tests):
@@ -96,7 +69,8 @@ with Job(snakemake) as job:
     job.write_table(marco_recall[modes], artefact="table_5_11")
     job.write_table(counts_from_recalls(nq_quality)[modes], artefact="table_5_12")
     totals = pd.concat([nq_totals, marco_counts[marco_counts["metric"] == TOTAL]])
-    job.write_figure(*drawn(totals.reset_index(drop=True)), "figure_5_5")
+    cells = figure_cells(totals)
+    job.write_figure(cells, bars(cells), "figure_5_5")
 
     sizes = pd.concat([bias, mixed_bias])["value"].abs()
     stated = {

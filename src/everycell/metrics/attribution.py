@@ -227,23 +227,63 @@ def paired_difference(
     values, others = _pair(first, second)
     tested = t_tests({"first": values, "second": others}, correction="none").iloc[0]
     differences = values - others
+    low, high = ratio_interval(
+        differences, np.ones(len(differences)), seed=seed, confidence=confidence, draws=resamples
+    )
+    mean = float(differences.mean())
+    return Difference(mean, low, high, float(tested["t"]), float(tested["p"]))
+
+
+def ratio_interval(
+    sums: npt.ArrayLike,
+    counts: npt.ArrayLike,
+    *,
+    seed: int,
+    confidence: float = 0.95,
+    draws: int = 2000,
+) -> tuple[float, float]:
+    """Percentile bootstrap interval of a ratio of sums, such as a mean over queries.
+
+    Parameters
+    ----------
+    sums, counts : array of float, shape (n,)
+        Of each query the sum of what is averaged, and how many there are of it, above 0; n is 2 or
+        more. With counts of 1 the ratio is the mean of `sums`.
+    seed : int
+        Of the bootstrap, which draws queries with replacement.
+    confidence : float
+        In (0, 1).
+    draws : int
+        Resamples.
+
+    Returns
+    -------
+    tuple of float
+        Both ends, in the unit of `sums` for one count.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two queries.
+
+    Examples
+    --------
+    >>> low, high = ratio_interval([1.8, 0.7, 0.4], [2, 1, 1], seed=1)
+    >>> 0.4 <= low < 2.9 / 4 < high <= 0.9
+    True
+    """
     interval = stats.bootstrap(
-        (differences,),
-        np.mean,
-        n_resamples=resamples,
+        (np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)),
+        lambda drawn, numbers, axis: drawn.sum(axis=axis) / numbers.sum(axis=axis),
+        paired=True,
+        n_resamples=draws,
         # All draws of 2,000 from 100,000 differences would take 1.6 GB at once.
         batch=100,
         confidence_level=confidence,
         method="percentile",
         rng=seed,
     ).confidence_interval
-    return Difference(
-        float(differences.mean()),
-        float(interval.low),
-        float(interval.high),
-        float(tested["t"]),
-        float(tested["p"]),
-    )
+    return float(interval.low), float(interval.high)
 
 
 def attribution_confidence(
@@ -297,6 +337,49 @@ def attribution_confidence(
             if mark:
                 chosen.append(value)
     return float(np.exp(chosen).mean()) if chosen else None
+
+
+def pooled_confidence(probabilities: npt.ArrayLike, citations: npt.ArrayLike) -> float | None:
+    """Attribution confidence (AC) from sums over each answer (Eq. 5.4).
+
+    Parameters
+    ----------
+    probabilities : array of float, shape (n,)
+        Sum of the probabilities of an answer's citations of a set of documents.
+    citations : array of int, shape (n,)
+        Number of these citations; a document that is cited twice counts twice.
+
+    Returns
+    -------
+    float or None
+        In [0, 1], what `attribution_confidence` gives for the single citations; None where
+        nothing in the set is cited.
+
+    Raises
+    ------
+    ValueError
+        Shapes that differ, or a sum below 0 or above its number of citations.
+
+    Examples
+    --------
+    >>> round(pooled_confidence([0.9, 0.0, 1.1], [1, 0, 2]), 12)
+    0.666666666667
+    """
+    sums, counts = np.asarray(probabilities, dtype=float), np.asarray(citations, dtype=float)
+    if sums.shape != counts.shape:
+        raise ValueError(
+            f"There are {sums.shape} sums of probabilities and {counts.shape} numbers of "
+            "citations; give one of each for every answer."
+        )
+    # Sums of numbers such as 0.1 are off by the last bits.
+    wrong = np.flatnonzero(~((sums >= 0) & (sums <= counts + 1e-9)))
+    if len(wrong):
+        place = wrong[0]
+        raise ValueError(
+            f"Answer {place} has {counts[place]:g} citations whose probabilities sum to "
+            f"{sums[place]:g}; a sum lies from 0 to the number of citations."
+        )
+    return float(sums.sum() / counts.sum()) if counts.sum() else None
 
 
 def _pair(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:

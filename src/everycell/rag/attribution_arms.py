@@ -25,6 +25,17 @@ from everycell.rag.draws import named_draws
 from everycell.retrieval.runs import trec_order
 
 Place = Literal["retrieved", "random"]
+#: Columns of a frame of CAS or CAB.
+_COMPARED = [
+    "relevant_author",
+    "nonrelevant_author",
+    "metric",
+    "value",
+    "low",
+    "high",
+    "p",
+    "citations",
+]
 #: Why a question takes no part -> what that means.
 FAULTS = {
     "no gold": "no relevant document is known",
@@ -88,15 +99,16 @@ _MIXED = (
 #: Documents of one origin, told in a mode on either side.
 MIXED_ARMS = tuple(Arm(author, author, *modes) for author in ("Human", "LLM") for modes in _MIXED)
 
-#: Arms whose answers sensitivity compares: of documents of two origins, and of people's alone.
+#: Arms whose answers sensitivity compares: of documents of two origins, and of one.
 INFORMED_AGAINST_VANILLA = tuple(
     (Arm(*pair, "Informed", "Informed"), Arm(*pair, "Vanilla", "Vanilla")) for pair in _PAIRS
 )
-MIXED_AGAINST_VANILLA = (
-    (
-        Arm("Human", "Human", "Informed", "CF-informed"),
-        Arm("Human", "Human", "Vanilla", "Vanilla"),
-    ),
+MIXED_AGAINST_VANILLA = tuple(
+    (Arm(author, author, *modes), Arm(author, author, "Vanilla", "Vanilla"))
+    for author, modes in (
+        ("Human", ("Informed", "CF-informed")),
+        ("LLM", ("CF-informed", "Informed")),
+    )
 )
 
 
@@ -195,8 +207,8 @@ def ask_all(
     -------
     pandas.DataFrame
         One row an answer: `query_id`, the fields of `Arm`, `text`, `cited` (distinct citations,
-        stray ones among them), `stray`, and `attribution precision`, `attribution recall` in
-        [0, 1].
+        stray ones among them), `stray`, `attribution precision`, `attribution recall` in [0, 1],
+        and `relevant_citations`, `other_citations` (all citations of documents of the prompt).
 
     Examples
     --------
@@ -208,12 +220,16 @@ def ask_all(
     rows = []
     for arm, question in itertools.product(arms, questions):
         text = answer(question, question.labels(arm))
-        cited = documents(find_citations(text, forms=forms), len(question.documents))
+        citations = find_citations(text, forms=forms)
+        cited = documents(citations, len(question.documents))
         quality = citation_quality([*cited.documents, *cited.stray], [question.gold])
         number = len(cited.documents) + len(cited.stray)
-        rows.append((question.id, *arm, text, number, len(cited.stray), *quality))
+        relevant = sum(citation.number == question.gold for citation in citations)
+        others = sum(citation.number in cited.documents for citation in citations) - relevant
+        counts = number, len(cited.stray)
+        rows.append((question.id, *arm, text, *counts, *quality, relevant, others))
     columns = ["query_id", *Arm._fields, "text", "cited", "stray", PRECISION, RECALL]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=[*columns, "relevant_citations", "other_citations"])
 
 
 def mean_quality(answers: pd.DataFrame) -> pd.DataFrame:
@@ -253,18 +269,21 @@ def sensitivities(
     Parameters
     ----------
     answers
-        What `ask_all` gives, for all arms of the pairs.
+        What `ask_all` gives.
     seed : int
         Of the bootstrap.
     pairs
         An arm that names authors and one that does not. The thesis does not say which arms it
-        compares in the mixed mode; `MIXED_AGAINST_VANILLA` is our reading.
+        compares in the mixed mode; `MIXED_AGAINST_VANILLA` is our reading: those that tell of
+        people on the relevant document and of machines on the others. Pairs that were not asked
+        are left out.
 
     Returns
     -------
     pandas.DataFrame
         `relevant_author`, `nonrelevant_author`, metric ("CAS delta precision", ...), `value` from
-        0 to 100, `low` and `high` of its 95 % interval.
+        0 to 100, `low` and `high` of its 95 % interval, `p` of the paired t-test of the signed
+        differences, and how many citations the compared answers have.
 
     Examples
     --------
@@ -276,15 +295,18 @@ def sensitivities(
     [50.0, 50.0, 50.0, 50.0]
     """
     rows = []
+    there = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
     for labelled, plain in pairs:
+        if not {labelled, plain} <= there:
+            continue
         for metric in (PRECISION, RECALL):
             told, not_told = (_values(answers, arm, metric) for arm in (labelled, plain))
             changes = paired_difference(abs(told - not_told), np.zeros(len(told)), seed=seed)
             numbers = (100 * cas(told, not_told), 100 * changes.low, 100 * changes.high)
+            p = paired_difference(told, not_told, seed=seed).p
             name = metric.replace("attribution", "CAS delta")
-            rows.append((*labelled[:2], name, *numbers))
-    columns = ["relevant_author", "nonrelevant_author", "metric", "value", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
+            rows.append((*labelled[:2], name, *numbers, p, _citations(answers, labelled, plain)))
+    return pd.DataFrame(rows, columns=_COMPARED)
 
 
 def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -301,7 +323,8 @@ def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     -------
     pandas.DataFrame
         `relevant_author`, `nonrelevant_author`, metric ("CAB delta precision", ...), `value` from
-        -100 to 100, `low` and `high` of its 95 % interval, `p` of the paired t-test.
+        -100 to 100, `low` and `high` of its 95 % interval, `p` of the paired t-test, and how many
+        citations the compared answers have.
 
     Examples
     --------
@@ -327,9 +350,8 @@ def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
             value = cab(first, second, relevant="Human", nonrelevant="LLM")
             name = metric.replace("attribution", "CAB delta")
             numbers = (100 * value, 100 * found.low, 100 * found.high, found.p)
-            rows.append((*authors, name, *numbers))
-    columns = ["relevant_author", "nonrelevant_author", "metric", "value", "low", "high", "p"]
-    return pd.DataFrame(rows, columns=columns)
+            rows.append((*authors, name, *numbers, _citations(answers, human, machine)))
+    return pd.DataFrame(rows, columns=_COMPARED)
 
 
 def _mode(author: str, told: str) -> str:
@@ -338,5 +360,13 @@ def _mode(author: str, told: str) -> str:
 
 def _values(answers: pd.DataFrame, arm: Arm, metric: str) -> np.ndarray:
     """A measure of every answer of an arm, in the order of questions."""
-    mask = (answers[list(Arm._fields)] == list(arm)).all(axis=1)
-    return answers[mask].sort_values("query_id")[metric].to_numpy(dtype=float)
+    return _of_arm(answers, arm).sort_values("query_id")[metric].to_numpy(dtype=float)
+
+
+def _citations(answers: pd.DataFrame, *arms: Arm) -> int:
+    """Citations of all answers of some arms."""
+    return int(sum(_of_arm(answers, arm)["cited"].sum() for arm in arms))
+
+
+def _of_arm(answers: pd.DataFrame, arm: Arm) -> pd.DataFrame:
+    return answers[(answers[list(Arm._fields)] == list(arm)).all(axis=1)]

@@ -16,11 +16,16 @@ CAB of recall grows with it. What it comes to in the long run is known (`expecte
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+import pandas as pd
+
 from everycell.metrics.attribution import Quality
+from everycell.rag.attribution_arms import Arm, Question, ask_all
+from everycell.rag.attribution_tables import told_author
 from everycell.rag.draws import named_draws
 from everycell.text.sentences import sentence_spans
 
@@ -147,6 +152,53 @@ def _first_sentence(text: str) -> str:
     return text[slice(*spans[0])].strip().rstrip(".?!") if spans else ""
 
 
+def planted_answers(
+    generator: PlantedGenerator,
+    questions: Sequence[Question],
+    arms: Iterable[Arm],
+    texts: Mapping[str, str],
+) -> pd.DataFrame:
+    """Answers of a planted generator, with the probabilities of what it cites.
+
+    Parameters
+    ----------
+    generator, questions, arms
+        Who is asked, and what.
+    texts
+        Text of each document by its id, in English.
+
+    Returns
+    -------
+    pandas.DataFrame
+        What `everycell.rag.attribution_arms.ask_all` gives, without the text; `right`, NaN, as it
+        answers nothing; and `relevant_probability`, `other_probability`: sums, over the citations
+        of an answer, of the probabilities with which the generator cites these documents.
+
+    Examples
+    --------
+    >>> even = PlantedGenerator(strength=0, skill=0, base=0)
+    >>> arm = Arm("LLM", "Human", "Vanilla", "Vanilla")
+    >>> texts = {"a": "Leiden is old.", "b": "Delft is, too."}
+    >>> found = planted_answers(even, [Question("q1", ("a", "b"), gold=2)], [arm], texts)
+    >>> (found["relevant_probability"] == 0.5 * found["relevant_citations"]).all()
+    np.True_
+    """
+
+    def answer(question: Question, labels: list[str]) -> str:
+        shown = [texts[document] for document in question.documents]
+        return generator.answer(question.id, labels, [question.gold], shown)
+
+    found = ask_all(questions, arms, answer).drop(columns="text").assign(right=np.nan)
+    for side, author, mode in (
+        ("relevant", "relevant_author", "mode_relevant"),
+        ("other", "nonrelevant_author", "mode_nonrelevant"),
+    ):
+        told = [told_author(*pair) for pair in zip(found[author], found[mode], strict=True)]
+        of_one = [generator.probability(label, relevant=side == "relevant") for label in told]
+        found[f"{side}_probability"] = found[f"{side}_citations"] * np.asarray(of_one)
+    return found
+
+
 def expected_quality(
     generator: PlantedGenerator, k: int, *, relevant: str, nonrelevant: str
 ) -> Quality:
@@ -186,3 +238,67 @@ def expected_quality(
     # Stable where q is near 0, and 1 there.
     share = -math.expm1(k * math.log1p(-q)) / (k * q) if 0 < q < 1 else (1.0 if q == 0 else 1 / k)
     return Quality(p * share, p)
+
+
+def expected_measures(
+    generator: PlantedGenerator, k: int, *, relevant: str, nonrelevant: str
+) -> dict[str, float]:
+    """What the tables of a planted generator come to over endlessly many queries.
+
+    Parameters
+    ----------
+    generator, k, relevant, nonrelevant
+        As `expected_quality`.
+
+    Returns
+    -------
+    dict
+        Metric, as in the tables, to value: precision and recall in percent; the mean number of
+        cited documents, ``p + (k - 1) q`` with the probabilities p of citing the relevant document
+        and q of citing another one; and the two confidences (AC), which are p and q themselves,
+        since all citations of a kind have one probability.
+
+    Examples
+    --------
+    >>> even = PlantedGenerator(strength=0, skill=0, base=0)
+    >>> list(expected_measures(even, 3, relevant="", nonrelevant="").values())[1:]
+    [50.0, 1.5, 0.5, 0.5]
+    """
+    p = generator.probability(relevant, relevant=True)
+    q = generator.probability(nonrelevant, relevant=False)
+    expected = expected_quality(generator, k, relevant=relevant, nonrelevant=nonrelevant)
+    return {
+        "attribution precision": 100 * expected.precision,
+        "attribution recall": 100 * expected.recall,
+        "avg cited total": p + (k - 1) * q,
+        "AC relevant": p,
+        "AC non-relevant": q,
+    }
+
+
+def expected_bias(generator: PlantedGenerator, k: int) -> dict[str, float]:
+    """Bias (CAB) of a planted generator over endlessly many queries.
+
+    Parameters
+    ----------
+    generator, k
+        As `expected_quality`.
+
+    Returns
+    -------
+    dict
+        "CAB delta precision" and "CAB delta recall" in points, from -100 to 100.
+
+    Examples
+    --------
+    >>> expected_bias(PlantedGenerator(strength=0), 10)
+    {'CAB delta precision': 0.0, 'CAB delta recall': 0.0}
+    """
+    human, machine = (
+        expected_quality(generator, k, relevant=relevant, nonrelevant=other)
+        for relevant, other in (("Human", "LLM"), ("LLM", "Human"))
+    )
+    return {
+        "CAB delta precision": 100 * (human.precision - machine.precision),
+        "CAB delta recall": 100 * (human.recall - machine.recall),
+    }
