@@ -43,30 +43,38 @@ rule abolghasemi2026_ch5_ask:
         "../scripts/abolghasemi2026_ch5_ask.py"
 
 
-# The control sees the questions and the documents of the language model, k of them as in the print.
-rule abolghasemi2026_ch5_answers:
+# The control sees questions and documents of the same kind, k of them as in the print.
+rule abolghasemi2026_ch5_control:
     input:
-        **attribution_data("work/attribution/nq"),
-        runs=lambda wildcards: [
-            f"work/attribution/nq/runs/{name}.run" for name in ATTRIBUTION_RUNS["nq"].values()
+        questions="work/attribution/nq/questions.parquet",
+        relevant="work/attribution/nq/relevant.parquet",
+        passages="work/attribution/nq/passages.parquet",
+        runs=[
+            f"work/attribution/nq/runs/{run}.run"
+            for run in ATTRIBUTION_RUNS["nq"].values()
         ],
-        asked=attribution_answers("parquet"),
-        provenance=attribution_answers("provenance.json"),
     output:
-        answers="work/attribution/{tier}/answers.parquet",
-        provenance="work/attribution/{tier}/provenance.json",
+        answers="work/attribution/released/nq/control.parquet",
     log:
-        "logs/attribution/{tier}/answers.log",
+        "logs/attribution/released/nq/control.log",
     benchmark:
-        "benchmarks/attribution/{tier}/answers.tsv"
-    wildcard_constraints:
-        tier="released|full",
+        "benchmarks/attribution/released/nq/control.tsv"
     conda:
         "../../envs/base.yaml"
     resources:
         mem_mb=memory(900),
-        runtime=15,
+        runtime=10,
     params:
+        shown=ATTRIBUTION.planted.shown,
+        odds=PLANTED_PREFERENCE["odds"],
+        dataset=ATTRIBUTION_NAMES["nq"],
+        retrievers=list(ATTRIBUTION_RUNS["nq"]),
+        questions=ATTRIBUTION.released.questions.model_dump(),
         k=ATTRIBUTION.k,
+        depths=ATTRIBUTION.depths,
+        seed=SETTINGS.seed,
+        code=code_of("abolghasemi2026_ch5_control.py"),
+    message:
+        "Answers of generators with a planted preference to Natural Questions"
     script:
-        "../scripts/abolghasemi2026_ch5_answers.py"
+        "../scripts/abolghasemi2026_ch5_control.py"

@@ -32,7 +32,7 @@ from everycell.config import Decoding
 from everycell.metrics.attribution import citation_quality
 from everycell.rag.answers import is_correct
 from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Place, Question
-from everycell.rag.attribution_tables import PRECISION, RECALL
+from everycell.rag.attribution_results import ANSWERS
 from everycell.rag.citations import (
     Citation,
     Forms,
@@ -59,26 +59,6 @@ _EXTENDED_MODES = {
 EXTENDED_ARMS = tuple(arm for arm in MIXED_ARMS if arm[2:] in _EXTENDED_MODES)
 #: Of these, those of people's documents.
 HUMAN_ARMS = tuple(arm for arm in EXTENDED_ARMS if arm.relevant_author == "Human")
-#: Columns of the frame of answers.
-COLUMNS = [
-    "dataset",
-    "generator",
-    "retriever",
-    "k",
-    "place",
-    "labels",
-    "query_id",
-    *Arm._fields,
-    "cited",
-    "stray",
-    PRECISION,
-    RECALL,
-    "right",
-    "relevant_citations",
-    "other_citations",
-    "relevant_probability",
-    "other_probability",
-]
 
 
 class Setting(NamedTuple):
@@ -327,7 +307,7 @@ def answers_frame(
     Returns
     -------
     pandas.DataFrame
-        One row an answer, with the columns `COLUMNS`: distinct numbers cited (`cited`) and those
+        One row an answer, with the columns `ANSWERS`: distinct numbers cited (`cited`) and those
         of no document among them (`stray`), precision and recall in [0, 1], `right` 0 or 1 (NaN:
         no right answer is known), how many citations are of the relevant document and of the
         others (each time that one stands there), and the sums of their probabilities (NaN where
@@ -370,7 +350,7 @@ def answers_frame(
                 *sides,
             )
         )
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=ANSWERS)
 
 
 def _confidence(
