@@ -931,6 +931,17 @@ class OpenQuestions(_Model):
     bm25: Bm25 = Bm25(k1=0.9, b=0.4)
 
 
+class FullCitedAnswers(CitedAnswers):
+    """The full tier of chapter 5, whose data only the user can name."""
+
+    nq: str | None = Field(
+        None, min_length=1, description="Folder with Natural Questions, passages and runs."
+    )
+    msmarco_qa: str | None = Field(
+        None, min_length=1, description="File dev_v2.1.json of MS MARCO QA, unpacked."
+    )
+
+
 class Attribution(_Model):
     """Attribution bias of chapter 5 of abolghasemi2026."""
 
@@ -949,7 +960,7 @@ class Attribution(_Model):
         None, min_length=1, description="File of people's names, a line each; null: ours."
     )
     released: CitedAnswers = CitedAnswers()
-    full: CitedAnswers = CitedAnswers(
+    full: FullCitedAnswers = FullCitedAnswers(
         models={},
         questions=AskedQuestions(main=500, extended=500, depths=500, retrievers=500),
         k=10,

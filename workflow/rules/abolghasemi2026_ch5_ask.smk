@@ -1,6 +1,51 @@
 # abolghasemi2026, chapter 5: cited answers of language models, and of the control beside them.
 
 
+# Full tier: questions over a collection of the user's, with the runs of three retrievers.
+rule abolghasemi2026_ch5_nq_full:
+    input:
+        unpack(attribution_named("nq_full")),
+    output:
+        questions="work/attribution/nq_full/questions.parquet",
+        relevant="work/attribution/nq_full/relevant.parquet",
+        passages="work/attribution/nq_full/passages.parquet",
+        runs=[
+            f"work/attribution/nq_full/runs/{run}.run"
+            for run in ATTRIBUTION_RUNS["nq_full"].values()
+        ],
+    log:
+        "logs/attribution/nq_full/collection.log",
+    benchmark:
+        "benchmarks/attribution/nq_full/collection.tsv"
+    conda:
+        "../../envs/base.yaml"
+    resources:
+        mem_mb=memory(16000),
+        runtime=60,
+    params:
+        code=code_of("abolghasemi2026_ch5_named.py"),
+    message:
+        "Natural Questions as named in config.yaml"
+    script:
+        "../scripts/abolghasemi2026_ch5_named.py"
+
+
+use rule abolghasemi2026_ch5_nq_full as abolghasemi2026_ch5_msmarco_qa with:
+    input:
+        unpack(attribution_named("msmarco_qa")),
+    output:
+        questions="work/attribution/msmarco_qa/questions.parquet",
+        relevant="work/attribution/msmarco_qa/relevant.parquet",
+        passages="work/attribution/msmarco_qa/passages.parquet",
+        runs=["work/attribution/msmarco_qa/runs/published.run"],
+    log:
+        "logs/attribution/msmarco_qa/collection.log",
+    benchmark:
+        "benchmarks/attribution/msmarco_qa/collection.tsv"
+    message:
+        "MS MARCO QA as named in config.yaml"
+
+
 rule abolghasemi2026_ch5_ask:
     input:
         **attribution_templates(),

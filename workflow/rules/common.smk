@@ -9,6 +9,7 @@ from snakemake.exceptions import WorkflowError
 
 from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
 from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
+from everycell.collections.cited_questions import PASSAGES, QUESTIONS
 from everycell.collections.nq_open import KEY as NQ_OPEN
 from everycell.collections.nugget_labels import CONDENSED, TABLES
 from everycell.collections.pydocs import PACKAGES
@@ -206,7 +207,8 @@ ATTRIBUTION_NAMES = {"nq": "NQ", "nq_full": "NQ", "msmarco_qa": "MS MARCO"}
 ATTRIBUTION_RUNS = {
     "nq": {"BM25": "bm25", "SPLADE": "splade", "MiniLM": "dense"},
     "nq_full": {"BM25": "bm25", "uniCOIL": "unicoil", "TCT-ColBERT": "tct-colbert"},
-    "msmarco_qa": {"as published": "published"},
+    # Its passages come in an order of their own, which stands where the other has BM25's.
+    "msmarco_qa": {"BM25": "published"},
 }
 #: Benchmarks of a tier.
 ATTRIBUTION_BENCHMARKS = {"released": ["nq"], "full": ["nq_full", "msmarco_qa"]}
@@ -218,6 +220,37 @@ def attribution_runs(wildcards):
         f"work/attribution/{wildcards.benchmark}/runs/{run}.run"
         for run in ATTRIBUTION_RUNS[wildcards.benchmark].values()
     ]
+
+
+def attribution_named(benchmark):
+    """Files of a benchmark of the full tier, which only the user can name."""
+    key, content = {
+        "nq_full": ("nq", "a folder with questions.jsonl, passages.jsonl and runs"),
+        "msmarco_qa": ("msmarco_qa", "the file dev_v2.1.json of MS MARCO QA"),
+    }[benchmark]
+
+    def files(wildcards):
+        named = getattr(SETTINGS.attribution.full, key)
+        if named is None or not os.path.exists(named):
+            found = "null" if named is None else f"{named!r}, which is not there"
+            raise WorkflowError(
+                f"config.yaml: `attribution.full.{key}` is {found}; this tier needs {content} "
+                "there, so name it (docs/attribution.md says what it holds), or ask for another "
+                "tier."
+            )
+        if benchmark == "msmarco_qa":
+            return {"published": named}
+        parts = [QUESTIONS, PASSAGES]
+        parts += [f"{run}.run" for run in ATTRIBUTION_RUNS[benchmark].values()]
+        missing = [part for part in parts if not os.path.isfile(f"{named}/{part}")]
+        if missing:
+            raise WorkflowError(
+                f"config.yaml: `attribution.full.nq` is {named!r}, which has no {missing[0]}; "
+                "docs/attribution.md says what it holds."
+            )
+        return {"files": [f"{named}/{part}" for part in parts]}
+
+    return files
 
 
 def attribution_templates():

@@ -1,0 +1,233 @@
+"""Questions with passages for the full tier of attribution bias: files that the user names.
+
+Two forms are read: a folder of one's own (`read_cited_questions`), such as Natural Questions over
+all of Wikipedia with runs of other tools, and the file of MS MARCO QA (`read_msmarco_qa`), where
+each question comes with ten passages, of which annotators marked those that they used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from everycell.collections.smart import CollectionError
+from everycell.config import describe_fault
+from everycell.foreign import quoted
+
+#: Files of a folder.
+QUESTIONS, PASSAGES = "questions.jsonl", "passages.jsonl"
+#: What MS MARCO has in place of an answer.
+_NO_ANSWER = "No Answer Present."
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, str_strip_whitespace=True)
+
+
+class _Question(_Strict):
+    id: str = Field(min_length=1)
+    question: str = Field(min_length=1)
+    answers: list[str] = []
+    relevant: list[str]
+
+
+class _Passage(_Strict):
+    id: str = Field(min_length=1)
+    title: str = ""
+    text: str = Field(min_length=1)
+
+
+class _Listed(_Strict):
+    is_selected: int
+    passage_text: str
+
+
+class _MsMarco(_Strict):
+    query: dict[str, str]
+    query_id: dict[str, int]
+    answers: dict[str, list[str]]
+    passages: dict[str, list[_Listed]]
+
+
+@dataclass(frozen=True)
+class CitedQuestions:
+    """Questions, passages and what is relevant; ids are text.
+
+    Attributes
+    ----------
+    questions : pandas.DataFrame
+        Columns `query_id`, `text`, `answers` (list of str, empty where none is known).
+    passages : pandas.DataFrame
+        Columns `document_id`, `text` ("Title. text").
+    relevant : pandas.DataFrame
+        Columns `query`, `document`.
+    run : pandas.DataFrame or None
+        Columns `query`, `document`, `score`: passages in the order in which they are published.
+    """
+
+    questions: pd.DataFrame
+    passages: pd.DataFrame
+    relevant: pd.DataFrame
+    run: pd.DataFrame | None = None
+
+
+def read_cited_questions(folder: Path) -> CitedQuestions:
+    r"""Read a folder with questions and passages.
+
+    Parameters
+    ----------
+    folder : Path
+        Has ``questions.jsonl`` (lines with `id`, `question`, `relevant`: ids of passages, and
+        perhaps `answers`) and ``passages.jsonl`` (`id`, `text`, perhaps `title`), in UTF-8.
+
+    Raises
+    ------
+    CollectionError
+        A file that cannot be read, a line that is no such object, an id that stands twice, or a
+        relevant passage that is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "passages.jsonl").write_text('{"id": "d1", "text": "It is old."}\n')
+    >>> _ = (folder / "questions.jsonl").write_text(
+    ...     '{"id": "q1", "question": "how old is it", "relevant": ["d1"]}\n')
+    >>> found = read_cited_questions(folder)
+    >>> found.relevant.values.tolist(), found.questions["answers"].tolist()
+    ([['q1', 'd1']], [[]])
+    """
+    questions = _lines(folder / QUESTIONS, _Question)
+    passages = _lines(folder / PASSAGES, _Passage)
+    known = {passage.id for passage in passages}
+    for question in questions:
+        for document in question.relevant:
+            if document not in known:
+                raise CollectionError(
+                    f"{folder / QUESTIONS}: {quoted(question.id)} has the relevant passage "
+                    f"{quoted(document)}, which is not in {PASSAGES}; add it there."
+                )
+    pairs = [(each.id, document) for each in questions for document in each.relevant]
+    return CitedQuestions(
+        _questions([(each.id, each.question, each.answers) for each in questions]),
+        _passages((each.id, _titled(each.title, each.text)) for each in passages),
+        pd.DataFrame(pairs, columns=["query", "document"]),
+    )
+
+
+def read_msmarco_qa(path: Path) -> CitedQuestions:
+    """Read the file of MS MARCO QA, version 2.1.
+
+    Parameters
+    ----------
+    path : Path
+        JSON as published (``dev_v2.1.json``, unpacked): columns `query`, `query_id`, `answers` and
+        `passages` (each with `is_selected` and `passage_text`), objects by row.
+
+    Returns
+    -------
+    CitedQuestions
+        Its run has each question's passages in their order. A passage is relevant where it was
+        selected. Questions without an answer are there, with none.
+
+    Raises
+    ------
+    CollectionError
+        A file that cannot be read, is no such object, has columns of different rows, or a passage
+        without a text.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> listed = [{"is_selected": 0, "passage_text": "Rye."},
+    ...           {"is_selected": 1, "passage_text": "Delft."}]
+    >>> path = Path(tempfile.mkdtemp()) / "dev.json"
+    >>> _ = path.write_text(json.dumps({"query": {"0": "where"}, "query_id": {"0": 7},
+    ...     "answers": {"0": ["Delft"]}, "passages": {"0": listed}}))
+    >>> found = read_msmarco_qa(path)
+    >>> found.relevant.values.tolist(), found.run["score"].tolist()
+    ([['7', '7.2']], [0, -1])
+    """
+    try:
+        table = _MsMarco.model_validate_json(_text(path))
+    except ValidationError as error:
+        fault = describe_fault(_MsMarco, error).rstrip(".")
+        raise CollectionError(f"{path}: {fault}; unpack the published file again.") from None
+    questions, passages, relevant, run = [], [], [], []
+    for row, text in table.query.items():
+        if not all(row in part for part in (table.query_id, table.answers, table.passages)):
+            raise CollectionError(
+                f"{path}: row {quoted(row)} is not in all of query, query_id, answers and "
+                "passages; unpack the published file again."
+            )
+        query = str(table.query_id[row])
+        answers = [answer for answer in table.answers[row] if answer and answer != _NO_ANSWER]
+        questions.append((query, text, answers))
+        for place, passage in enumerate(table.passages[row]):
+            if not passage.passage_text:
+                raise CollectionError(
+                    f"{path}: row {quoted(row)} has a passage without a text; take the row out."
+                )
+            document = f"{query}.{place + 1}"
+            passages.append((document, passage.passage_text))
+            run.append((query, document, -place))
+            if passage.is_selected:
+                relevant.append((query, document))
+    return CitedQuestions(
+        _questions(questions),
+        _passages(passages),
+        pd.DataFrame(relevant, columns=["query", "document"]),
+        pd.DataFrame(run, columns=["query", "document", "score"]),
+    )
+
+
+def _questions(rows) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["query_id", "text", "answers"])
+
+
+def _passages(rows) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["document_id", "text"])
+
+
+def _titled(title: str, text: str) -> str:
+    return f"{title}. {text}" if title else text
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CollectionError(
+            f"{path}: cannot be read ({error.strerror}); name another file."
+        ) from None
+    except UnicodeDecodeError:
+        raise CollectionError(f"{path}: is no UTF-8 text; write it again.") from None
+
+
+def _lines(path: Path, kind: type[_Strict]) -> list:
+    """Objects of a file of JSON lines, each with an id of its own."""
+    found, seen = [], set()
+    for number, line in enumerate(_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            read = kind.model_validate_json(line)
+        except ValidationError as error:
+            fault = (
+                "is no JSON object"
+                if error.errors()[0]["type"] in ("json_invalid", "model_type")
+                else describe_fault(kind, error).rstrip(".")
+            )
+            raise CollectionError(f"{path}, line {number}: {fault}; mend the line.") from None
+        if read.id in seen:
+            raise CollectionError(
+                f"{path}, line {number}: the id {quoted(read.id)} stands twice; ids differ."
+            )
+        seen.add(read.id)
+        found.append(read)
+    if not found:
+        raise CollectionError(f"{path}: has no line; write one for each of them.")
+    return found
