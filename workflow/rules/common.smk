@@ -176,6 +176,8 @@ def counterfactual_dialogues():
 
 #: The project's prompt for counterfactual utterances.
 COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
+#: The project's prompt for paraphrases.
+PARAPHRASE_PROMPT = "src/everycell/rag/templates/paraphrase.txt"
 #: How counterfactual utterances are generated, for the rules of both tiers.
 GENERATION = {
     "model": SETTINGS.counterfactuals.model,
@@ -631,6 +633,8 @@ def full_model_files(wildcards):
 
 def length_of(wildcards):
     """Word pieces that a ranker reads of a text."""
+    if wildcards.collection == "nq":
+        return SETTINGS.attribution.nq.length
     lengths = SETTINGS.query_by_example.lengths
     return lengths.zero_shot if wildcards.model.endswith(".zero-shot") else lengths.text
 
