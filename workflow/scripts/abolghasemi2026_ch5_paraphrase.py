@@ -1,6 +1,5 @@
 """Passages in the words of a language model, until enough questions have all of theirs."""
 
-from itertools import batched
 from pathlib import Path
 
 import pandas as pd
@@ -65,7 +64,9 @@ with Job(snakemake) as job:
             for each in paraphrase_all(new, model.answer_all, template, decodings, limits):
                 made[each.id] = each
 
-        for batch in batched(list(tried)[: sizes["candidates"]], AT_ONCE):
+        tried = list(tried)[: sizes["candidates"]]
+        for start in range(0, len(tried), AT_ONCE):
+            batch = tried[start : start + AT_ONCE]
             if len(asked) >= sizes["questions"]:
                 break
             # The relevant passage first: without it the others are not needed.
