@@ -901,8 +901,8 @@ class AskedQuestions(_Model):
 
     main: int = Field(60, ge=2, description="Of Tables 5.1 to 5.6.")
     extended: int = Field(60, ge=2, description="Of Tables 5.7 and 5.8.")
-    depths: int = Field(60, ge=2, description="Of Figure 5.9, for each number of documents.")
-    retrievers: int = Field(60, ge=2, description="Of Table 5.9, for each retriever.")
+    depths: int = Field(20, ge=2, description="Of Figure 5.9, for each number of documents.")
+    retrievers: int = Field(20, ge=2, description="Of Table 5.9, for each retriever.")
 
 
 class CitedAnswers(_Model):
@@ -926,7 +926,8 @@ class CitedAnswers(_Model):
 class OpenQuestions(_Model):
     """Natural Questions of the released tier, and how their passages are retrieved."""
 
-    questions: int = Field(1000, ge=1, description="Questions, drawn; all where there are fewer.")
+    questions: int = Field(2655, ge=1, description="Questions, drawn; all where there are fewer.")
+    length: int = Field(64, ge=8, le=512, description="Word pieces that encoders read of a text.")
     hits: int = Field(20, ge=2, description="Passages of a ranked list.")
     bm25: Bm25 = Bm25(k1=0.9, b=0.4)
 
@@ -940,6 +941,38 @@ class FullCitedAnswers(CitedAnswers):
     msmarco_qa: str | None = Field(
         None, min_length=1, description="File dev_v2.1.json of MS MARCO QA, unpacked."
     )
+
+
+class ParaphraseSizes(_Model):
+    """How many passages are said again."""
+
+    k: int = Field(2, ge=1, description="First passages of a question, all of them said again.")
+    questions: int = Field(60, ge=1, description="Questions whose passages all are kept.")
+    candidates: int = Field(130, ge=1, description="Questions that are tried at most.")
+    longest: int | None = Field(70, ge=1, description="Words of a passage; null: any number.")
+
+
+class Paraphrases(_Model):
+    """Passages in the words of a language model."""
+
+    model: str = Field(
+        "smollm2", min_length=1, description="Name of a language model (`language_models`)."
+    )
+    template: str | None = Field(
+        None, min_length=1, description="File of an own prompt template; null: the project's."
+    )
+    max_tokens: int = Field(80, ge=1, description="Tokens of a sentence's paraphrase.")
+    stop: list[Annotated[str, Field(min_length=1)]] = Field(
+        ["\n"], max_length=4, description="Texts that end an answer."
+    )
+    attempts: int = Field(3, ge=1, description="Attempts at a sentence, the first one greedy.")
+    temperature: float = Field(0.6, gt=0, le=2, description="Of the further attempts.")
+    top_p: float = Field(0.9, gt=0, le=1, description="Of the further attempts.")
+    copied: float = Field(
+        0.5, ge=0, le=1, description="Share of sequences of five words that may be the original's."
+    )
+    released: ParaphraseSizes = ParaphraseSizes()
+    full: ParaphraseSizes = ParaphraseSizes(k=10, questions=500, candidates=2000, longest=None)
 
 
 class Attribution(_Model):
@@ -968,6 +1001,7 @@ class Attribution(_Model):
         max_tokens=256,
     )
     nq: OpenQuestions = OpenQuestions()
+    paraphrases: Paraphrases = Paraphrases()
 
 
 class Config(_Model):

@@ -20,7 +20,6 @@ NO_CARD = {
     "felix-trec-fair",
     "lambdarank-sample",
     "minilm",
-    "nq-open-oracle",
     "ntcir-fairweb1",
     "smollm2",
     "splade-tiny",

@@ -219,6 +219,10 @@ NUGGET_TABLE = (
     b"qid;a_automatically_detected_nuggets;a_nuggets_importance;a_nuggets_assignments;"
     b"a_v_strict_score\n1;['red', 'big'];['vital', 'okay'];['support', 'not_support'];1.0\n"
 )
+OPEN_QUESTION = {
+    "question": "what flies", "answers": ["bees"],
+    "ctxs": [{"title": "Bees", "text": "They fly.", "isgold": True}],
+}  # fmt: skip
 CAST = [{"number": 7, "turn": [{"number": 1, "raw_utterance": "Why?", "passage": "So."}]}]
 TURNS = pd.DataFrame({"query_id": ["7_1"], "utterance": ["Why?"]})
 REWRITES = b"conversation_id\tturn_id\tid\tquery\toriginal\n7\t1\t7_1\tWhy rain?\tWhy?\t\n"
@@ -365,6 +369,9 @@ def _readers() -> dict[str, Reader]:
         "collections.cast_turns.read_turns": Reader(json_of(CAST)),
         "collections.cast_turns.read_rewrites": Reader(
             REWRITES, call=lambda read, path: read(path, TURNS)
+        ),
+        "collections.nq_open.read_nq_open": Reader(
+            json_of(OPEN_QUESTION), call=lambda read, path: read(path, counts=None)
         ),
         "collections.nugget_labels.read_nugget_labels#lines": Reader(json_of(NUGGETS), "x.jsonl"),
         "collections.nugget_labels.read_nugget_labels#table": Reader(

@@ -70,3 +70,51 @@ rule abolghasemi2026_ch5_nq_encoded:
         "SPLADE-tiny and MiniLM on Natural Questions"
     script:
         "../scripts/abolghasemi2026_ch5_nq_encoded.py"
+
+
+# Its answers are recorded, and the committed record has those that a run with the defaults needs.
+rule abolghasemi2026_ch5_paraphrase:
+    input:
+        questions="work/attribution/{bench}/questions.parquet",
+        relevant="work/attribution/{bench}/relevant.parquet",
+        passages="work/attribution/{bench}/passages.parquet",
+        run="work/attribution/{bench}/runs/bm25.run",
+        model=language_model_files(ATTRIBUTION.paraphrases.model),
+        template=ATTRIBUTION.paraphrases.template or PARAPHRASE_PROMPT,
+        recorded="recorded/abolghasemi2026_ch5_paraphrases.jsonl",
+    output:
+        paraphrases="work/attribution/{tier}/{bench}/paraphrases.parquet",
+        asked="work/attribution/{tier}/{bench}/asked.parquet",
+        provenance="work/attribution/{tier}/{bench}/paraphrases.provenance.json",
+    log:
+        "logs/attribution/{tier}/{bench}/paraphrases.log",
+    benchmark:
+        "benchmarks/attribution/{tier}/{bench}/paraphrases.tsv"
+    wildcard_constraints:
+        tier="released|full",
+        bench="nq|msmarco_qa",
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(2500),
+        runtime=lambda wildcards: 2880 if wildcards.tier == "full" else 300,
+    params:
+        model=ATTRIBUTION.paraphrases.model,
+        sizes=lambda wildcards: getattr(
+            ATTRIBUTION.paraphrases, wildcards.tier
+        ).model_dump(),
+        decoding=ATTRIBUTION.paraphrases.model_dump(include={"max_tokens", "stop"}),
+        sampling={
+            "number": ATTRIBUTION.paraphrases.attempts,
+            "temperature": ATTRIBUTION.paraphrases.temperature,
+            "top_p": ATTRIBUTION.paraphrases.top_p,
+        },
+        copied=ATTRIBUTION.paraphrases.copied,
+        record="abolghasemi2026-ch5-paraphrases",
+        seed=SETTINGS.seed,
+        code=code_of("abolghasemi2026_ch5_paraphrase.py"),
+    message:
+        "Passages of {wildcards.bench} in the words of {params.model}"
+    script:
+        "../scripts/abolghasemi2026_ch5_paraphrase.py"

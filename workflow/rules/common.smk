@@ -179,6 +179,8 @@ def counterfactual_dialogues():
 COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
 #: Own files of the library that a job reads.
 RAG = "src/everycell/rag"
+#: The project's prompt for paraphrases.
+PARAPHRASE_PROMPT = "src/everycell/rag/templates/paraphrase.txt"
 #: How counterfactual utterances are generated, for the rules of both tiers.
 GENERATION = {
     "model": SETTINGS.counterfactuals.model,
@@ -717,6 +719,8 @@ def full_model_files(wildcards):
 
 def length_of(wildcards):
     """Word pieces that a ranker reads of a text."""
+    if wildcards.collection == "nq":
+        return SETTINGS.attribution.nq.length
     lengths = SETTINGS.query_by_example.lengths
     return lengths.zero_shot if wildcards.model.endswith(".zero-shot") else lengths.text
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -107,12 +108,18 @@ def answer_holders(
     >>> answer_holders(pool, {"q1": ["Djokovic", "Djoker"], "q2": ["art", "The"]})
     [('q1', 'd1'), ('q1', 'd3')]
     """
-    # Each text is normalised once: by pairs that would take minutes.
     texts = {name: f" {normalise_answer(text)} " for name, text in passages.items()}
+    # Only texts with all words of an answer are looked into: all pairs would take minutes.
+    having = defaultdict[str, set[str]](set)
+    for name, text in texts.items():
+        for word in text.split():
+            having[word].add(name)
+    place = {name: number for number, name in enumerate(texts)}
     held = []
     for question, answers in questions.items():
-        words = [f" {answer} " for answer in map(normalise_answer, answers) if answer]
-        held += [
-            (question, name) for name, text in texts.items() if any(word in text for word in words)
-        ]
+        found = set()
+        for answer in filter(None, map(normalise_answer, answers)):
+            likely = set.intersection(*(having.get(word, set()) for word in answer.split()))
+            found |= {name for name in likely if f" {answer} " in texts[name]}
+        held += [(question, name) for name in sorted(found, key=place.__getitem__)]
     return held

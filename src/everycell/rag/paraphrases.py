@@ -1,0 +1,393 @@
+"""Documents in the words of a language model, and whether they still are what they were.
+
+A study of attribution needs each document twice: as people wrote it, and as a language model says
+it again (abolghasemi2026, section 5.4). A paraphrase must still hold the answer and must not be the
+document itself. Here a passage is said again sentence by sentence, which small models can do too:
+each sentence is asked for several times, the likeliest answer first, until one passes the checks.
+The sentences that pass are joined, and the whole is checked again.
+
+Checks (`fault`), first of all on words as SQuAD normalises them:
+
+- the answers that stood there still stand there,
+- at most `Limits.copied` of its sequences of five words are the original's,
+- it has between `Limits.shortest` and `Limits.longest` times the words of the original,
+- it has no number and no name (a word with a capital letter inside a sentence) of its own.
+
+What no check of words can see (two facts that were mixed up) is for people to say:
+`everycell.rag.paraphrase_sheets`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.config import Decoding
+from everycell.rag.answers import is_correct, normalise_answer
+from everycell.text import templates
+from everycell.text.generation import Answer, Request
+from everycell.text.sentences import sentence_spans
+
+TEMPLATE = Path(__file__).parent / "templates" / "paraphrase.txt"
+SLOTS: templates.Slots = {"passage": ("the text to be said again", True)}
+#: Words of the sequences that a paraphrase may share with its original.
+SEQUENCE = 5
+#: Why a text is no paraphrase -> what that means.
+FAULTS = {
+    "empty": "there is no word",
+    "refusal": "the model says that it will not, or speaks of itself",
+    "cut": "the answer was longer than it may be",
+    "answer lost": "an answer that stood in the original is no longer there",
+    "copy": "too many sequences of five words are the original's",
+    "too short": "too few words for the original",
+    "too long": "too many",
+    "made up": "a number or a name does not stand in the original",
+}
+_QUOTES = "\"'“”‘’«» \t"
+# What small models put before a text; a colon of the text itself stays.
+_LEAD = re.compile(
+    r"^(?:sure|certainly|of course|here(?: is|'s)|paraphrase|rewritten|rephrased)\b"
+    r"[^.:!?\n]{0,80}:\s*",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"\b(?:as an ai\b|i am an? (?:ai|language)\b|i'm an? (?:ai|language)\b|language model\b"
+    r"|i(?:'m| am) sorry\b|i (?:can ?not|can't|won't|am unable to|'m unable to)\b"
+    r"|(?:the|this) (?:sentence|passage|text) (?:is|was|has been) (?:rewritten|rephrased))",
+    re.IGNORECASE,
+)
+
+
+_WORD = re.compile(r"[^\W_]+")
+# What stands before the first word of a sentence.
+_ENDED = re.compile(r"[.!?:][\"'“”‘’«»()\s]*$")
+
+
+class Limits(NamedTuple):
+    """What a paraphrase may be like.
+
+    Attributes
+    ----------
+    copied : float
+        Largest share of its sequences of five words that stand in the original, 0 to 1. Names and
+        dates that have to stay make some; above one half most of the text is the original's.
+    shortest, longest : float
+        Words, as times those of the original.
+    """
+
+    copied: float = 0.5
+    shortest: float = 0.5
+    longest: float = 2.0
+
+
+LIMITS = Limits()
+
+
+class Passage(NamedTuple):
+    """What is to be said again.
+
+    Attributes
+    ----------
+    id : str
+    text : str
+        Without its title, which stays as it is.
+    answers : tuple of str
+        Answers that a paraphrase has to keep where they stand in the text; may be empty.
+    """
+
+    id: str
+    text: str
+    answers: tuple[str, ...]
+
+
+class Paraphrase(NamedTuple):
+    """What became of a passage.
+
+    Attributes
+    ----------
+    id : str
+    text : str
+        Sentences that passed, in their order; may be empty.
+    attempt : int
+        Attempts that the sentence with the most took, from 1.
+    reason : str
+        One of `FAULTS`, or "" for a paraphrase that can be used.
+    """
+
+    id: str
+    text: str
+    attempt: int
+    reason: str
+
+
+def read_template(path: Path = TEMPLATE) -> Template:
+    """Read a template: `everycell.text.templates.read_template` with the slots `SLOTS`.
+
+    Raises
+    ------
+    everycell.text.templates.TemplateError
+        The file cannot be used.
+
+    Examples
+    --------
+    >>> read_template().get_identifiers()
+    ['passage']
+    """
+    return templates.read_template(path, SLOTS, last="passage")
+
+
+def attempts(
+    first: Decoding, *, number: int, temperature: float, top_p: float, seed: int
+) -> list[Decoding]:
+    """How each attempt at a text is decoded: greedily first, then by seeded sampling.
+
+    Parameters
+    ----------
+    first : Decoding
+        Of the first attempt.
+    number : int
+        Attempts, 1 or more.
+    temperature, top_p : float
+        Of the samples.
+    seed : int
+        Of the first sample; further ones count up.
+
+    Examples
+    --------
+    >>> found = attempts(Decoding(), number=3, temperature=0.8, top_p=0.9, seed=7)
+    >>> [(each.temperature, each.seed) for each in found]
+    [(0.0, None), (0.8, 7), (0.8, 8)]
+    """
+    sampled = [
+        first.model_copy(update={"temperature": temperature, "top_p": top_p, "seed": seed + place})
+        for place in range(number - 1)
+    ]
+    return [first, *sampled]
+
+
+def clean_answer(text: str) -> str:
+    r"""Take the paraphrase out of an answer: its first line with words, without what frames it.
+
+    Examples
+    --------
+    >>> clean_answer('\nSure, here it is in other words:\n"Canals run through Delft."\nI hope so.')
+    'Canals run through Delft.'
+    """
+    rest = _LEAD.sub("", text.strip().strip(_QUOTES))
+    line = next((line for line in rest.splitlines() if normalise_answer(line)), "")
+    return " ".join(line.strip(_QUOTES).split())
+
+
+def copied_share(text: str, original: str) -> float:
+    """Share of a text's sequences of five words that stand in another one, both normalised.
+
+    Parameters
+    ----------
+    text, original : str
+        A text of fewer words than five counts as one sequence.
+
+    Returns
+    -------
+    float
+        0 to 1; 0 for a text without words.
+
+    Examples
+    --------
+    >>> copied_share("In 1920 the old town of Delft burned", "The old town of Delft burned down")
+    0.3333333333333333
+    """
+    words, others = (normalise_answer(each).split() for each in (text, original))
+    size = min(SEQUENCE, len(words))
+    if not size:
+        return 0.0
+    there = set(_sequences(others, size))
+    found = _sequences(words, size)
+    return sum(sequence in there for sequence in found) / len(found)
+
+
+def _sequences(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    return [tuple(words[start : start + size]) for start in range(len(words) - size + 1)]
+
+
+def standing_answers(text: str, answers: Sequence[str]) -> list[str]:
+    """Which answers stand in a text, both normalised.
+
+    Examples
+    --------
+    >>> standing_answers("It has canals.", ["Canals", "the", "a canal"])
+    ['Canals']
+    """
+    return [each for each in answers if normalise_answer(each) and is_correct(text, [each])]
+
+
+def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIMITS) -> str:
+    """Why a text is no paraphrase of another one.
+
+    Parameters
+    ----------
+    text, original : str
+    answers : sequence of str
+        Those that stand in the original have to stand in the text.
+    limits : Limits
+
+    Returns
+    -------
+    str
+        The first that holds of `FAULTS` ("cut" never does), or "".
+
+    Examples
+    --------
+    >>> original = "The town of Delft has had many canals since the Middle Ages."
+    >>> fault("Canals have run through Delft since medieval days.", original, ["canals", "Leiden"])
+    ''
+    >>> fault("Waterways have run through Delft since medieval days.", original, ["canals"])
+    'answer lost'
+    >>> fault("The town of Delft has had many canals since long ago.", original, ["canals"])
+    'copy'
+    """
+    words = normalise_answer(text).split()
+    if not words:
+        return "empty"
+    if _REFUSAL.search(text.replace("’", "'")):
+        return "refusal"
+    expected = standing_answers(original, answers)
+    if len(standing_answers(text, expected)) < len(expected):
+        return "answer lost"
+    if copied_share(text, original) > limits.copied:
+        return "copy"
+    length = len(words) / max(1, len(normalise_answer(original).split()))
+    if length < limits.shortest:
+        return "too short"
+    if length > limits.longest:
+        return "too long"
+    return "made up" if made_up(text, original) else ""
+
+
+def made_up(text: str, original: str) -> list[str]:
+    """Numbers and names of a text that do not stand in another one.
+
+    A name is a word with a capital letter that does not begin a sentence, whatever its letters are
+    in the other text. Years and names that a paraphrase adds are what small models make up most.
+
+    Returns
+    -------
+    list of str
+        In the order of the text.
+
+    Examples
+    --------
+    >>> made_up("Since 1246 the Old town of Jan has been Delft's.", "Delft's old town, from 1246.")
+    ['Jan']
+    """
+    there = set(_WORD.findall(original.casefold()))
+    found = []
+    for match in _WORD.finditer(text):
+        word = match[0]
+        first = not text[: match.start()].strip(_QUOTES + "(") or _ENDED.search(
+            text[: match.start()]
+        )
+        told = word[0].isdigit() or (word[0].isupper() and not first)
+        if told and word.casefold() not in there:
+            found.append(word)
+    return found
+
+
+def paraphrase_all(
+    passages: Sequence[Passage],
+    ask: Callable[[Sequence[Request]], Sequence[Answer]],
+    template: Template,
+    decodings: Sequence[Decoding],
+    limits: Limits = LIMITS,
+) -> list[Paraphrase]:
+    """Say passages again, sentence by sentence.
+
+    Parameters
+    ----------
+    passages : sequence of Passage
+    ask : callable
+        Answers requests in their order, such as `everycell.text.records.Recorded.answer_all`.
+        Requests of a round (all sentences that are still open) come at once.
+    template
+        What `read_template` gives; its slot takes a sentence.
+    decodings : sequence of Decoding
+        Of each round, see `attempts`.
+    limits : Limits
+        Of a sentence and of the whole.
+
+    Returns
+    -------
+    list of Paraphrase
+        One for each passage. A sentence that no attempt could say again is left out; so a passage
+        that lost its answer with it, or too much of its length, is not kept, under the reason of
+        the whole. Of a passage without any sentence that passed, the reason is that of the last
+        attempt at its first one.
+
+    Examples
+    --------
+    >>> def ask(requests):
+    ...     said = "Canals have run through Delft since medieval days."
+    ...     return [Answer(text=said, finish="stop") for _ in requests]
+    >>> delft = Passage("d1", "Delft has had canals since the Middle Ages.", ("canals",))
+    >>> paraphrase_all([delft], ask, read_template(), [Decoding()])[0][2:]
+    (1, '')
+    """
+    sentences = {
+        (place, number): passage.text[start:end]
+        for place, passage in enumerate(passages)
+        for number, (start, end) in enumerate(sentence_spans(passage.text))
+    }
+    said: dict[tuple[int, int], str] = {}
+    reasons: dict[tuple[int, int], str] = {}
+    used = dict.fromkeys(sentences, 0)
+    for decoding in decodings:
+        waiting = [name for name in sentences if name not in said]
+        requests = [
+            Request(prompt=templates.fill(template, passage=sentences[name]), decoding=decoding)
+            for name in waiting
+        ]
+        for name, answer in zip(waiting, ask(requests), strict=True):
+            used[name] += 1
+            text = clean_answer(answer.text)
+            reasons[name] = (
+                "refusal"
+                if answer.finish == "refusal"
+                else "cut"
+                if answer.finish == "length"
+                else fault(text, sentences[name], passages[name[0]].answers, limits)
+            )
+            if not reasons[name]:
+                said[name] = text
+    made = []
+    for place, passage in enumerate(passages):
+        own = [name for name in sentences if name[0] == place]
+        text = " ".join(said[name] for name in own if name in said)
+        whole = fault(text, passage.text, passage.answers, limits)
+        # Joined of nothing, it would only say that it is empty.
+        if not text and own:
+            whole = reasons[own[0]]
+        tried = max((used[name] for name in own), default=0)
+        made.append(Paraphrase(passage.id, text, tried, whole))
+    return made
+
+
+def paraphrases_frame(paraphrases: Sequence[Paraphrase]) -> pd.DataFrame:
+    """Paraphrases as a frame that Parquet keeps.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `document_id`, `text`, `attempt` (int), `kept` (bool), `reason`.
+
+    Examples
+    --------
+    >>> paraphrases_frame([Paraphrase("d1", "", 3, "copy")]).values.tolist()
+    [['d1', '', 3, False, 'copy']]
+    """
+    frame = pd.DataFrame(paraphrases, columns=["document_id", "text", "attempt", "reason"])
+    frame.insert(3, "kept", frame["reason"] == "")
+    return frame

@@ -1,0 +1,94 @@
+"""Passages in the words of a language model, until enough questions have all of theirs."""
+
+from pathlib import Path
+
+import pandas as pd
+from job import Job
+
+from everycell.config import Decoding, parse_config
+from everycell.learning.answering import open_language_model
+from everycell.rag.answers import is_correct
+from everycell.rag.attribution_arms import pick_questions
+from everycell.rag.paraphrases import (
+    Limits,
+    Paraphrase,
+    Passage,
+    attempts,
+    paraphrase_all,
+    paraphrases_frame,
+    read_template,
+)
+from everycell.receipts import write_json
+from everycell.retrieval.runs import read_run
+
+#: Questions that are tried before it is looked whether there are enough.
+AT_ONCE = 5
+
+with Job(snakemake) as job:
+    chosen, files = snakemake.params, snakemake.input
+    sizes, settings = chosen.sizes, parse_config(snakemake.config)
+    passages = pd.read_parquet(files.passages).set_index("document_id")
+    relevant = pd.read_parquet(files.relevant)
+    answers = pd.read_parquet(files.questions).set_index("query_id")["answers"].map(tuple)
+    answers_of = relevant["query"].map(answers).groupby(relevant["document"]).sum()
+
+    found, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
+    job.log.write(f"{len(found)} questions can be asked; left out: {dict(left_out)}.\n")
+    words = passages["body"].str.split().str.len()
+    tried = pd.Series(found, dtype=object).sample(frac=1, random_state=job.seed)
+    if sizes["longest"] is not None:
+        short = words[words <= sizes["longest"]].index
+        tried = [question for question in tried if set(question.documents) <= set(short)]
+
+    made: dict[str, Paraphrase] = {}
+    asked: list[str] = []
+    with open_language_model(
+        chosen.model,
+        settings.language_models,
+        chosen.record,
+        folder=Path(files.model) if files.model else None,
+        also=[Path(files.recorded)],
+        network=settings.network,
+    ) as model:
+        template = read_template(Path(files.template))
+        decodings = attempts(Decoding(**chosen.decoding), **chosen.sampling, seed=job.seed)
+        limits = Limits(copied=chosen.copied)
+
+        def say_again(names):
+            """Whether all of these documents have a paraphrase that can be used."""
+            new = [
+                Passage(name, passages["body"][name], answers_of.get(name, ()))
+                for name in dict.fromkeys(names)
+                if name not in made
+            ]
+            for each in paraphrase_all(new, model.answer_all, template, decodings, limits):
+                made[each.id] = each
+
+        tried = list(tried)[: sizes["candidates"]]
+        for start in range(0, len(tried), AT_ONCE):
+            batch = tried[start : start + AT_ONCE]
+            if len(asked) >= sizes["questions"]:
+                break
+            # The relevant passage first: without it the others are not needed.
+            say_again(question.documents[question.gold - 1] for question in batch)
+            left = [each for each in batch if not made[each.documents[each.gold - 1]].reason]
+            say_again(name for question in left for name in question.documents)
+            for question in left:
+                others = [made[name] for name in question.documents]
+                others.pop(question.gold - 1)
+                # A model may write the answer into a passage that did not have it.
+                if not any(
+                    each.reason or is_correct(each.text, answers[question.id]) for each in others
+                ):
+                    asked.append(question.id)
+        write_json(Path(snakemake.output.provenance), model.provenance())
+    frame = paraphrases_frame(list(made.values()))
+    # The title stays as it is, in front of either.
+    titles = frame["document_id"].map(passages["title"])
+    shown = (titles.where(titles == "", titles + ". ") + frame["text"]).where(
+        frame["text"] != "", ""
+    )
+    job.write_frame(frame.assign(text=shown), "paraphrases")
+    job.write_frame(pd.DataFrame({"query_id": asked[: sizes["questions"]]}), "asked")
+    counts = frame["reason"].replace("", "kept").value_counts().to_dict()
+    job.log.write(f"{len(frame)} passages: {counts}; {len(asked)} questions have all of theirs.\n")
