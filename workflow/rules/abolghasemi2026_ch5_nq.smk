@@ -92,7 +92,7 @@ rule abolghasemi2026_ch5_paraphrase:
         "benchmarks/attribution/{tier}/{bench}/paraphrases.tsv"
     wildcard_constraints:
         tier="released|full",
-        bench="nq|msmarco_qa",
+        bench="nq|nq_full|msmarco_qa",
     conda:
         "../../envs/torch.yaml"
     threads: 1
@@ -111,7 +111,7 @@ rule abolghasemi2026_ch5_paraphrase:
             "top_p": ATTRIBUTION.paraphrases.top_p,
         },
         copied=ATTRIBUTION.paraphrases.copied,
-        record="abolghasemi2026-ch5-paraphrases",
+        record="abolghasemi2026-ch5-paraphrases-{bench}",
         seed=SETTINGS.seed,
         code=code_of("abolghasemi2026_ch5_paraphrase.py"),
     message:
