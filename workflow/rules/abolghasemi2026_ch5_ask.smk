@@ -54,6 +54,7 @@ rule abolghasemi2026_ch5_ask:
         passages="work/attribution/{benchmark}/passages.parquet",
         runs=attribution_runs,
         paraphrases="work/attribution/{tier}/{benchmark}/paraphrases.parquet",
+        asked="work/attribution/{tier}/{benchmark}/asked.parquet",
         model=lambda wildcards: language_model_files(wildcards.model),
         recorded="recorded/abolghasemi2026_ch5.jsonl",
     output:

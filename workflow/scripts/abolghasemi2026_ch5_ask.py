@@ -34,16 +34,20 @@ with Job(snakemake) as job:
     people = pd.read_parquet(files.passages).set_index("document_id")["text"]
     written = pd.read_parquet(files.paraphrases).query("kept").set_index("document_id")["text"]
     texts = {"Human": people.to_dict(), "LLM": written.to_dict()}
+    # Questions all of whose passages a model wrote again, with the answer in the right one alone.
+    rewritten = set(pd.read_parquet(files.asked)["query_id"])
 
     @cache
     def pick(retriever, k, place):
         return pick_questions(runs[retriever], relevant, k=k, place=place, seed=job.seed)[0]
 
     def questions_of(setting, arm):
+        authors = (arm.relevant_author, arm.nonrelevant_author)
+        found = pick(setting.retriever, setting.k, setting.place)
         return drawn_questions(
-            pick(setting.retriever, setting.k, setting.place),
+            [each for each in found if "LLM" not in authors or each.id in rewritten],
             sizes["questions"][setting.name],
-            authors=(arm.relevant_author, arm.nonrelevant_author),
+            authors=authors,
             texts=texts,
             seed=job.seed,
         )

@@ -1,0 +1,162 @@
+"""Chapter 5 of abolghasemi2026 in the full tier, from files and a server: the path, not results."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from language_model_server import Server, reply_of
+from workflow.project import Project
+
+TABLE = "results/full/abolghasemi2026/table_5_1"
+SECRET = "sk-very-secret-5"
+PLACES = ["Aldby", "Brink", "Corvik", "Dornes", "Elsund"]
+YEARS = {place: str(1200 + number) for number, place in enumerate(PLACES)}
+
+
+def passage(place: str) -> str:
+    return f"The old town of {place} by the sea was founded in {YEARS[place]} by a small monastery"
+
+
+def answer(body: dict) -> dict:
+    """What the server says: a sentence in other words, or the first document with a probability."""
+    said = body["messages"][-1]["content"]
+    if "Question:" not in said:
+        place = next(place for place in PLACES if place in said)
+        return reply_of(f"A little monastery set up {place}, a seaside town, in {YEARS[place]}.")
+    text = "It was then [1]."
+    pieces = [("It was then [", -0.1), ("1", -0.5), ("].", -0.1)]
+    tokens = [{"token": token, "logprob": value} for token, value in pieces]
+    return reply_of(text, logprobs={"content": tokens} if body.get("logprobs") else None)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    server.replies = [lambda handler, body: (200, {}, answer(body))]
+    yield server
+    server.close()
+
+
+def write_lines(path: Path, rows: list[dict]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.fixture
+def named(clean: Project, server: Server, tmp_path: Path) -> Project:
+    """Return a project whose full tier has five questions, two of which are asked."""
+    folder = tmp_path / "nq"
+    folder.mkdir()
+    write_lines(
+        folder / "passages.jsonl", [{"id": each, "text": passage(each) + "."} for each in PLACES]
+    )
+    questions = [
+        {
+            "id": f"q{number}",
+            "question": f"when was {place} founded",
+            "answers": [YEARS[place]],
+            "relevant": [place],
+        }
+        for number, place in enumerate(PLACES)
+    ]
+    write_lines(folder / "questions.jsonl", questions)
+    for run in ("bm25", "unicoil", "tct-colbert"):
+        rows = []
+        for number, place in enumerate(PLACES):
+            others = [each for each in PLACES if each != place]
+            for rank, document in enumerate([place, *others], start=1):
+                rows.append(f"q{number} Q0 {document} {rank} {-rank} {run}\n")
+        (folder / f"{run}.run").write_text("".join(rows))
+    listed = {
+        str(number): [
+            {"is_selected": int(each == place), "passage_text": passage(each) + "."}
+            for each in PLACES
+        ]
+        for number, place in enumerate(PLACES)
+    }
+    msmarco = {
+        "query": {str(n): f"when was {place} founded" for n, place in enumerate(PLACES)},
+        "query_id": {str(n): n for n in range(len(PLACES))},
+        "answers": {str(n): [YEARS[place]] for n, place in enumerate(PLACES)},
+        "passages": listed,
+    }
+    (tmp_path / "dev_v2.1.json").write_text(json.dumps(msmarco))
+    clean.edit("config.yaml", "    nq: null\n", f"    nq: {folder}\n")
+    clean.edit("config.yaml", "    msmarco_qa: null\n", f"    msmarco_qa: {tmp_path}/dev_v2.1.json\n")
+    clean.edit("config.yaml", "    models: {}\n", "    models: {mine: Mistral}\n")
+    text = (clean.folder / "config.yaml").read_text()
+    block = text[text.index("  full:\n    nq:") :]
+    small = re.sub(r"500", "2", block[: block.index("max_tokens")])
+    small = small.replace("k: 10", "k: 2").replace("[2, 5, 8, 10]", "[2, 3]")
+    text = text.replace(block[: block.index("max_tokens")], small)
+    text = text.replace("  paraphrases:\n    model: smollm2", "  paraphrases:\n    model: mine")
+    (clean.folder / "config.yaml").write_text(text)
+    settings = server.settings(workers=1, key="EVERYCELL_TEST_KEY").model_dump(mode="json")
+    clean.edit("config.yaml", "  endpoints: {}", f"  endpoints: {json.dumps({'mine': settings})}")
+    return clean
+
+
+@pytest.mark.slow
+def test_a_killed_study_goes_on_and_asks_nothing_twice(
+    named: Project, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERYCELL_TEST_KEY", SECRET)
+    stuck = threading.Event()
+    cited = 0
+
+    def hang_at_the_tenth(handler: object, body: dict) -> tuple | None:
+        nonlocal cited
+        cited += "Question:" in body["messages"][-1]["content"]
+        if cited < 10:
+            return 200, {}, answer(body)
+        stuck.set()
+        server.closing.wait(120)
+        return None
+
+    server.replies = [hang_at_the_tenth]
+    process = named.start("snakemake", "--cores", "1", f"{TABLE}.csv")
+    try:
+        assert stuck.wait(240)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    first = [json.dumps(body) for _, body, _ in server.seen]
+    assert not (named.folder / f"{TABLE}.csv").exists()
+    server.seen.clear()
+    server.replies = [lambda handler, body: (200, {}, answer(body))]
+    assert named.snakemake("--unlock").returncode == 0
+    named.build("--cores", "1", f"{TABLE}.csv")
+    again = [json.dumps(body) for _, body, _ in server.seen]
+    # The one that was under way has no answer yet.
+    assert set(first) & set(again) == {first[-1]}
+    assert len(set(again)) == len(again)
+
+    table = pd.read_csv(named.folder / f"{TABLE}.csv")
+    cells = table[table["metric"] == "attribution recall"]
+    # It cites the first document, which is the relevant one.
+    assert set(cells["value"]) == {100.0}
+    sure = pd.read_csv(named.folder / "results/full/abolghasemi2026/table_5_6.csv")
+    relevant = sure[sure["metric"] == "AC relevant"]["value"].astype(float)
+    assert relevant.round(2).unique().tolist() == [0.61]
+    receipt = json.loads((named.folder / f"{TABLE}.receipt.json").read_text())
+    models = receipt["parameters"]["language_models"]
+    assert {model["model"]["name"] for model in models} == {"gpt-9"}
+    assert all(headers["Authorization"] == f"Bearer {SECRET}" for *_, headers in server.seen)
+    for path in named.folder.rglob("*"):
+        assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+
+
+def test_what_the_full_tier_needs_is_said(clean: Project) -> None:
+    done = clean.snakemake("-n", f"{TABLE}.csv")
+    assert done.returncode != 0
+    assert "`attribution.full.models` names no language model" in done.stdout
+    clean.edit("config.yaml", "    models: {}\n", "    models: {smollm2: Mistral}\n")
+    done = clean.snakemake("-n", f"{TABLE}.csv")
+    assert "`attribution.full.nq` is null; this tier needs a folder" in done.stdout
