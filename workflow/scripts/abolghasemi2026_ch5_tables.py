@@ -153,7 +153,8 @@ def bias_figure(bias):
 
 def depth_figure(rows):
     """Figure 5.9: sensitivity and bias over the number of documents, an interval at each point."""
-    cells = rows[["dataset", "generator", "k", "metric", "value", "low", "high"]]
+    by_data = [part for _, part in rows.groupby("dataset", sort=False)]
+    cells = pd.concat(by_data)[["dataset", "generator", "k", "metric", "value", "low", "high"]]
     # A line has no place for answers that cite nothing; the file has them.
     points = cells[cells["value"] != NO_CITATION].astype({"value": float, "k": int})
     start = points["dataset"] + ": " if points["dataset"].nunique() > 1 else ""
