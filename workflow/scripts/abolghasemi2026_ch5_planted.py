@@ -3,8 +3,13 @@
 import pandas as pd
 from job import Job
 
-from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, pick_questions
-from everycell.rag.attribution_results import ANSWERS, FIRST_RETRIEVER
+from everycell.rag.attribution_arms import (
+    MIXED_AGAINST_VANILLA,
+    MIXED_ARMS,
+    PLAIN_ARMS,
+    pick_questions,
+)
+from everycell.rag.attribution_results import ANSWERS, FIRST_RETRIEVER, OPPOSITE_ARMS
 from everycell.rag.citations import without_citations
 from everycell.rag.planted import PlantedGenerator, planted_answers
 from everycell.retrieval.runs import read_run
@@ -35,7 +40,8 @@ with Job(snakemake) as job:
     further = [told(each, questions, PLAIN_ARMS, **main) for each in others]
 
     # It knows what kind of author a label names, so the extended ones are the plain ones to it.
-    human = [arm for arm in MIXED_ARMS if arm.relevant_author == "Human"]
+    _, vanilla = MIXED_AGAINST_VANILLA[0]
+    human = [vanilla, *OPPOSITE_ARMS]
     for k in params.depths:
         placed, _ = pick_questions(run, gold, k=k, place="random", seed=job.seed)
         setting = {"k": k, "place": "random", "labels": "extended"}

@@ -87,7 +87,7 @@ def long(found):
     whole = pd.concat(tables, ignore_index=True)
     keys = ["dataset", "generator", "retriever", "k", *MIXED[2:4], "rag_mode", *MIXED[4:]]
     keys = ["table", *keys, "measure"]
-    whole[keys] = whole[keys].astype(object).fillna("")
+    whole[keys] = whole[keys].astype(object).fillna("").astype(str)
     cells = whole.melt(keys, list(ENDS), var_name="metric", value_name="number")
     return cells.rename(columns={"number": "value"}).dropna(subset="value")
 
@@ -153,7 +153,8 @@ def bias_figure(bias):
 
 def depth_figure(rows):
     """Figure 5.9: sensitivity and bias over the number of documents, an interval at each point."""
-    cells = rows[["dataset", "generator", "k", "metric", "value", "low", "high"]]
+    by_data = [part for _, part in rows.groupby("dataset", sort=False)]
+    cells = pd.concat(by_data)[["dataset", "generator", "k", "metric", "value", "low", "high"]]
     # A line has no place for answers that cite nothing; the file has them.
     points = cells[cells["value"] != NO_CITATION].astype({"value": float, "k": int})
     start = points["dataset"] + ": " if points["dataset"].nunique() > 1 else ""
@@ -219,7 +220,7 @@ with Job(snakemake) as job:
     job.write_figure(*depth_figure(depths), "figure_5_9")
 
     job.write_beside(long(found), "intervals", ENDS)
-    job.write_beside(answer_shares(answers), "answers", SHARES)
+    job.write_beside(answer_shares(answers).astype({"k": str}), "answers", SHARES)
     if "bias" in written:
         generators = {
             name: PlantedGenerator(strengths[name], seed=job.seed, **params.odds)
@@ -230,7 +231,8 @@ with Job(snakemake) as job:
             answers = pd.concat([answers, more], ignore_index=True)
         fixed = answers[answers["place"] == "retrieved"]
         depth = fixed.groupby("generator")["k"].first()
-        there = {name: generators[name] for name in generators if name in depth}
+        names = sorted(set(generators) & set(depth.index), key=strengths.get)
+        there = {name: generators[name] for name in names}
         job.write_beside(
             melted(truth(found, there, depth), ["generator", *MODE[2:]]), "truth", KNOWN
         )

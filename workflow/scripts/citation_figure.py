@@ -8,9 +8,10 @@ from everycell.render.figures import bar_panels
 def bars(cells: pd.DataFrame):
     """Figure 5.5: a panel a generator and data set, a group a pair of authors, a bar a mode."""
     generators, authors = zip(*(name.split(" rel=") for name in cells["series"]), strict=True)
+    panels = [", ".join(pair) for pair in zip(generators, cells["row"], strict=True)]
     return bar_panels(
         cells.assign(
-            panel=[", ".join(pair) for pair in zip(generators, cells["row"], strict=True)],
+            panel=panels,
             group=[f"rel={name}".replace(" ", "\n") for name in authors],
             value=cells["value"].astype(float),
         ),
@@ -19,5 +20,5 @@ def bars(cells: pd.DataFrame):
         panel="panel",
         group_label="authors of relevant and of other documents",
         value_label="cited documents per answer",
-        columns=3,
+        columns=2 if len(set(panels)) in (2, 4) else 3,
     )

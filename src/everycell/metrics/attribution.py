@@ -277,8 +277,8 @@ def ratio_interval(
         lambda drawn, numbers, axis: drawn.sum(axis=axis) / numbers.sum(axis=axis),
         paired=True,
         n_resamples=draws,
-        # All draws of 2,000 from 100,000 differences would take 1.6 GB at once.
-        batch=100,
+        # All draws of 2,000 from 100,000 queries would take 1.6 GB at once.
+        batch=max(1, 1_000_000 // np.size(sums)),
         confidence_level=confidence,
         method="percentile",
         rng=seed,

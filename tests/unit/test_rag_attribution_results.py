@@ -1,0 +1,315 @@
+"""Tables of attribution bias from answers: by hand, of the control, without any citation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Question
+from everycell.rag.attribution_results import (
+    ANSWERS,
+    DAGGER,
+    NO_CITATION,
+    NOT_RUN,
+    OPPOSITE_ARMS,
+    answer_shares,
+    check_answers,
+    citation_counts,
+    compared,
+    confidence,
+    figure_cells,
+    quality,
+)
+from everycell.rag.attribution_tables import PRECISION, RECALL, bias_cells, counts_from_recalls
+from everycell.rag.planted import (
+    PlantedGenerator,
+    expected_bias,
+    expected_measures,
+    planted_answers,
+)
+
+MAIN = {"retriever": "BM25", "k": 5, "place": "retrieved", "labels": "plain"}
+TEXTS = {letter: f"{letter} is a letter." for letter in "abcdefghij"}
+VANILLA, INFORMED, OPPOSITE = PLAIN_ARMS[3:]
+
+
+def asked(generator, arms, n=60, name="toy", dataset="NQ", **setting):
+    setting = MAIN | setting
+    documents = tuple("abcdefghij"[: setting["k"]])
+    questions = [Question(f"q{i:04}", documents, i % len(documents) + 1) for i in range(n)]
+    found = planted_answers(generator, questions, arms, TEXTS)
+    return found.assign(dataset=dataset, generator=name, **setting)[ANSWERS]
+
+
+def by_hand(arm, cited, gold=1):
+    """Answers to a question for each list of citations; document 1 is the relevant one."""
+    rows = [
+        {
+            "query_id": f"q{place}",
+            **dict(zip(Arm._fields, arm, strict=True)),
+            "cited": len(set(numbers)),
+            "stray": sum(number > 5 for number in set(numbers)),
+            PRECISION: (gold in numbers) / len(set(numbers)) if numbers else 0,
+            RECALL: float(gold in numbers),
+            "right": float(place % 2),
+            "relevant_citations": numbers.count(gold),
+            "other_citations": sum(1 < number <= 5 for number in numbers),
+            "relevant_probability": 0.9 * numbers.count(gold),
+            "other_probability": 0.5 * sum(1 < number <= 5 for number in numbers),
+        }
+        for place, numbers in enumerate(cited)
+    ]
+    frame = pd.DataFrame(rows).assign(dataset="NQ", generator="hand", **MAIN)
+    return frame[ANSWERS]
+
+
+HAND = pd.concat(
+    [
+        by_hand(VANILLA, [[1], [2], [], [1, 1, 2]]),
+        by_hand(INFORMED, [[1], [1], [1], [1, 9]]),
+        by_hand(OPPOSITE, [[2], [2], [], []]),
+    ]
+)
+
+
+def values(table, *keys):
+    return {tuple(row[:-1]): row[-1] for row in table[[*keys, "value"]].itertuples(index=False)}
+
+
+def test_quality_by_hand():
+    found = values(quality(HAND, PLAIN_ARMS, seed=1), "mode_relevant", "metric")
+    assert found == pytest.approx(
+        {
+            ("Vanilla", PRECISION): 37.5,
+            ("Vanilla", RECALL): 50,
+            ("Vanilla", "EM correctness"): 0.5,
+            ("Informed", PRECISION): 87.5,
+            ("Informed", RECALL): 100,
+            ("Informed", "EM correctness"): 0.5,
+            ("CF-informed", PRECISION): 0,
+            ("CF-informed", RECALL): 0,
+            ("CF-informed", "EM correctness"): 0.5,
+        }
+    )
+
+
+def test_sensitivity_and_bias_by_hand():
+    """|1-1|, |1-0|, |1-0|, |1/2-1/2| and the same without bars, by four questions."""
+    cas = values(compared(HAND, "CAS", study="plain", seed=1), "metric")
+    cab = values(compared(HAND, "CAB", study="plain", seed=1), "metric")
+    assert cas == {("CAS delta precision",): 50, ("CAS delta recall",): 50}
+    assert cab == {("CAB delta precision",): 87.5, ("CAB delta recall",): 100}
+
+
+def test_confidence_and_counts_by_hand():
+    found = values(confidence(HAND, seed=1), "mode_relevant", "metric")
+    assert found["Vanilla", "AC relevant"] == pytest.approx(0.9)
+    assert found["Vanilla", "AC non-relevant"] == pytest.approx(0.5)
+    assert found["Informed", "AC non-relevant"] == NO_CITATION
+    assert found["CF-informed", "AC relevant"] == NO_CITATION
+    counts = values(citation_counts(HAND, seed=1), "mode_relevant", "metric")
+    # A document that is cited twice counts once, a number of no document as well.
+    assert counts["Vanilla", "avg cited total"] == 1
+    assert counts["Informed", "avg cited total"] == 1.25
+    assert counts["Informed", "avg cited relevant"] == 1
+
+
+def test_kinds_of_answers_by_hand():
+    found = dict(answer_shares(HAND)[["metric", "value"]].itertuples(index=False))
+    assert found == pytest.approx(
+        {
+            "questions": 4,
+            "answers": 12,
+            "cite": 100 * 9 / 12,
+            "cite out of range": 100 / 12,
+            "cite the relevant document": 50,
+            "right": 50,
+        }
+    )
+
+
+def test_a_dagger_needs_both_tests():
+    """Above both other modes; against one of them the test may still not be significant."""
+    clear = [[1]] * 18 + [[2]] * 2
+    nearly = [[1]] * 17 + [[2]] * 3
+    low = [[2]] * 15 + [[1]] * 5
+    frame = pd.concat([by_hand(VANILLA, low), by_hand(INFORMED, clear), by_hand(OPPOSITE, nearly)])
+    found = quality(frame, PLAIN_ARMS, seed=1).query("metric == @RECALL")
+    assert (found["marker"] == "").all()
+    peer = stats.ttest_rel([1] * 18 + [0] * 2, [1] * 17 + [0] * 3)
+    assert found["p"].dropna().tolist() == [pytest.approx(peer.pvalue)]
+    frame = pd.concat([by_hand(VANILLA, low), by_hand(INFORMED, clear), by_hand(OPPOSITE, low)])
+    found = quality(frame, PLAIN_ARMS, seed=1).query("metric == @RECALL")
+    assert dict(zip(found["mode_relevant"], found["marker"], strict=True)) == {
+        "Vanilla": "",
+        "Informed": DAGGER,
+        "CF-informed": "",
+    }
+
+
+def test_answers_without_citations_are_not_zero():
+    frame = pd.concat(by_hand(arm, [[]] * 5) for arm in (VANILLA, INFORMED, OPPOSITE))
+    table = quality(frame, PLAIN_ARMS, seed=1)
+    assert set(table.query("metric == @PRECISION")["value"]) == {NO_CITATION}
+    assert set(table.query("metric == @RECALL")["value"]) == {0}
+    for measure in ("CAS", "CAB"):
+        found = compared(frame, measure, study="plain", seed=1)
+        assert set(found["value"]) == {NO_CITATION} and set(found["marker"]) == {""}
+        assert found[["low", "high", "p"]].isna().all(axis=None)
+    assert set(confidence(frame, seed=1)["value"]) == {NO_CITATION}
+    assert set(citation_counts(frame, seed=1)["value"]) == {0}
+    assert answer_shares(frame).set_index("metric")["value"]["cite"] == 0
+
+
+def test_no_probabilities_is_not_run():
+    silent = HAND.assign(relevant_probability=np.nan, other_probability=np.nan)
+    found = values(confidence(silent, seed=1), "mode_relevant", "metric")
+    assert found["Vanilla", "AC relevant"] == found["CF-informed", "AC non-relevant"] == NOT_RUN
+    # What is not cited has none either way.
+    assert found["CF-informed", "AC relevant"] == NO_CITATION
+    assert (confidence(silent, seed=1)["marker"] == "").all()
+
+
+def test_unknown_right_answers_are_left_out():
+    table = quality(HAND.assign(right=np.nan), PLAIN_ARMS, seed=1)
+    assert set(table["metric"]) == {PRECISION, RECALL}
+    assert "right" not in set(answer_shares(HAND.assign(right=np.nan))["metric"])
+
+
+def test_one_question_has_no_interval():
+    frame = HAND[HAND["query_id"] == "q0"]
+    table = quality(frame, PLAIN_ARMS, seed=1)
+    assert table[["low", "high", "p"]].isna().all(axis=None) and len(table) == 9
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """All settings of two generators, one of which has no preference."""
+    parts = []
+    arms = (*PLAIN_ARMS, *MIXED_ARMS)
+    for name, generator in (("fair", PlantedGenerator(0.0)), ("biased", PlantedGenerator(2.0))):
+        parts += [
+            asked(generator, arms, name=name),
+            asked(generator, MIXED_ARMS, name=name, labels="extended"),
+            asked(generator, MIXED_ARMS[:5], name=name, labels="extended", retriever="SPLADE"),
+        ]
+        for k in (2, 5):
+            depth = {"k": k, "place": "random", "labels": "extended"}
+            parts.append(asked(generator, MIXED_ARMS[:5], name=name, **depth))
+    return check_answers(pd.concat(parts, ignore_index=True))
+
+
+def test_every_table_has_its_rows(whole):
+    assert len(quality(whole, PLAIN_ARMS, seed=1)) == 2 * 6 * 2
+    assert len(quality(whole, MIXED_ARMS, seed=1)) == 2 * 10 * 2
+    assert len(quality(whole, OPPOSITE_ARMS, seed=1)) == 2 * 2 * 2
+    assert len(confidence(whole, seed=1)) == len(citation_counts(whole, seed=1)) == 24
+    studies = {"plain": 8, "mixed": 8, "extended": 8, "retrievers": 4, "depths": 8}
+    for measure in ("CAS", "CAB"):
+        for study, rows in studies.items():
+            found = compared(whole, measure, study=study, seed=1)
+            assert len(found) == rows, (measure, study)
+            assert (found.query("generator == 'fair'")["value"] == 0).all()
+            biased = found.query("generator == 'biased'")
+            assert (biased["value"] > 0).all() and (biased["low"] <= biased["value"]).all()
+    retrievers = compared(whole, "CAB", study="retrievers", seed=1)
+    assert set(retrievers["retriever"]) == {"SPLADE"}
+    assert list(compared(whole, "CAS", study="depths", seed=1)["k"].unique()) == [2, 5]
+
+
+def test_tables_agree_with_what_means_determine(whole):
+    """Bias and relevant citations follow from quality, by the functions for printed tables."""
+    table = quality(whole, PLAIN_ARMS, seed=1).rename(columns={"mode_relevant": "rag_mode"})
+    keys = ["generator", "relevant_author", "metric"]
+    bias = compared(whole, "CAB", study="plain", seed=1)
+    assert values(bias, *keys) == pytest.approx(values(bias_cells(table), *keys))
+    counts = citation_counts(whole, seed=1).rename(columns={"mode_relevant": "rag_mode"})
+    keys.append("rag_mode")
+    relevant = counts[counts["metric"] == "avg cited relevant"]
+    assert values(relevant, *keys) == pytest.approx(values(counts_from_recalls(table), *keys))
+    cells = figure_cells(counts)
+    assert len(cells) == 12 and set(cells["row"]) == {"NQ"}
+    assert "biased rel=Human nonrel=LLM" in set(cells["series"])
+
+
+def test_the_order_of_rows_changes_nothing(whole):
+    mixed = whole.sample(frac=1, random_state=3)
+    for make in (
+        lambda rows: quality(rows, PLAIN_ARMS, seed=1),
+        lambda rows: confidence(rows, seed=1),
+        lambda rows: compared(rows, "CAB", study="mixed", seed=1),
+    ):
+        keys = ["generator", "relevant_author", "nonrelevant_author", "metric"]
+        keys += ["mode_relevant"] if "mode_relevant" in make(whole) else []
+        one, other = (make(rows).sort_values(keys, ignore_index=True) for rows in (whole, mixed))
+        pd.testing.assert_frame_equal(one, other)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.floats(-2, 2), st.floats(0, 3), st.integers(0, 5))
+def test_opposite_labels_flip_the_sign_of_bias(strength, skill, seed):
+    """The mirrored preference cites under [LLM] what the other one does under [Human]."""
+    found = [
+        compared(
+            asked(PlantedGenerator(each, skill=skill, seed=seed), PLAIN_ARMS, n=10),
+            "CAB",
+            study="plain",
+            seed=1,
+        )
+        for each in (strength, -strength)
+    ]
+    numbers = [table["value"].replace(NO_CITATION, 0).astype(float) for table in found]
+    assert numbers[0].to_numpy() == pytest.approx(-numbers[1].to_numpy())
+
+
+@pytest.mark.parametrize("strength", [0.0, 1.0, -2.0])
+def test_the_control_comes_to_its_formulas(strength):
+    generator = PlantedGenerator(strength)
+    frame = asked(generator, PLAIN_ARMS, n=1500)
+    # Five standard errors of a mean of 1,500 values in [-1, 1], in points.
+    near = 500 / np.sqrt(1500)
+    bias = compared(frame, "CAB", study="plain", seed=1)
+    expected = expected_bias(generator, 5)
+    for row in bias.itertuples():
+        assert row.value == pytest.approx(expected[row.metric], abs=near)
+    tables = [
+        quality(frame, PLAIN_ARMS, seed=1),
+        confidence(frame, seed=1),
+        citation_counts(frame, seed=1),
+    ]
+    told = {"Vanilla": ("", ""), "Informed": ("Human", "LLM"), "CF-informed": ("LLM", "Human")}
+    for row in pd.concat(tables).query("relevant_author == 'Human'").itertuples():
+        sides = dict(zip(("relevant", "nonrelevant"), told[row.mode_relevant], strict=True))
+        known = expected_measures(generator, 5, **sides).get(row.metric)
+        if row.metric.startswith("AC"):
+            # Every citation of a kind has one probability, so that no sample is off.
+            assert row.value == pytest.approx(known, rel=1e-12)
+            assert row.low == pytest.approx(known) and row.marker == DAGGER
+        elif known is not None:
+            scale = 0.05 if row.metric == "avg cited total" else 1
+            assert row.value == pytest.approx(known, abs=near * scale)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: rows.drop(columns="stray"), "lack the column 'stray'"),
+        (lambda rows: pd.concat([rows, rows[:1]]), "hand has two answers to q0"),
+        (lambda rows: rows[1:], r"NQ / hand / BM25 / 5 .* lacks an answer to q0"),
+        (
+            lambda rows: pd.concat([rows, rows.assign(k=2)]),
+            "NQ / hand / BM25 / plain: answers saw 2 and 5 documents",
+        ),
+    ],
+)
+def test_a_frame_that_cannot_be_paired_is_named(change, said):
+    with pytest.raises(ValueError, match=said):
+        check_answers(change(HAND))
+
+
+def test_no_answers_give_empty_tables():
+    none = HAND[:0]
+    assert quality(none, PLAIN_ARMS, seed=1).empty and confidence(none, seed=1).empty
+    assert compared(none, "CAB", study="plain", seed=1).empty and answer_shares(none).empty
