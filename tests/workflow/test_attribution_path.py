@@ -89,7 +89,9 @@ def named(clean: Project, server: Server, tmp_path: Path) -> Project:
     }
     (tmp_path / "dev_v2.1.json").write_text(json.dumps(msmarco))
     clean.edit("config.yaml", "    nq: null\n", f"    nq: {folder}\n")
-    clean.edit("config.yaml", "    msmarco_qa: null\n", f"    msmarco_qa: {tmp_path}/dev_v2.1.json\n")
+    clean.edit(
+        "config.yaml", "    msmarco_qa: null\n", f"    msmarco_qa: {tmp_path}/dev_v2.1.json\n"
+    )
     clean.edit("config.yaml", "    models: {}\n", "    models: {mine: Mistral}\n")
     text = (clean.folder / "config.yaml").read_text()
     block = text[text.index("  full:\n    nq:") :]

@@ -65,7 +65,8 @@ rule abolghasemi2026_ch5_planted:
         candidates="work/pydocs/candidates.parquet",
         run="work/pydocs/runs/bm25.STM2.run",
     output:
-        answers="work/attribution/embedded/answers.parquet",
+        answers=["work/attribution/embedded/answers.parquet"],
+        provenance=[],
         strengths="work/attribution/embedded/strengths.parquet",
         questions="work/attribution/embedded/asked.parquet",
     log:
@@ -95,7 +96,8 @@ rule abolghasemi2026_ch5_planted:
 # All tables and figures of a tier that its answers give, in seconds: here those of the control.
 rule abolghasemi2026_ch5_tables:
     input:
-        answers="work/attribution/embedded/answers.parquet",
+        answers=["work/attribution/embedded/answers.parquet"],
+        provenance=[],
         strengths="work/attribution/embedded/strengths.parquet",
         questions="work/attribution/embedded/asked.parquet",
     output:
@@ -124,7 +126,8 @@ rule abolghasemi2026_ch5_tables:
 # The same of what a small language model answered to Natural Questions.
 use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_released with:
     input:
-        answers="work/attribution/released/answers.parquet",
+        answers=attribution_answers("released", "parquet"),
+        provenance=attribution_answers("released", "provenance.json"),
     output:
         **attribution_outputs("released"),
     log:
@@ -140,7 +143,8 @@ use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_released with:
 # The same of the models of the thesis, on both data sets.
 use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_full with:
     input:
-        answers="work/attribution/full/answers.parquet",
+        answers=attribution_answers("full", "parquet"),
+        provenance=attribution_answers("full", "provenance.json"),
     output:
         **attribution_outputs("full"),
     log:

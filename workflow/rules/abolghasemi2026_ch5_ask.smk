@@ -115,7 +115,7 @@ rule abolghasemi2026_ch5_control:
         odds=PLANTED_PREFERENCE["odds"],
         dataset=ATTRIBUTION_NAMES["nq"],
         retrievers=list(ATTRIBUTION_RUNS["nq"]),
-        questions=ATTRIBUTION.released.questions.model_dump(),
+        questions=ATTRIBUTION.released.questions.main,
         k=ATTRIBUTION.k,
         depths=ATTRIBUTION.depths,
         seed=SETTINGS.seed,

@@ -266,22 +266,25 @@ def attribution_templates():
     }
 
 
-def attribution_answers(ending):
-    """Answers of all language models of a tier to all its benchmarks."""
+def attribution_answers(tier, ending):
+    """Answers to all benchmarks of a tier, of its language models and, in one, of the control."""
 
     def files(wildcards):
-        models = getattr(SETTINGS.attribution, wildcards.tier).models
+        models = getattr(SETTINGS.attribution, tier).models
         if not models:
             raise WorkflowError(
-                f"config.yaml: `attribution.{wildcards.tier}.models` names no language model; name "
-                "some of `language_models` (docs/attribution.md has an example), or ask for "
-                "another tier."
+                f"config.yaml: `attribution.{tier}.models` names no language model; name some of "
+                "`language_models` (docs/attribution.md has an example), or ask for another tier."
             )
-        return [
-            f"work/attribution/{wildcards.tier}/{benchmark}/{model}.{ending}"
-            for benchmark in ATTRIBUTION_BENCHMARKS[wildcards.tier]
+        named = [
+            f"work/attribution/{tier}/{benchmark}/{model}.{ending}"
+            for benchmark in ATTRIBUTION_BENCHMARKS[tier]
             for model in models
         ]
+        # The control is no language model, and has no identity.
+        if tier == "released" and ending == "parquet":
+            named.append("work/attribution/released/nq/control.parquet")
+        return named
 
     return files
 

@@ -32,7 +32,7 @@ with Job(snakemake) as job:
         # It is not told who wrote a document, only whom a prompt names: one text is enough.
         return drawn_questions(
             found,
-            params.questions[setting.name],
+            params.questions,
             authors=("Human", "Human"),
             texts={"Human": texts},
             seed=job.seed,

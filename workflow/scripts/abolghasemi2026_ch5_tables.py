@@ -1,5 +1,8 @@
 """Tables 5.1 to 5.15, Figures 5.5 and 5.9 from the frame of answers, as many as a tier has."""
 
+import json
+from pathlib import Path
+
 import pandas as pd
 from citation_figure import bars
 from job import Job
@@ -187,7 +190,10 @@ def size_note(answers, table):
 
 with Job(snakemake) as job:
     params = snakemake.params
-    answers = check_answers(pd.read_parquet(snakemake.input.answers))
+    answers = check_answers(pd.concat(map(pd.read_parquet, snakemake.input.answers)))
+    job.facts["language_models"] = [
+        json.loads(Path(file).read_text()) for file in snakemake.input.provenance
+    ]
     strengths = {f"planted {each:g}": each for each in {*params.shown, *params.strengths}}
     planted = answers["generator"].isin(strengths)
     retrieved = answers["place"] == "retrieved"

@@ -98,7 +98,7 @@ def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
     ------
     ValueError
         A column is missing, an answer stands twice, an arm lacks questions that another arm of its
-        setting was asked, or a generator was shown two numbers of documents for one table.
+        setting and authors was asked, or a generator was shown two numbers of documents for one table.
 
     Examples
     --------
@@ -118,14 +118,16 @@ def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
             f"{row['generator']} has two answers to {row['query_id']} in one setting and arm "
             f"({', '.join(row[_FIELDS])}); keep one of them."
         )
-    for setting, rows in frame.groupby(SETTINGS, sort=False):
+    # A model may have said the passages of some questions again in a way that cannot be used.
+    authors = [*SETTINGS, *_FIELDS[:2]]
+    for setting, rows in frame.groupby(authors, sort=False):
         asked = rows.groupby(_FIELDS)["query_id"].agg(frozenset)
         if asked.nunique() > 1:
             few = asked.map(len).idxmin()
             lost = sorted(frozenset().union(*asked) - asked[few])
             raise ValueError(
                 f"{' / '.join(map(str, setting))}: the arm {', '.join(few)} lacks an answer to "
-                f"{lost[0]}, which other arms have; ask every question under every arm."
+                f"{lost[0]}, which other arms of these authors have; ask every question under every one."
             )
     fixed = frame[frame["place"] == "retrieved"]
     for names, rows in fixed.groupby(["dataset", "generator", "retriever", "labels"], sort=False):
