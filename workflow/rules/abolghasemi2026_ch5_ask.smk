@@ -9,10 +9,7 @@ rule abolghasemi2026_ch5_nq_full:
         questions="work/attribution/nq_full/questions.parquet",
         relevant="work/attribution/nq_full/relevant.parquet",
         passages="work/attribution/nq_full/passages.parquet",
-        runs=[
-            f"work/attribution/nq_full/runs/{run}.run"
-            for run in ATTRIBUTION_RUNS["nq_full"].values()
-        ],
+        runs=attribution_runs("nq_full"),
     log:
         "logs/attribution/nq_full/collection.log",
     benchmark:
@@ -37,7 +34,7 @@ use rule abolghasemi2026_ch5_nq_full as abolghasemi2026_ch5_msmarco_qa with:
         questions="work/attribution/msmarco_qa/questions.parquet",
         relevant="work/attribution/msmarco_qa/relevant.parquet",
         passages="work/attribution/msmarco_qa/passages.parquet",
-        runs=["work/attribution/msmarco_qa/runs/published.run"],
+        runs=attribution_runs("msmarco_qa"),
     log:
         "logs/attribution/msmarco_qa/collection.log",
     benchmark:
@@ -49,24 +46,24 @@ use rule abolghasemi2026_ch5_nq_full as abolghasemi2026_ch5_msmarco_qa with:
 rule abolghasemi2026_ch5_ask:
     input:
         **attribution_templates(),
-        questions="work/attribution/{benchmark}/questions.parquet",
-        relevant="work/attribution/{benchmark}/relevant.parquet",
-        passages="work/attribution/{benchmark}/passages.parquet",
-        runs=attribution_runs,
-        paraphrases="work/attribution/{tier}/{benchmark}/paraphrases.parquet",
-        asked="work/attribution/{tier}/{benchmark}/asked.parquet",
+        questions="work/attribution/{bench}/questions.parquet",
+        relevant="work/attribution/{bench}/relevant.parquet",
+        passages="work/attribution/{bench}/passages.parquet",
+        runs=lambda wildcards: attribution_runs(wildcards.bench),
+        paraphrases="work/attribution/{tier}/{bench}/paraphrases.parquet",
+        asked="work/attribution/{tier}/{bench}/asked.parquet",
         model=lambda wildcards: language_model_files(wildcards.model),
         recorded="recorded/abolghasemi2026_ch5.jsonl",
     output:
-        answers="work/attribution/{tier}/{benchmark}/{model}.parquet",
-        provenance="work/attribution/{tier}/{benchmark}/{model}.provenance.json",
+        answers="work/attribution/{tier}/{bench}/answers/{model}.parquet",
+        provenance="work/attribution/{tier}/{bench}/answers/{model}.provenance.json",
     log:
-        "logs/attribution/{tier}/{benchmark}/{model}.log",
+        "logs/attribution/{tier}/{bench}/{model}.log",
     benchmark:
-        "benchmarks/attribution/{tier}/{benchmark}/{model}.tsv"
+        "benchmarks/attribution/{tier}/{bench}/{model}.tsv"
     wildcard_constraints:
         tier="released|full",
-        benchmark="nq|nq_full|msmarco_qa",
+        bench="nq|nq_full|msmarco_qa",
         model="[^/.]+",
     conda:
         "../../envs/torch.yaml"
@@ -75,16 +72,16 @@ rule abolghasemi2026_ch5_ask:
         **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 120),
     params:
         sizes=lambda wildcards: getattr(ATTRIBUTION, wildcards.tier).model_dump(),
-        retrievers=lambda wildcards: list(ATTRIBUTION_RUNS[wildcards.benchmark]),
-        dataset=lambda wildcards: ATTRIBUTION_NAMES[wildcards.benchmark],
+        retrievers=lambda wildcards: list(ATTRIBUTION_RUNS[wildcards.bench]),
+        dataset=lambda wildcards: ATTRIBUTION_NAMES[wildcards.bench],
         model="{model}",
         logprobs=lambda wildcards: wildcards.model
         not in getattr(ATTRIBUTION, wildcards.tier).without_logprobs,
-        record="abolghasemi2026-ch5-{tier}-{benchmark}-{model}",
+        record="abolghasemi2026-ch5-{tier}-{bench}-{model}",
         seed=SETTINGS.seed,
         code=code_of("abolghasemi2026_ch5_ask.py"),
     message:
-        "Asking {wildcards.model} to answer and to cite ({wildcards.benchmark})"
+        "Asking {wildcards.model} to answer and to cite ({wildcards.bench})"
     script:
         "../scripts/abolghasemi2026_ch5_ask.py"
 
@@ -95,10 +92,7 @@ rule abolghasemi2026_ch5_control:
         questions="work/attribution/nq/questions.parquet",
         relevant="work/attribution/nq/relevant.parquet",
         passages="work/attribution/nq/passages.parquet",
-        runs=[
-            f"work/attribution/nq/runs/{run}.run"
-            for run in ATTRIBUTION_RUNS["nq"].values()
-        ],
+        runs=attribution_runs("nq"),
     output:
         answers="work/attribution/released/nq/control.parquet",
     log:

@@ -78,7 +78,7 @@ rule abolghasemi2026_ch5_paraphrase:
         questions="work/attribution/{bench}/questions.parquet",
         relevant="work/attribution/{bench}/relevant.parquet",
         passages="work/attribution/{bench}/passages.parquet",
-        run="work/attribution/{bench}/runs/bm25.run",
+        run=lambda wildcards: attribution_runs(wildcards.bench)[0],
         model=language_model_files(ATTRIBUTION.paraphrases.model),
         template=ATTRIBUTION.paraphrases.template or PARAPHRASE_PROMPT,
         recorded="recorded/abolghasemi2026_ch5_paraphrases.jsonl",

@@ -216,11 +216,11 @@ ATTRIBUTION_RUNS = {
 ATTRIBUTION_BENCHMARKS = {"released": ["nq"], "full": ["nq_full", "msmarco_qa"]}
 
 
-def attribution_runs(wildcards):
+def attribution_runs(benchmark):
     """Runs of all retrievers of a benchmark."""
     return [
-        f"work/attribution/{wildcards.benchmark}/runs/{run}.run"
-        for run in ATTRIBUTION_RUNS[wildcards.benchmark].values()
+        f"work/attribution/{benchmark}/runs/{run}.run"
+        for run in ATTRIBUTION_RUNS[benchmark].values()
     ]
 
 
@@ -277,7 +277,7 @@ def attribution_answers(tier, ending):
                 "`language_models` (docs/attribution.md has an example), or ask for another tier."
             )
         named = [
-            f"work/attribution/{tier}/{benchmark}/{model}.{ending}"
+            f"work/attribution/{tier}/{benchmark}/answers/{model}.{ending}"
             for benchmark in ATTRIBUTION_BENCHMARKS[tier]
             for model in models
         ]

@@ -61,7 +61,7 @@ class CitedQuestions:
     questions : pandas.DataFrame
         Columns `query_id`, `text`, `answers` (list of str, empty where none is known).
     passages : pandas.DataFrame
-        Columns `document_id`, `text` ("Title. text").
+        Columns `document_id`, `title` (perhaps empty), `body` and `text` ("Title. body").
     relevant : pandas.DataFrame
         Columns `query`, `document`.
     run : pandas.DataFrame or None
@@ -113,7 +113,7 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
     pairs = [(each.id, document) for each in questions for document in each.relevant]
     return CitedQuestions(
         _questions([(each.id, each.question, each.answers) for each in questions]),
-        _passages((each.id, _titled(each.title, each.text)) for each in passages),
+        _passages([(each.id, each.title, each.text) for each in passages]),
         pd.DataFrame(pairs, columns=["query", "document"]),
     )
 
@@ -172,7 +172,7 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
                     f"{path}: row {quoted(row)} has a passage without a text; take the row out."
                 )
             document = f"{query}.{place + 1}"
-            passages.append((document, passage.passage_text))
+            passages.append((document, "", passage.passage_text))
             run.append((query, document, -place))
             if passage.is_selected:
                 relevant.append((query, document))
@@ -184,16 +184,14 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
     )
 
 
-def _questions(rows) -> pd.DataFrame:
+def _questions(rows: list[tuple[str, str, list[str]]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["query_id", "text", "answers"])
 
 
-def _passages(rows) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["document_id", "text"])
-
-
-def _titled(title: str, text: str) -> str:
-    return f"{title}. {text}" if title else text
+def _passages(rows: list[tuple[str, str, str]]) -> pd.DataFrame:
+    found = pd.DataFrame(rows, columns=["document_id", "title", "body"])
+    titles = found["title"].where(found["title"] == "", found["title"] + ". ")
+    return found.assign(text=titles + found["body"])
 
 
 def _text(path: Path) -> str:

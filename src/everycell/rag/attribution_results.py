@@ -97,8 +97,8 @@ def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        A column is missing, an answer stands twice, an arm lacks questions that another arm of its
-        setting and authors was asked, or a generator was shown two numbers of documents for one table.
+        A column is missing, an answer stands twice, an arm lacks questions that another one of its
+        setting and authors has, or a generator was shown two numbers of documents for one table.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
             lost = sorted(frozenset().union(*asked) - asked[few])
             raise ValueError(
                 f"{' / '.join(map(str, setting))}: the arm {', '.join(few)} lacks an answer to "
-                f"{lost[0]}, which other arms of these authors have; ask every question under every one."
+                f"{lost[0]}, which others of its authors have; ask all of them every question."
             )
     fixed = frame[frame["place"] == "retrieved"]
     for names, rows in fixed.groupby(["dataset", "generator", "retriever", "labels"], sort=False):
