@@ -50,6 +50,7 @@ CHAPTER_4 = {
 CHAPTER_5 = {
     "abolghasemi2026_ch5_derived": 1,
     "abolghasemi2026_ch5_planted": 1,
+    "abolghasemi2026_ch5_tables": 1,
 }
 EMBEDDED = {
     **CHAPTER_2,
@@ -62,7 +63,7 @@ EMBEDDED = {
     "lajewska2025_chC_votes": 1,
     "page": 1,
     "sakai2023_gfrc": 2,
-    "verdicts": 32,
+    "verdicts": 33,
 }
 
 

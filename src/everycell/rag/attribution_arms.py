@@ -23,6 +23,7 @@ from everycell.rag.attribution_tables import MODES, PRECISION, RECALL, told_auth
 from everycell.rag.citations import Forms, documents, find_citations
 from everycell.rag.draws import named_draws
 from everycell.retrieval.runs import trec_order
+from everycell.statistics.hypothesis_tests import t_tests
 
 Place = Literal["retrieved", "random"]
 #: Columns of a frame of CAS or CAB.
@@ -303,7 +304,7 @@ def sensitivities(
             told, not_told = (_values(answers, arm, metric) for arm in (labelled, plain))
             changes = paired_difference(abs(told - not_told), np.zeros(len(told)), seed=seed)
             numbers = (100 * cas(told, not_told), 100 * changes.low, 100 * changes.high)
-            p = paired_difference(told, not_told, seed=seed).p
+            p = float(t_tests({"told": told, "plain": not_told}, correction="none")["p"].iloc[0])
             name = metric.replace("attribution", "CAS delta")
             rows.append((*labelled[:2], name, *numbers, p, _citations(answers, labelled, plain)))
     return pd.DataFrame(rows, columns=_COMPARED)
