@@ -33,7 +33,8 @@ def read(tmp_path):
 
 def test_equal_passages_are_one_document_of_both_questions(read):
     found = read(
-        row(), row("where are canals", passages=[passage(" It has canals.\n", title="Delft (town)")])
+        row(),
+        row("where are canals", passages=[passage(" It has canals.\n", title="Delft (town)")]),
     )
     assert found.passages.to_numpy().tolist() == [
         ["d0001", "Delft", "It has canals.", "Delft. It has canals."]
