@@ -928,7 +928,7 @@ class Paraphrases(_Model):
         ["\n"], max_length=4, description="Texts that end an answer."
     )
     attempts: int = Field(3, ge=1, description="Attempts at a sentence, the first one greedy.")
-    temperature: float = Field(0.6, gt=0, le=2, description="Of the further attempts.")
+    temperature: float = Field(0.9, gt=0, le=2, description="Of the further attempts.")
     top_p: float = Field(0.9, gt=0, le=1, description="Of the further attempts.")
     copied: float = Field(
         0.5, ge=0, le=1, description="Share of sequences of five words that may be the original's."

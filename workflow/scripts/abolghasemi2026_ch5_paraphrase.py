@@ -30,7 +30,6 @@ with Job(snakemake) as job:
     passages = pd.read_parquet(files.passages).set_index("document_id")
     relevant = pd.read_parquet(files.relevant)
     answers = pd.read_parquet(files.questions).set_index("query_id")["answers"].map(tuple)
-    answers_of = relevant["query"].map(answers).groupby(relevant["document"]).sum()
 
     found, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
     job.log.write(f"{len(found)} questions can be asked; left out: {dict(left_out)}.\n")
@@ -39,6 +38,10 @@ with Job(snakemake) as job:
     if sizes["longest"] is not None:
         short = words[words <= sizes["longest"]].index
         tried = [question for question in tried if set(question.documents) <= set(short)]
+    tried = list(tried)[: sizes["candidates"]]
+    # A document has to keep its status with the questions that it may be asked with.
+    gold = relevant[relevant["query"].isin([question.id for question in tried])]
+    answers_of = gold["query"].map(answers).groupby(gold["document"]).sum()
 
     made: dict[str, Paraphrase] = {}
     asked: list[str] = []
@@ -64,7 +67,6 @@ with Job(snakemake) as job:
             for each in paraphrase_all(new, model.answer_all, template, decodings, limits):
                 made[each.id] = each
 
-        tried = list(tried)[: sizes["candidates"]]
         for start in range(0, len(tried), AT_ONCE):
             batch = tried[start : start + AT_ONCE]
             if len(asked) >= sizes["questions"]:
