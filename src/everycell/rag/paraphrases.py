@@ -52,7 +52,7 @@ _QUOTES = "\"'“”‘’«» \t"
 # What small models put before a text; a colon of the text itself stays.
 _LEAD = re.compile(
     r"^(?:sure|certainly|of course|here(?: is|'s)|paraphrase|rewritten|rephrased)\b"
-    r"[^.:!?\n]{0,80}:\s*",
+    r"[^.:?\n]{0,80}:\s*",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
