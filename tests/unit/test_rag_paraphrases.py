@@ -17,6 +17,7 @@ from everycell.rag.paraphrases import (
     made_up,
     paraphrase_all,
     paraphrases_frame,
+    passed_on,
     read_template,
 )
 from everycell.text.generation import Answer
@@ -124,6 +125,25 @@ def test_the_limit_of_copies_is_a_share():
     assert 0 < share < 0.5
     assert fault(half, FIRST, [], Limits(copied=share)) == ""
     assert fault(half, FIRST, [], Limits(copied=share - 0.01)) == "copy"
+
+
+def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
+    told = []
+    rounds = ({FIRST: FIRST, SECOND: GOOD[SECOND]}, {FIRST: GOOD[FIRST]})
+    ask, _ = asking(*rounds)
+    passages = [Passage("d1", f"{FIRST} {SECOND}", ("1742",))]
+
+    def judged(request, sentence, reason):
+        given = rounds[request.decoding.temperature > 0][sentence]
+        told.append(passed_on(Answer(text=given, finish="stop"), sentence, reason))
+
+    first = paraphrase_all(passages, ask, read_template(), DECODINGS[:2], judged=judged)
+    assert [answer.text for answer in told] == ["", GOOD[SECOND], GOOD[FIRST]]
+    replay = iter((told[:2], told[2:]))
+    again = paraphrase_all(passages, lambda requests: next(replay), read_template(), DECODINGS[:2])
+    assert again == first
+    short = Answer(text="The old mill of Zandt.", finish="stop")
+    assert passed_on(short, FIRST, "answer lost") is short
 
 
 @pytest.mark.parametrize(
