@@ -1052,3 +1052,64 @@ def import_(folder: Folder) -> None:
     for name in ("css", "agreement"):
         _console().print(tables[name].round(2).to_string(index=False))
     typer.echo(f"{folder / 'confirmed.jsonl'}: {len(kept)} confirmed counterfactuals.")
+
+
+paraphrases = typer.Typer(
+    help="Let people judge paraphrases: sheets, a third annotator, import.", no_args_is_help=True
+)
+annotation.add_typer(paraphrases, name="paraphrases")
+
+
+@paraphrases.command("sheets")
+def paraphrase_sheets(
+    pool: Annotated[
+        Path,
+        typer.Argument(help="Folder with questions, relevant and passages (.parquet)."),
+    ],
+    made: Annotated[Path, typer.Argument(help="Folder with paraphrases and asked (.parquet).")],
+    out: Annotated[Path, typer.Option(help="Folder to write.")],
+    seed: Annotated[int, typer.Option(min=0, help="Of names and orders.")] = 1,
+) -> None:
+    """Write blind sheets for two annotators: relevant passages with their paraphrases."""
+    from everycell.rag import paraphrase_sheets as human
+
+    with sentences(human.SheetError):
+        questions = human.read_frame(pool / "questions.parquet", "query_id", "text", "answers")
+        asked = human.read_frame(made / "asked.parquet", "query_id")["query_id"]
+        pairs = human.make_pairs(
+            questions[questions["query_id"].isin(asked)],
+            human.read_frame(pool / "relevant.parquet", "query", "document"),
+            human.read_frame(pool / "passages.parquet", "document_id", "text"),
+            human.read_frame(made / "paraphrases.parquet", "document_id", "text", "kept"),
+            seed=seed,
+        )
+        written = human.write_sheets(out, pairs, seed=seed)
+    typer.echo(
+        f"{', '.join(map(str, written))}: {len(pairs)} pairs. Keep {out / human.KEY} from the "
+        "annotators."
+    )
+
+
+@paraphrases.command("third")
+def paraphrase_third(folder: Folder) -> None:
+    """Write a sheet for a third annotator: what the first two disagree on."""
+    from everycell.rag import paraphrase_sheets as human
+
+    with sentences(human.SheetError):
+        path = human.write_third(folder)
+    typer.echo(f"{path}" if path else "The annotators agree on everything; no third is needed.")
+
+
+@paraphrases.command("import")
+def paraphrase_import(folder: Folder) -> None:
+    """Check the sheets, settle labels, and write labels.csv and agreement.csv into the folder."""
+    from everycell.rag import paraphrase_sheets as human
+    from everycell.render.atomic import write_atomically
+
+    with sentences(human.SheetError):
+        labels = human.read_labels(folder)
+        tables = {"labels": labels, "agreement": human.agreement(labels)}
+        for name, table in tables.items():
+            write_atomically(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+    _console().print(tables["agreement"].round(2).to_string(index=False))
+    typer.echo(f"{int(labels['survives'].sum())} of {len(labels)} paraphrases survive.")

@@ -946,8 +946,6 @@ class FullCitedAnswers(CitedAnswers):
 class ParaphraseSizes(_Model):
     """How many passages are said again."""
 
-    k: int = Field(2, ge=1, description="First passages of a question, all of them said again.")
-    questions: int = Field(60, ge=1, description="Questions whose passages all are kept.")
     candidates: int = Field(130, ge=1, description="Questions that are tried at most.")
     longest: int | None = Field(70, ge=1, description="Words of a passage; null: any number.")
 
@@ -966,13 +964,13 @@ class Paraphrases(_Model):
         ["\n"], max_length=4, description="Texts that end an answer."
     )
     attempts: int = Field(3, ge=1, description="Attempts at a sentence, the first one greedy.")
-    temperature: float = Field(0.6, gt=0, le=2, description="Of the further attempts.")
+    temperature: float = Field(0.9, gt=0, le=2, description="Of the further attempts.")
     top_p: float = Field(0.9, gt=0, le=1, description="Of the further attempts.")
     copied: float = Field(
         0.5, ge=0, le=1, description="Share of sequences of five words that may be the original's."
     )
     released: ParaphraseSizes = ParaphraseSizes()
-    full: ParaphraseSizes = ParaphraseSizes(k=10, questions=500, candidates=2000, longest=None)
+    full: ParaphraseSizes = ParaphraseSizes(candidates=2000, longest=None)
 
 
 class Attribution(_Model):

@@ -19,12 +19,11 @@ from everycell.cli import app
 from everycell.collections.planted_dialogues import plant_dialogues
 from everycell.collections.user_satisfaction import Sample, samples_frame
 from everycell.dialogue.annotation import (
-    COLUMNS,
+    FORM,
     KEY,
     SheetError,
     agreement,
     confirmed,
-    disagreements,
     draw_real,
     given_away,
     make_items,
@@ -43,6 +42,7 @@ from everycell.dialogue.counterfactuals import (
     rewrite_by_rule,
     rewritings_frame,
 )
+from everycell.text.sheets import disagreements
 
 PLANTED = plant_dialogues(8, dissatisfied=0.3, seed=5).samples
 MADE = [rewrite_by_rule(sample, seed=1) for sample in PLANTED[:6]]
@@ -70,7 +70,7 @@ def fill(
     for row in rows:
         row["satisfied"], row["coherent"] = map(str, answer(row))
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, delimiter=separator)
+        writer = csv.DictWriter(file, FORM.columns, delimiter=separator)
         writer.writeheader()
         writer.writerows(rows)
 
@@ -78,7 +78,7 @@ def fill(
 def change(path: Path, edit: Callable[[list[dict[str, str]]], list[dict[str, str]]]) -> None:
     rows = edit(rows_of(path))
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+        writer = csv.DictWriter(file, FORM.columns)
         writer.writeheader()
         writer.writerows(rows)
 
@@ -157,7 +157,7 @@ def test_a_sheet_is_read_with_any_line_ends_with_and_without_a_mark(
     fill(path, yes)
     answers = read_sheet(path, shown)
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer = csv.DictWriter(text, FORM.columns, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows_of(path))
     path.write_bytes((mark + text.getvalue().replace("\n", end)).encode())

@@ -42,6 +42,7 @@ from everycell.dialogue.annotation import Item, write_sheets
 from everycell.retrieval.encoded import Encoded, write_encoded
 from everycell.text.generation import Answer, Identity, Request
 from everycell.text.records import Record
+from everycell.text.sheets import Form
 
 LIBRARY = Path(everycell.__file__).parent
 
@@ -143,6 +144,10 @@ SHEET = csv_of(
     )
 )  # fmt: skip
 KEY = written(_sheets, "key.jsonl")
+PAIRS = json_of(
+    {"name": "p0001", "query": "q1", "document": "d1", "question": "where", "answers": ["Delft"],
+     "original": "In Delft.", "paraphrase": "Delft it is.", "swapped": False, "seed": 1}
+)  # fmt: skip
 CACM = tar_gz(
     {
         "CACM-0001.html": b"<html>\n<pre>\nOn bees\n\nThey fly.\nCACM May, 1970\n4.22\n"
@@ -468,6 +473,17 @@ def _readers() -> dict[str, Reader]:
             json_of({"jobs": [LINEAGE]}), "lineage.json", lambda read, path: read(path.parent)
         ),
         "dialogue.annotation.read_items": Reader(KEY, "key.jsonl", _labels),
+        "text.sheets.read_sheet": Reader(
+            b"item,text,good\r\np0001,Delft,1\r\n",
+            call=lambda read, path: read(
+                path, Form(("text",), {"good": "Is it?"}, "make"), {"p0001": {"text": "Delft"}}
+            ),
+        ),
+        "rag.paraphrase_sheets.read_pairs": Reader(PAIRS, "key.jsonl", _labels),
+        "rag.paraphrase_sheets.read_frame": Reader(
+            pd.DataFrame({"query_id": ["q1"]}), call=lambda read, path: read(path, "query_id")
+        ),
+        "rag.paraphrases.read_template": Reader(b"### user\nAgain: $passage"),
         "dialogue.annotation.read_sheet": Reader(SHEET, call=lambda read, path: read(path, ITEMS)),
         "dialogue.annotation.read_labels#key": Reader(
             KEY, "key.jsonl", _labels, {"annotator-1.csv": SHEET, "annotator-2.csv": SHEET}

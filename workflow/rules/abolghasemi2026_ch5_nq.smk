@@ -86,6 +86,8 @@ rule abolghasemi2026_ch5_paraphrase:
         paraphrases="work/attribution/{tier}/{bench}/paraphrases.parquet",
         asked="work/attribution/{tier}/{bench}/asked.parquet",
         provenance="work/attribution/{tier}/{bench}/paraphrases.provenance.json",
+        # The answers that were used, as they may be passed on.
+        record="work/attribution/{tier}/{bench}/paraphrases.jsonl",
     log:
         "logs/attribution/{tier}/{bench}/paraphrases.log",
     benchmark:
@@ -101,9 +103,7 @@ rule abolghasemi2026_ch5_paraphrase:
         runtime=lambda wildcards: 2880 if wildcards.tier == "full" else 300,
     params:
         model=ATTRIBUTION.paraphrases.model,
-        sizes=lambda wildcards: getattr(
-            ATTRIBUTION.paraphrases, wildcards.tier
-        ).model_dump(),
+        sizes=paraphrase_sizes,
         decoding=ATTRIBUTION.paraphrases.model_dump(include={"max_tokens", "stop"}),
         sampling={
             "number": ATTRIBUTION.paraphrases.attempts,
@@ -111,7 +111,7 @@ rule abolghasemi2026_ch5_paraphrase:
             "top_p": ATTRIBUTION.paraphrases.top_p,
         },
         copied=ATTRIBUTION.paraphrases.copied,
-        record="abolghasemi2026-ch5-paraphrases-{bench}",
+        records="abolghasemi2026-ch5-paraphrases-{bench}",
         seed=SETTINGS.seed,
         code=code_of("abolghasemi2026_ch5_paraphrase.py"),
     message:

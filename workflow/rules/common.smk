@@ -224,6 +224,13 @@ def attribution_runs(benchmark):
     ]
 
 
+def paraphrase_sizes(wildcards):
+    """How many questions shall have all their passages said again, and which are tried."""
+    asked = getattr(SETTINGS.attribution, wildcards.tier)
+    tried = getattr(SETTINGS.attribution.paraphrases, wildcards.tier)
+    return {"k": asked.k, "questions": asked.questions.main} | tried.model_dump()
+
+
 def attribution_named(benchmark):
     """Files of a benchmark of the full tier, which only the user can name."""
     key, content = {

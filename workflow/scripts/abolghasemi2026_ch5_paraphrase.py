@@ -1,5 +1,6 @@
 """Passages in the words of a language model, until enough questions have all of theirs."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -16,10 +17,13 @@ from everycell.rag.paraphrases import (
     attempts,
     paraphrase_all,
     paraphrases_frame,
+    passed_on,
     read_template,
 )
 from everycell.receipts import write_json
+from everycell.render.atomic import write_atomically
 from everycell.retrieval.runs import read_run
+from everycell.text.records import key_of
 
 #: Questions that are tried before it is looked whether there are enough.
 AT_ONCE = 5
@@ -30,7 +34,6 @@ with Job(snakemake) as job:
     passages = pd.read_parquet(files.passages).set_index("document_id")
     relevant = pd.read_parquet(files.relevant)
     answers = pd.read_parquet(files.questions).set_index("query_id")["answers"].map(tuple)
-    answers_of = relevant["query"].map(answers).groupby(relevant["document"]).sum()
 
     found, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
     job.log.write(f"{len(found)} questions can be asked; left out: {dict(left_out)}.\n")
@@ -39,13 +42,18 @@ with Job(snakemake) as job:
     if sizes["longest"] is not None:
         short = words[words <= sizes["longest"]].index
         tried = [question for question in tried if set(question.documents) <= set(short)]
+    tried = list(tried)[: sizes["candidates"]]
+    # A document has to keep its status with the questions that it may be asked with.
+    gold = relevant[relevant["query"].isin([question.id for question in tried])]
+    answers_of = gold["query"].map(answers).groupby(gold["document"]).sum()
 
     made: dict[str, Paraphrase] = {}
     asked: list[str] = []
+    used: dict[str, dict] = {}
     with open_language_model(
         chosen.model,
         settings.language_models,
-        chosen.record,
+        chosen.records,
         folder=Path(files.model) if files.model else None,
         also=[Path(files.recorded)],
         network=settings.network,
@@ -54,6 +62,13 @@ with Job(snakemake) as job:
         decodings = attempts(Decoding(**chosen.decoding), **chosen.sampling, seed=job.seed)
         limits = Limits(copied=chosen.copied)
 
+        def keep(request, sentence, reason):
+            """Keep an answer as a record may pass it on."""
+            key = key_of(model.identity, request)
+            entry = model.record.entries[key]
+            told = passed_on(entry.answer, sentence, reason)
+            used[key] = entry.model_copy(update={"answer": told}).model_dump(mode="json")
+
         def say_again(names):
             """Whether all of these documents have a paraphrase that can be used."""
             new = [
@@ -61,10 +76,11 @@ with Job(snakemake) as job:
                 for name in dict.fromkeys(names)
                 if name not in made
             ]
-            for each in paraphrase_all(new, model.answer_all, template, decodings, limits):
+            for each in paraphrase_all(
+                new, model.answer_all, template, decodings, limits, judged=keep
+            ):
                 made[each.id] = each
 
-        tried = list(tried)[: sizes["candidates"]]
         for start in range(0, len(tried), AT_ONCE):
             batch = tried[start : start + AT_ONCE]
             if len(asked) >= sizes["questions"]:
@@ -82,6 +98,8 @@ with Job(snakemake) as job:
                 ):
                     asked.append(question.id)
         write_json(Path(snakemake.output.provenance), model.provenance())
+    lines = (json.dumps(entry, separators=(",", ":")) + "\n" for entry in used.values())
+    write_atomically(Path(snakemake.output.record), "".join(lines))
     frame = paraphrases_frame(list(made.values()))
     # The title stays as it is, in front of either.
     titles = frame["document_id"].map(passages["title"])

@@ -12,11 +12,8 @@ counterfactuals mixed among real dialogues) and Tables 3.3 and 3.4.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +28,14 @@ from everycell.collections.user_satisfaction import COUNTERFACTUAL, SYSTEM, Samp
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text
 from everycell.foreign import parse_json, quoted
 from everycell.statistics.agreement import cohens_kappa, percent_agreement
+from everycell.text import sheets
+from everycell.text.sheets import (
+    ANNOTATORS,
+    Form,
+    SheetError,
+    replace_file,
+    sheet_path,
+)
 
 #: File that says what each item of the sheets is.
 KEY = "key.jsonl"
@@ -40,9 +45,7 @@ QUESTIONS: Mapping[str, str] = {
     "satisfied": "Is the user satisfied after the last utterance of the system?",
     "coherent": "Does the last utterance of the system fit what was said before?",
 }
-COLUMNS = ("item", "dialogue", *QUESTIONS, "comment")
-#: The first two answer every question; the third what they disagree on.
-ANNOTATORS = (1, 2, 3)
+FORM = Form(("dialogue",), QUESTIONS, "everycell annotation sheets")
 
 _GUIDELINES = """\
 # Guidelines
@@ -61,10 +64,6 @@ Judge the last utterance alone; what went wrong before does not count if it is m
 what you like into `comment`. Change nothing else, add and remove no rows (sorting them is fine),
 save as CSV (UTF-8), and speak with no other annotator until all are done.
 """
-
-
-class SheetError(Exception):
-    """A sheet or its folder cannot be used; the message names the file, row and item."""
 
 
 @dataclass(frozen=True)
@@ -429,17 +428,21 @@ def write_sheets(folder: Path, items: Sequence[Item], *, seed: int) -> list[Path
     OSError
         No space or no permission.
     """
-    sheets = {sheet_path(folder, number): _sheet(items, number, seed) for number in ANNOTATORS[:2]}
+    rows = _rows(_on_sheets(items))
+    made = {
+        sheet_path(folder, number): sheets.sheet(FORM, rows, number, seed)
+        for number in ANNOTATORS[:2]
+    }
     # Without a key a run was stopped here, whose sheets nobody has filled in, or the key was lost.
-    filled = [path for path, made in sheets.items() if path.exists() and path.read_bytes() != made]
+    filled = [path for path, own in made.items() if path.exists() and path.read_bytes() != own]
     if (folder / KEY).exists() or filled or sheet_path(folder, 3).exists():
         raise SheetError(
             f"{folder} has sheets already, which may be filled in; name another folder."
         )
     folder.mkdir(parents=True, exist_ok=True)
-    for path, content in sheets.items():
-        _replace(path, content)
-    _replace(folder / GUIDELINES, _GUIDELINES.encode())
+    for path, content in made.items():
+        replace_file(path, content)
+    replace_file(folder / GUIDELINES, _GUIDELINES.encode())
     lines = [
         json.dumps(
             {
@@ -456,37 +459,14 @@ def write_sheets(folder: Path, items: Sequence[Item], *, seed: int) -> list[Path
         for item in items
     ]
     # Last, since a folder with a key is one that is complete.
-    _replace(folder / KEY, ("\n".join(lines) + "\n").encode())
-    return list(sheets)
+    replace_file(folder / KEY, ("\n".join(lines) + "\n").encode())
+    return list(made)
 
 
-def sheet_path(folder: Path, annotator: int) -> Path:
-    """File of an annotator's sheet.
-
-    Examples
-    --------
-    >>> sheet_path(Path("mine"), 3).as_posix()
-    'mine/annotator-3.csv'
-    """
-    return folder / f"annotator-{annotator}.csv"
-
-
-def _sheet(items: Sequence[Item], annotator: int, seed: int) -> bytes:
-    shown = sorted(_on_sheets(items), key=lambda item: item.name)
-    random.Random(f"{seed} {annotator}").shuffle(shown)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\r\n")
-    writer.writeheader()
+def _rows(items: Sequence[Item]) -> dict[str, dict[str, str]]:
+    """What sheets show of items."""
     # No cell can be taken for a formula: dialogues start with a speaker.
-    writer.writerows({"item": item.name, "dialogue": dialogue_text(item.sample)} for item in shown)
-    # Without the mark, Excel takes UTF-8 for an older encoding.
-    return text.getvalue().encode("utf-8-sig")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(content)
-    partial.replace(path)
+    return {item.name: {"dialogue": dialogue_text(item.sample)} for item in items}
 
 
 def read_items(folder: Path) -> list[Item]:
@@ -554,90 +534,7 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
         twice, a dialogue that was changed (other than in its white space), or an answer that is
         not 0 or 1.
     """
-    rows = _rows(path)
-    known = {item.name: item for item in items}
-    found: dict[str, tuple[int, dict[str, int]]] = {}
-    for number, row in rows:
-        name = row["item"].strip()
-        where = f"{path}, row {number}"
-        if name not in known:
-            raise SheetError(
-                f"{where}: has the item {quoted(name)}, which is none of this sheet's "
-                f"{len(known)}; restore the name that was there."
-            )
-        if name in found:
-            raise SheetError(
-                f"{where}: has the item {name}, as row {found[name][0]} has; keep one of the two."
-            )
-        if row["dialogue"].split() != dialogue_text(known[name].sample).split():
-            raise SheetError(
-                f"{where}: the dialogue of item {name} was changed; restore it (the sheet is made "
-                "anew by `everycell annotation sheets` with the same seed, in another folder)."
-            )
-        answers = {question: row[question].strip() for question in QUESTIONS}
-        for question, answer in answers.items():
-            if answer not in ("0", "1"):
-                told = f"is {quoted(answer)}" if answer else "is empty"
-                raise SheetError(
-                    f"{where}: `{question}` of item {name} {told}; allowed is 0 (no) or 1 (yes)."
-                )
-        found[name] = number, {question: int(answer) for question, answer in answers.items()}
-    missing = [name for name in known if name not in found]
-    if missing:
-        raise SheetError(
-            f"{path}: lacks {len(missing)} of {len(known)} items ({', '.join(missing[:5])}"
-            f"{', ...' if len(missing) > 5 else ''}); restore their rows."
-        )
-    frame = pd.DataFrame([found[name][1] for name in known], index=list(known), dtype=int)
-    return frame.rename_axis("item")
-
-
-def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """Rows with their numbers as a spreadsheet counts them, without empty ones."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise SheetError(f"There is no sheet {path}; put the annotator's file there.") from None
-    except UnicodeDecodeError:
-        raise SheetError(
-            f"{path}: is no UTF-8 text; save it in the spreadsheet as CSV UTF-8."
-        ) from None
-    header = re.split(r"[\r\n]", text, maxsplit=1)[0]
-    separator = max(",;\t", key=header.count)
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
-    except csv.Error as error:
-        raise SheetError(
-            f"{path}: is no CSV ({error}); open it in a spreadsheet and save it as CSV UTF-8."
-        ) from None
-    names = [name.strip() for name in rows[0]] if rows else []
-    lacking = [column for column in ("item", "dialogue", *QUESTIONS) if column not in names]
-    if lacking:
-        raise SheetError(
-            f"{path}: lacks the column {lacking[0]!r}; the first row must name the columns "
-            f"{', '.join(COLUMNS)}."
-        )
-    twice = [column for column in COLUMNS if names.count(column) > 1]
-    if twice:
-        raise SheetError(f"{path}: has the column {twice[0]!r} twice; keep one of the two.")
-    return [
-        (number, dict.fromkeys(names, "") | dict(zip(names, row, strict=False)))
-        for number, row in enumerate(rows[1:], start=2)
-        if any(cell.strip() for cell in row)
-    ]
-
-
-def disagreements(first: pd.DataFrame, second: pd.DataFrame) -> list[str]:
-    """Items that two annotators answer differently, in either question.
-
-    Examples
-    --------
-    >>> first = pd.DataFrame({"satisfied": [1, 0], "coherent": [1, 1]}, index=["d1", "d2"])
-    >>> disagreements(first, first.assign(coherent=[1, 0]))
-    ['d2']
-    """
-    differ = (first != second.loc[first.index, first.columns]).any(axis=1)
-    return list(first.index[differ])
+    return sheets.read_sheet(path, FORM, _rows(items))
 
 
 def write_third(folder: Path) -> Path | None:
@@ -649,17 +546,7 @@ def write_third(folder: Path) -> Path | None:
         A sheet that is not whole, or a third one that is there already.
     """
     items, seed = _read_key(folder)
-    shown = _on_sheets(items)
-    path = sheet_path(folder, 3)
-    if path.exists():
-        raise SheetError(
-            f"{path} is there already and may be filled in; remove it to make it anew."
-        )
-    open_ = disagreements(*(read_sheet(sheet_path(folder, n), shown) for n in ANNOTATORS[:2]))
-    if not open_:
-        return None
-    _replace(path, _sheet([item for item in shown if item.name in open_], 3, seed))
-    return path
+    return sheets.third_sheet(folder, FORM, _rows(_on_sheets(items)), seed)
 
 
 def _on_sheets(items: Sequence[Item]) -> list[Item]:
@@ -684,21 +571,7 @@ def read_labels(folder: Path) -> pd.DataFrame:
         A sheet that is not whole, or is missing although the first two annotators disagree.
     """
     items = read_items(folder)
-    shown = _on_sheets(items)
-    first, second = (read_sheet(sheet_path(folder, number), shown) for number in ANNOTATORS[:2])
-    open_ = disagreements(first, second)
-    path = sheet_path(folder, 3)
-    if open_ and not path.is_file():
-        raise SheetError(
-            f"The annotators disagree on {len(open_)} items and there is no {path}; make it with "
-            "`everycell annotation third` and have it filled in."
-        )
-    settled = first.copy()
-    if open_:
-        third = read_sheet(path, [item for item in shown if item.name in open_])
-        # Where two of three have to agree, the third decides what the first two do not.
-        differ = first.loc[open_] != second.loc[open_]
-        settled.loc[open_] = first.loc[open_].where(~differ, third)
+    answers = sheets.settled_answers(folder, FORM, _rows(_on_sheets(items)))
     labels = pd.DataFrame(
         [
             (
@@ -713,10 +586,8 @@ def read_labels(folder: Path) -> pd.DataFrame:
         ],
         columns=["item", "id", "benchmark", "counterfactual", "fault", "intended"],
     ).set_index("item")
-    for question in QUESTIONS:
-        labels[f"{question}_1"] = first[question].astype("Int64")
-        labels[f"{question}_2"] = second[question].astype("Int64")
-        labels[question] = settled[question].astype("Int64")
+    for column in answers:
+        labels[column] = answers[column].astype("Int64")
     return labels.reset_index()
 
 

@@ -37,6 +37,10 @@ TEMPLATE = Path(__file__).parent / "templates" / "paraphrase.txt"
 SLOTS: templates.Slots = {"passage": ("the text to be said again", True)}
 #: Words of the sequences that a paraphrase may share with its original.
 SEQUENCE = 5
+#: Words in a row that a text which was turned down must not pass on.
+QUOTED = 8
+# What stands before the reason in `finish` of an answer whose text is not passed on.
+_WITHHELD = "withheld: "
 #: Why a text is no paraphrase -> what that means.
 FAULTS = {
     "empty": "there is no word",
@@ -52,7 +56,7 @@ _QUOTES = "\"'“”‘’«» \t"
 # What small models put before a text; a colon of the text itself stays.
 _LEAD = re.compile(
     r"^(?:sure|certainly|of course|here(?: is|'s)|paraphrase|rewritten|rephrased)\b"
-    r"[^.:!?\n]{0,80}:\s*",
+    r"[^.:?\n]{0,80}:\s*",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
@@ -297,12 +301,78 @@ def made_up(text: str, original: str) -> list[str]:
     return found
 
 
+def judge(
+    answer: Answer, original: str, answers: Sequence[str], limits: Limits = LIMITS
+) -> tuple[str, str]:
+    """Take the paraphrase out of an answer, and say what is wrong with it.
+
+    Parameters
+    ----------
+    answer
+        What a model gave, or what `passed_on` left of it.
+    original, answers, limits
+        As for `fault`.
+
+    Returns
+    -------
+    tuple of str
+        Text, and one of `FAULTS` or "".
+
+    Examples
+    --------
+    >>> judge(Answer(text="Delft it is.", finish="length"), "It is in Delft.", [])
+    ('Delft it is.', 'cut')
+    """
+    text = clean_answer(answer.text)
+    if answer.finish.startswith(_WITHHELD):
+        return text, answer.finish.removeprefix(_WITHHELD)
+    if answer.finish == "refusal":
+        return text, "refusal"
+    if answer.finish == "length":
+        return text, "cut"
+    return text, fault(text, original, answers, limits)
+
+
+def passed_on(answer: Answer, original: str, reason: str) -> Answer:
+    """An answer as a record may pass it on: a text that was turned down must not quote its passage.
+
+    Parameters
+    ----------
+    answer
+        What a model gave.
+    original : str
+        The sentence that it was asked to say again.
+    reason : str
+        What `judge` finds wrong with it.
+
+    Returns
+    -------
+    Answer
+        Without its text, and with the reason in `finish`, where it was turned down and has eight
+        words in a row from the original. `judge` gives the same reason for it.
+
+    Examples
+    --------
+    >>> long = "one two three four five six seven eight nine"
+    >>> passed_on(Answer(text=long, finish="stop"), long, "copy")
+    Answer(text='', finish='withheld: copy', prompt_tokens=None, answer_tokens=None, tokens=None, \
+served_by='')
+    """
+    words, others = (normalise_answer(each).split() for each in (answer.text, original))
+    quoted = set(_sequences(words, QUOTED)) & set(_sequences(others, QUOTED))
+    if not reason or not quoted:
+        return answer
+    return Answer(text="", finish=f"{_WITHHELD}{reason}")
+
+
 def paraphrase_all(
     passages: Sequence[Passage],
     ask: Callable[[Sequence[Request]], Sequence[Answer]],
     template: Template,
     decodings: Sequence[Decoding],
     limits: Limits = LIMITS,
+    *,
+    judged: Callable[[Request, str, str], None] = lambda request, sentence, reason: None,
 ) -> list[Paraphrase]:
     """Say passages again, sentence by sentence.
 
@@ -318,6 +388,8 @@ def paraphrase_all(
         Of each round, see `attempts`.
     limits : Limits
         Of a sentence and of the whole.
+    judged : callable, optional
+        Is told of each request, its sentence, and what is wrong with its answer ("": nothing).
 
     Returns
     -------
@@ -350,16 +422,10 @@ def paraphrase_all(
             Request(prompt=templates.fill(template, passage=sentences[name]), decoding=decoding)
             for name in waiting
         ]
-        for name, answer in zip(waiting, ask(requests), strict=True):
+        for name, request, answer in zip(waiting, requests, ask(requests), strict=True):
             used[name] += 1
-            text = clean_answer(answer.text)
-            reasons[name] = (
-                "refusal"
-                if answer.finish == "refusal"
-                else "cut"
-                if answer.finish == "length"
-                else fault(text, sentences[name], passages[name[0]].answers, limits)
-            )
+            text, reasons[name] = judge(answer, sentences[name], passages[name[0]].answers, limits)
+            judged(request, sentences[name], reasons[name])
             if not reasons[name]:
                 said[name] = text
     made = []

@@ -1,0 +1,270 @@
+"""Sheets that annotators fill in: blind, checked when they come back, settled by two equal answers.
+
+A folder has a sheet for each of two annotators and, on disagreement, one for a third. A sheet is a
+CSV file in the form that spreadsheets open well (UTF-8 with a byte order mark, CRLF), in another
+order for each annotator. What stands on it is a `Form` with its rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.foreign import quoted
+
+#: The first two answer every question; the third what they disagree on.
+ANNOTATORS = (1, 2, 3)
+#: Name of an item -> what a sheet shows of it, by column.
+Rows = Mapping[str, Mapping[str, str]]
+
+
+class SheetError(Exception):
+    """A sheet or its folder cannot be used; the message names the file, row and item."""
+
+
+class Form(NamedTuple):
+    """What a sheet shows and asks.
+
+    Attributes
+    ----------
+    shown : tuple of str
+        Columns that must come back as they were.
+    questions : mapping of str to str
+        Column -> question, answered by 0 (no) or 1 (yes).
+    command : str
+        What makes the sheets.
+    """
+
+    shown: tuple[str, ...]
+    questions: Mapping[str, str]
+    command: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns, in their order."""
+        return ("item", *self.shown, *self.questions, "comment")
+
+
+def sheet_path(folder: Path, annotator: int) -> Path:
+    """File of an annotator's sheet.
+
+    Examples
+    --------
+    >>> sheet_path(Path("mine"), 3).as_posix()
+    'mine/annotator-3.csv'
+    """
+    return folder / f"annotator-{annotator}.csv"
+
+
+def sheet(form: Form, rows: Rows, annotator: int, seed: int) -> bytes:
+    """Content of an annotator's sheet, in an order of its own.
+
+    A text that a spreadsheet would take for a formula gets a blank before it.
+
+    Examples
+    --------
+    >>> form = Form(("text",), {"good": "Is it good?"}, "make")
+    >>> sheet(form, {"d1": {"text": "=1+1"}}, 1, seed=0).decode("utf-8-sig").splitlines()
+    ['item,text,good,comment', 'd1, =1+1,,']
+    """
+    names = sorted(rows)
+    random.Random(f"{seed} {annotator}").shuffle(names)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, form.columns, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    for name in names:
+        shown = {
+            column: f" {cell}" if cell.startswith(("=", "+", "-", "@")) else cell
+            for column, cell in rows[name].items()
+        }
+        writer.writerow({"item": name} | shown)
+    # Without the mark, Excel takes UTF-8 for an older encoding.
+    return text.getvalue().encode("utf-8-sig")
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a"
+    >>> replace_file(path, b"b"); path.read_bytes()
+    b'b'
+    """
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_bytes(content)
+    partial.replace(path)
+
+
+def read_sheet(path: Path, form: Form, rows: Rows) -> pd.DataFrame:
+    """Read a sheet that was filled in, and check that it is whole.
+
+    Parameters
+    ----------
+    path : Path
+        CSV with commas, semicolons or tabs, as spreadsheets write it; columns in any order, rows
+        in any order, other columns allowed.
+    form : Form
+    rows
+        What must stand on it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index `item` in the order of `rows`, a column of 0 and 1 for each question.
+
+    Raises
+    ------
+    SheetError
+        A file that cannot be read, a missing column, an item that is unknown, missing or there
+        twice, a text that was changed (other than in its white space), or an answer that is
+        not 0 or 1.
+    """
+    found: dict[str, tuple[int, dict[str, int]]] = {}
+    for number, row in _rows(path, form):
+        name = row["item"].strip()
+        where = f"{path}, row {number}"
+        if name not in rows:
+            raise SheetError(
+                f"{where}: has the item {quoted(name)}, which is none of this sheet's "
+                f"{len(rows)}; restore the name that was there."
+            )
+        if name in found:
+            raise SheetError(
+                f"{where}: has the item {name}, as row {found[name][0]} has; keep one of the two."
+            )
+        for column in form.shown:
+            if row[column].split() != rows[name][column].split():
+                raise SheetError(
+                    f"{where}: the {column} of item {name} was changed; restore it (the sheet is "
+                    f"made anew by `{form.command}` with the same seed, in another folder)."
+                )
+        answers = {question: row[question].strip() for question in form.questions}
+        for question, answer in answers.items():
+            if answer not in ("0", "1"):
+                told = f"is {quoted(answer)}" if answer else "is empty"
+                raise SheetError(
+                    f"{where}: `{question}` of item {name} {told}; allowed is 0 (no) or 1 (yes)."
+                )
+        found[name] = number, {question: int(answer) for question, answer in answers.items()}
+    missing = [name for name in rows if name not in found]
+    if missing:
+        raise SheetError(
+            f"{path}: lacks {len(missing)} of {len(rows)} items ({', '.join(missing[:5])}"
+            f"{', ...' if len(missing) > 5 else ''}); restore their rows."
+        )
+    frame = pd.DataFrame([found[name][1] for name in rows], index=list(rows), dtype=int)
+    return frame.rename_axis("item")
+
+
+def _rows(path: Path, form: Form) -> list[tuple[int, dict[str, str]]]:
+    """Rows with their numbers as a spreadsheet counts them, without empty ones."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise SheetError(f"There is no sheet {path}; put the annotator's file there.") from None
+    except UnicodeDecodeError:
+        raise SheetError(
+            f"{path}: is no UTF-8 text; save it in the spreadsheet as CSV UTF-8."
+        ) from None
+    header = re.split(r"[\r\n]", text, maxsplit=1)[0]
+    separator = max(",;\t", key=header.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
+    except csv.Error as error:
+        raise SheetError(
+            f"{path}: is no CSV ({error}); open it in a spreadsheet and save it as CSV UTF-8."
+        ) from None
+    names = [name.strip() for name in rows[0]] if rows else []
+    lacking = [column for column in form.columns[:-1] if column not in names]
+    if lacking:
+        raise SheetError(
+            f"{path}: lacks the column {lacking[0]!r}; the first row must name the columns "
+            f"{', '.join(form.columns)}."
+        )
+    twice = [column for column in form.columns if names.count(column) > 1]
+    if twice:
+        raise SheetError(f"{path}: has the column {twice[0]!r} twice; keep one of the two.")
+    return [
+        (number, dict.fromkeys(names, "") | dict(zip(names, row, strict=False)))
+        for number, row in enumerate(rows[1:], start=2)
+        if any(cell.strip() for cell in row)
+    ]
+
+
+def disagreements(first: pd.DataFrame, second: pd.DataFrame) -> list[str]:
+    """Items that two annotators answer differently, in any question.
+
+    Examples
+    --------
+    >>> first = pd.DataFrame({"satisfied": [1, 0], "coherent": [1, 1]}, index=["d1", "d2"])
+    >>> disagreements(first, first.assign(coherent=[1, 0]))
+    ['d2']
+    """
+    differ = (first != second.loc[first.index, first.columns]).any(axis=1)
+    return list(first.index[differ])
+
+
+def third_sheet(folder: Path, form: Form, rows: Rows, seed: int) -> Path | None:
+    """Write the third annotator's sheet: what the first two disagree on; None where they agree.
+
+    Raises
+    ------
+    SheetError
+        A sheet that is not whole, or a third one that is there already.
+    """
+    path = sheet_path(folder, 3)
+    if path.exists():
+        raise SheetError(
+            f"{path} is there already and may be filled in; remove it to make it anew."
+        )
+    open_ = disagreements(*(read_sheet(sheet_path(folder, n), form, rows) for n in ANNOTATORS[:2]))
+    if not open_:
+        return None
+    replace_file(path, sheet(form, {name: rows[name] for name in open_}, 3, seed))
+    return path
+
+
+def settled_answers(folder: Path, form: Form, rows: Rows) -> pd.DataFrame:
+    """Answers of the first two annotators, and what two of three say.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index `item`; for each question `question_1`, `question_2` and the settled `question`.
+
+    Raises
+    ------
+    SheetError
+        A sheet that is not whole, or is missing although the first two annotators disagree.
+    """
+    first, second = (read_sheet(sheet_path(folder, n), form, rows) for n in ANNOTATORS[:2])
+    open_ = disagreements(first, second)
+    path = sheet_path(folder, 3)
+    if open_ and not path.is_file():
+        raise SheetError(
+            f"The annotators disagree on {len(open_)} items and there is no {path}; make it with "
+            f"`{form.command.rpartition(' ')[0]} third` and have it filled in."
+        )
+    settled = first.copy()
+    if open_:
+        third = read_sheet(path, form, {name: rows[name] for name in open_})
+        # Where two of three have to agree, the third decides what the first two do not.
+        differ = first.loc[open_] != second.loc[open_]
+        settled.loc[open_] = first.loc[open_].where(~differ, third)
+    parts = {}
+    for question in form.questions:
+        parts |= {
+            f"{question}_1": first[question],
+            f"{question}_2": second[question],
+            question: settled[question],
+        }
+    return pd.DataFrame(parts, index=first.index)

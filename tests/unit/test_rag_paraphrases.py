@@ -1,0 +1,170 @@
+"""Paraphrases: attempts, checks, sentences that fail, and what a text may not become."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.config import Decoding
+from everycell.rag.answers import normalise_answer
+from everycell.rag.paraphrases import (
+    FAULTS,
+    Limits,
+    Passage,
+    attempts,
+    clean_answer,
+    copied_share,
+    fault,
+    made_up,
+    paraphrase_all,
+    paraphrases_frame,
+    passed_on,
+    read_template,
+)
+from everycell.text.generation import Answer
+
+FIRST = "The old mill of Zandt was built by Jan Mol in 1742 for grinding corn."
+SECOND = "It burned down twice and was last restored by the owners in 1988."
+GOOD = {
+    FIRST: "In 1742 it was Jan Mol who raised Zandt's mill, where corn was ground.",
+    SECOND: "Two fires destroyed it; its owners rebuilt it for the last time in 1988.",
+}
+DECODINGS = attempts(Decoding(), number=3, temperature=0.9, top_p=0.9, seed=5)
+WORDS = st.lists(st.sampled_from("mill corn Jan fire owner 1742 old".split()), min_size=1)
+
+
+def asking(*rounds):
+    """A model that says in each round what its table has for a sentence, and what it was asked."""
+    asked = []
+
+    def ask(requests):
+        asked.append([request.text.splitlines()[-1] for request in requests])
+        said = rounds[len(asked) - 1]
+        return [Answer(text=said[sentence], finish="stop") for sentence in asked[-1]]
+
+    return ask, asked
+
+
+def run(*rounds, answers=("1742",), limits=None, text=f"{FIRST} {SECOND}"):
+    ask, asked = asking(*rounds)
+    passages = [Passage("d1", text, answers)]
+    options = {} if limits is None else {"limits": limits}
+    found = paraphrase_all(passages, ask, read_template(), DECODINGS[: len(rounds)], **options)
+    return found[0], asked
+
+
+def test_a_sentence_is_asked_until_it_passes_and_no_longer():
+    found, asked = run({FIRST: FIRST, SECOND: GOOD[SECOND]}, {FIRST: "No."}, {FIRST: GOOD[FIRST]})
+    assert asked == [[FIRST, SECOND], [FIRST], [FIRST]]
+    assert found == ("d1", f"{GOOD[FIRST]} {GOOD[SECOND]}", 3, "")
+
+
+def test_a_sentence_that_never_passes_is_left_out_and_may_take_the_answer_with_it():
+    copied = {FIRST: FIRST, SECOND: GOOD[SECOND]}
+    found, _ = run(copied)
+    assert found == ("d1", GOOD[SECOND], 1, "answer lost")
+    found, _ = run(copied, answers=("1988", "Leiden"))
+    assert found.reason == ""
+    found, _ = run(copied, answers=("1988",), limits=Limits(shortest=0.6))
+    assert found.reason == "too short"
+
+
+def test_a_passage_of_which_nothing_is_left_says_what_was_wrong_last():
+    nothing = dict.fromkeys((FIRST, SECOND), "")
+    assert run(nothing | {FIRST: FIRST}, nothing)[0] == ("d1", "", 2, "empty")
+    assert run({FIRST: FIRST, SECOND: SECOND})[0].reason == "copy"
+
+
+@pytest.mark.parametrize(("finish", "reason"), [("length", "cut"), ("refusal", "refusal")])
+def test_how_an_answer_ended_counts(finish, reason):
+    def ask(requests):
+        return [Answer(text=GOOD[FIRST], finish=finish) for _ in requests]
+
+    found = paraphrase_all([Passage("d1", FIRST, ())], ask, read_template(), DECODINGS)
+    assert (found[0].text, found[0].attempt, found[0].reason) == ("", 3, reason)
+
+
+def test_passages_are_asked_together_and_none_means_nothing_is_asked():
+    ask, asked = asking(GOOD)
+    passages = [Passage("d1", FIRST, ()), Passage("d2", SECOND, ())]
+    found = paraphrase_all(passages, ask, read_template(), DECODINGS[:1])
+    assert asked == [[FIRST, SECOND]]
+    assert paraphrases_frame(found)["kept"].tolist() == [True, True]
+    assert paraphrase_all([], lambda requests: [], read_template(), DECODINGS) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("...", "empty"),
+        ("I'm sorry, I cannot do that with the 1742 mill.", "refusal"),
+        ("The sentence is rephrased: in 1742 Zandt got its mill from Jan Mol.", "refusal"),
+        ("Jan Mol raised Zandt's mill for grinding corn.", "answer lost"),
+        ("Jan Mol raised Zandt's mill for grinding corn in 17421.", "answer lost"),
+        (FIRST, "copy"),
+        (FIRST.upper(), "copy"),
+        ("Mol, 1742.", "too short"),
+        (" ".join([GOOD[FIRST]] * 3), "too long"),
+        ("In 1742 Jan Mol and Piet Vos raised the mill where corn was ground.", "made up"),
+        ("In 1742 Jan Mol, then 30, raised the mill where corn was ground.", "made up"),
+        (GOOD[FIRST], ""),
+    ],
+)
+def test_what_is_no_paraphrase(text, reason):
+    assert fault(text, FIRST, ["1742"]) == reason
+    assert not reason or reason in FAULTS
+
+
+def test_an_answer_that_never_stood_there_is_not_asked_for():
+    assert fault(GOOD[FIRST], FIRST, ["1743", "the"]) == ""
+
+
+def test_the_limit_of_copies_is_a_share():
+    half = "By Jan Mol in 1742 for whoever had corn to grind, Zandt's mill came."
+    share = copied_share(half, FIRST)
+    assert 0 < share < 0.5
+    assert fault(half, FIRST, [], Limits(copied=share)) == ""
+    assert fault(half, FIRST, [], Limits(copied=share - 0.01)) == "copy"
+
+
+def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
+    told = []
+    rounds = ({FIRST: FIRST, SECOND: GOOD[SECOND]}, {FIRST: GOOD[FIRST]})
+    ask, _ = asking(*rounds)
+    passages = [Passage("d1", f"{FIRST} {SECOND}", ("1742",))]
+
+    def judged(request, sentence, reason):
+        given = rounds[request.decoding.temperature > 0][sentence]
+        told.append(passed_on(Answer(text=given, finish="stop"), sentence, reason))
+
+    first = paraphrase_all(passages, ask, read_template(), DECODINGS[:2], judged=judged)
+    assert [answer.text for answer in told] == ["", GOOD[SECOND], GOOD[FIRST]]
+    replay = iter((told[:2], told[2:]))
+    again = paraphrase_all(passages, lambda requests: next(replay), read_template(), DECODINGS[:2])
+    assert again == first
+    short = Answer(text="The old mill of Zandt.", finish="stop")
+    assert passed_on(short, FIRST, "answer lost") is short
+
+
+@pytest.mark.parametrize(
+    ("answer", "taken"),
+    [
+        ("Sure! Here is one:\n\n“Corn was ground.”\n\nI moved the verb.", "Corn was ground."),
+        ("  Corn\twas  ground. ", "Corn was ground."),
+        ("It had one rule: no corn.", "It had one rule: no corn."),
+        ("", ""),
+        ("\n\n", ""),
+    ],
+)
+def test_what_frames_a_paraphrase_is_taken_off(answer, taken):
+    assert clean_answer(answer) == taken
+
+
+@given(WORDS, WORDS)
+def test_shares_and_names(words, others):
+    text, other = " ".join(words), " ".join(others)
+    assert 0 <= copied_share(text, other) <= 1
+    assert copied_share(text, text) == 1
+    assert made_up(text, text) == []
+    assert set(made_up(text, other)) <= set(words) - set(others)
+    assert (fault(text, other, []) == "empty") == (not normalise_answer(text))
