@@ -391,7 +391,7 @@ def _difference(result: Difference, first: Path, second: Path, limit: int) -> li
         )
     if result.unrecorded:
         lines.append(
-            f"  what made {_listed(result.unrecorded)} is not in {LINEAGE} of both folders"
+            f"  {LINEAGE} of a folder does not say all that {_listed(result.unrecorded)} came from"
         )
     return lines
 
@@ -506,7 +506,7 @@ def page() -> None:
         papers = _papers()
         found = collect(papers, RESULTS, ROOT)
         path = write_page(RESULTS / "index.html", found, papers)
-        write_lineage(RESULTS, ROOT)
+        write_lineage(RESULTS, ROOT, read_config(Path("config.yaml")).cache)
     _warn(found)
     typer.echo(f"Page: {path}")
 

@@ -28,7 +28,7 @@ from everycell.artefacts import Tier
 from everycell.config import describe_fault
 from everycell.foreign import parse_json
 from everycell.render.atomic import write_atomically
-from everycell.sources.registry import RelativePath
+from everycell.sources.registry import RelativePath, load_registry
 
 #: Packages whose versions a receipt names: those that compute, or read what is computed with.
 PACKAGES = (
@@ -397,7 +397,8 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     results
         Results folder that is checked; the project's own where it is None. Results that others
         were made from are looked up in it. What a folder from elsewhere says of `work/` is said of
-        the files of another run: those of this project's runs are left out.
+        the files of another run: those of this project's runs are left out. It may have been made
+        from another accepted content of a released file than the one that is here.
     """
     try:
         receipt = read_receipt(path)
@@ -415,6 +416,8 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     own = _is_own(results, root)
     for source in receipt["inputs"]:
         used = _place(source["path"], root, results)
+        if not own and is_released(source["path"], source["sha256"]):
+            continue
         if used is None or not used.is_file() or sha256(used) == source["sha256"]:
             continue
         if own:
@@ -433,6 +436,22 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
 def _is_own(results: Path | None, root: Path) -> bool:
     """Whether a results folder is the one that the project's own runs write."""
     return results is None or os.path.realpath(results) == os.path.realpath(root / "results")
+
+
+def is_released(path: str, digest: str) -> bool:
+    """Whether a hash is one that the registry accepts for a released file, in whichever cache.
+
+    Examples
+    --------
+    >>> is_released("resources/transparent-cis/pilot/qs3.csv", "0" * 64)
+    False
+    >>> entry = load_registry().entry("transparent-cis/pilot/qs3.csv")
+    >>> [is_released("/cache/transparent-cis/pilot/qs3.csv", known) for known in entry.contents]
+    [True, True]
+    """
+    registry = load_registry()
+    key = registry.key_in(path)
+    return key is not None and digest in registry.files[key].contents
 
 
 def _place(source: str, root: Path, results: Path | None) -> Path | None:
@@ -462,6 +481,11 @@ def absent_inputs(path: Path, root: Path, results: Path | None = None) -> list[s
     ReceiptError
         As `read_receipt`.
     """
-    inputs = [source["path"] for source in read_receipt(path)["inputs"]]
+    own = _is_own(results, root)
+    inputs = [
+        source["path"]
+        for source in read_receipt(path)["inputs"]
+        if own or not is_released(source["path"], source["sha256"])
+    ]
     places = {source: _place(source, root, results) for source in inputs}
     return [source for source, place in places.items() if place is None or not place.exists()]

@@ -1,10 +1,13 @@
 """Lineage: jobs from Snakemake's records, with the names that logs of the same run have."""
 
+import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
 import textwrap
+import time
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
@@ -22,6 +25,7 @@ from everycell.lineage import (
     write_lineage,
 )
 from everycell.receipts import ReceiptError, parameters_line, write_receipt
+from everycell.sources.registry import load_registry
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -98,6 +102,84 @@ def test_what_was_begun_or_is_no_record_is_passed_over(tmp_path):
     record(tmp_path, "work/a", rule="train", incomplete=True)
     (tmp_path / ".snakemake" / "metadata" / "notbase64").write_text("{")
     assert snakemake_jobs(tmp_path) == []
+
+
+def hashes(project: Path, rule: str = "train") -> dict[str, str]:
+    [job] = [job for job in snakemake_jobs(project) if job.rule == rule]
+    return job.hashes
+
+
+def write(path: Path, content: str) -> str:
+    """Write a file as of a minute ago; return its hash."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    os.utime(path, (time.time() - 60,) * 2)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def test_what_a_job_read_from_outside_has_its_hash(tmp_path):
+    printed = write(tmp_path / "published" / "toy.csv", "a,1\n")
+    model = write(tmp_path / "named" / "model" / "weights", "7")
+    write(tmp_path / "work" / "text", "made here")
+    inputs = ["published/toy.csv", "named", "work/text", "results/a.csv", "gone"]
+    record(tmp_path, "work/model", rule="train", inputs=inputs, endtime=time.time())
+    found = {"named/model/weights": model, "published/toy.csv": printed}
+    assert hashes(tmp_path) == found
+    assert list(hashes(tmp_path)) == sorted(found)
+
+
+def test_a_file_that_changed_after_the_job_has_the_hash_of_then_or_none(tmp_path):
+    end = time.time() - 120
+    write(tmp_path / "published" / "toy.csv", "changed since")
+    read = {"rule": "train", "inputs": ["published/toy.csv"], "endtime": end}
+    record(tmp_path, "work/model", **read)
+    assert hashes(tmp_path) == {}
+    sums = {"published/toy.csv": f"sha256:{'a' * 64}"}
+    record(tmp_path, "work/model", **read, input_checksums=sums)
+    assert hashes(tmp_path) == {"published/toy.csv": "a" * 64}
+
+
+def test_a_released_file_is_read_only_where_several_contents_are_accepted(tmp_path):
+    files = load_registry().files
+    one = next(key for key, entry in files.items() if entry.state == "both" and not entry.note)
+    two = next(key for key, entry in files.items() if len(entry.contents) == 2)
+    archive = next(
+        key for key, entry in files.items() if entry.origin and entry.origin.content is None
+    )
+    keys = (one, two, archive)
+    real = [write(tmp_path / "resources" / key, key) for key in keys]
+    inputs = [f"resources/{key}" for key in keys]
+    record(tmp_path, "work/model", rule="train", inputs=inputs, endtime=time.time())
+    assert hashes(tmp_path) == dict(zip(inputs, [files[one].contents[0], *real[1:]], strict=True))
+
+
+def test_a_large_file_is_hashed_once(tmp_path, monkeypatch):
+    large, small = tmp_path / "named" / "large", tmp_path / "named" / "small"
+    write(large, "x" * 100)
+    write(small, "y")
+    record(tmp_path, "work/model", rule="train", inputs=["named"], endtime=time.time())
+    monkeypatch.setattr("everycell.lineage.LARGE", 100)
+    first = hashes(tmp_path)
+    read = []
+    monkeypatch.setattr("everycell.lineage.sha256", lambda path: read.append(path.name) or "0" * 64)
+    assert hashes(tmp_path)["named/large"] == first["named/large"] and read == ["small"]
+    write(large, "z" * 101)
+    assert hashes(tmp_path)["named/large"] == "0" * 64
+    for broken in ("{", "[]", '{"named/large": 1}', '{"named/large": [101]}'):
+        (tmp_path / ".snakemake" / "everycell.hashes.json").write_text(broken)
+        assert hashes(tmp_path)["named/large"] == "0" * 64
+
+
+def test_the_bytes_of_the_file_stay_the_same(tmp_path):
+    results = tmp_path / "results"
+    trained(tmp_path)
+    result(tmp_path, results)
+    write(tmp_path / "published" / "toy.csv", "a,1\n")
+    source = {"rule": "prepare", "inputs": ["published/toy.csv"], "log": "logs/text.log"}
+    record(tmp_path, "work/text", **source, endtime=time.time())
+    first = write_lineage(results, tmp_path).read_bytes()
+    assert b'"published/toy.csv": ' in first
+    assert write_lineage(results, tmp_path).read_bytes() == first
 
 
 def test_upstream_ends_where_a_circle_closes():
