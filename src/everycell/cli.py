@@ -39,8 +39,8 @@ from everycell.config import Config, ConfigError, read_config
 from everycell.differences import Difference, compare_folders
 from everycell.foreign import quoted
 from everycell.lineage import NAME as LINEAGE
-from everycell.lineage import without_jobs
-from everycell.receipts import ReceiptError, absent_inputs
+from everycell.lineage import contradictions, without_jobs
+from everycell.receipts import ReceiptError, absent_inputs, made_by_other_code
 from everycell.receipts import verify as verify_receipt
 from everycell.results import Result, collect, result_of
 from everycell.sources import SourceError
@@ -292,6 +292,7 @@ def verify(
     faults += [fault for result in found for fault in result.faults]
     try:
         unexplained = without_jobs(results)
+        faults += contradictions(results, ROOT)
     except ReceiptError as error:  # a receipt that cannot be read is among the faults already
         faults.append(str(error))
     for fault in dict.fromkeys(faults):
@@ -299,16 +300,33 @@ def verify(
     if faults:
         raise typer.Exit(1)
     absent = {path for receipt in receipts for path in absent_inputs(receipt, ROOT, results)}
-    typer.echo(f"All {len(receipts)} receipts in {results} hold.")
+    one = len(receipts) == 1
+    typer.echo(
+        f"The receipt in {results} holds."
+        if one
+        else f"All {len(receipts)} receipts in {results} hold."
+    )
     if absent:
         typer.echo(
-            f"{len(absent)} files that they were made from are not here and could not be checked."
+            f"{_counted(len(absent), 'file')} that they were made from cannot be checked here, as "
+            f"{min(absent)}."
         )
     if unexplained:
         typer.echo(
-            f"{results / LINEAGE} does not say what made {len(unexplained)} files behind them, as "
-            f"{unexplained[0]}; `everycell page` in the project that made them writes it again."
+            f"{results / LINEAGE} does not say what made {_counted(len(unexplained), 'file')} "
+            f"behind them, as {unexplained[0]}; `everycell page` in the project that made them "
+            "writes it again."
         )
+    others = made_by_other_code(receipts, ROOT)
+    if others:
+        typer.echo(
+            f"{_counted(len(others), 'result')} came from other code than that of the project "
+            f"here, as {next(iter(others)).relative_to(results)} says."
+        )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + "s" * (number != 1)
 
 
 @app.command()

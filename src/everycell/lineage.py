@@ -18,7 +18,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.config import describe_fault
 from everycell.foreign import parse_json
-from everycell.receipts import ReceiptError, read_receipt, sha256, write_json
+from everycell.receipts import (
+    ReceiptError,
+    is_own,
+    is_released,
+    read_receipt,
+    sha256,
+    write_json,
+)
 from everycell.sources.registry import load_registry
 
 NAME = "lineage.json"
@@ -298,6 +305,72 @@ def without_jobs(results: Path) -> list[str]:
         if path.startswith("work/")
         and made.isdisjoint({path, *map(str, PurePosixPath(path).parents)})
     )
+
+
+def contradictions(results: Path, project: Path) -> list[str]:
+    """Check `lineage.json` against itself, the receipts beside it and the files here.
+
+    Parameters
+    ----------
+    results
+        Results folder.
+    project
+        Project folder that inputs are relative to. Files elsewhere are not looked at: they may be
+        large, and no part of the project.
+
+    Returns
+    -------
+    list of str
+        A sentence for each file that two jobs made, for each that is no longer what a job read,
+        and for each of which a receipt names other bytes than a job does; none if all agree.
+
+    Raises
+    ------
+    ReceiptError
+        `lineage.json` or a receipt cannot be used.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> results = Path(tempfile.mkdtemp())
+    >>> job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {}}
+    >>> write_json(results / NAME, {"jobs": [job, job]})
+    >>> contradictions(results, Path())  # doctest: +ELLIPSIS
+    ['...lineage.json: says of two jobs that they made work/run; ...']
+    """
+    path, jobs = results / NAME, read_lineage(results)
+    again = "`everycell page` in the project that made it writes it again"
+    makers = Counter(made for job in jobs for made in job.outputs)
+    faults = [
+        f"{path}: says of two jobs that they made {made}; {again}."
+        for made, number in makers.items()
+        if number > 1
+    ]
+    read: dict[str, str] = {}
+    for receipt in sorted(results.rglob("*.receipt.json")):
+        read |= {source["path"]: source["sha256"] for source in read_receipt(receipt)["inputs"]}
+    own = is_own(results, project)
+    here: dict[str, str | None] = {}
+    for job in jobs:
+        for source, digest in job.hashes.items():
+            at = f"{path}: says that {job.rule} made {job.outputs[0]} from {source}"
+            if read.setdefault(source, digest) != digest:
+                faults.append(
+                    f"{at} with sha256 {digest[:12]}, and a receipt or another job has "
+                    f"{read[source][:12]}; run snakemake again where it was made."
+                )
+            elif Path(source).is_absolute() or (not own and is_released(source, digest)):
+                continue
+            else:
+                if source not in here:
+                    place = project / source
+                    here[source] = sha256(place) if place.is_file() else None
+                if here[source] not in (None, digest):
+                    faults.append(
+                        f"{at}, which has other bytes here; "
+                        + ("run snakemake again." if own else "it was made from another one.")
+                    )
+    return faults
 
 
 def read_lineage(results: Path) -> list[JobRecord]:

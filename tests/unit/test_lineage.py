@@ -18,13 +18,14 @@ from everycell.cli import app
 from everycell.lineage import (
     NAME,
     JobRecord,
+    contradictions,
     read_lineage,
     snakemake_jobs,
     upstream,
     without_jobs,
     write_lineage,
 )
-from everycell.receipts import ReceiptError, parameters_line, write_receipt
+from everycell.receipts import ReceiptError, parameters_line, write_json, write_receipt
 from everycell.sources.registry import load_registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -252,7 +253,7 @@ def test_verify_says_what_the_file_lacks_and_fails_where_it_is_broken(tmp_path, 
 
     code, said = call()
     assert code == 0
-    assert f"{results / NAME} does not say what made 1 files behind them, as work/run; " in said
+    assert f"{results / NAME} does not say what made 1 file behind them, as work/run; " in said
     record(tmp_path, "work/text", rule="prepare", inputs=["resources/a"], log="logs/text.log")
     write_lineage(results, tmp_path)
     code, said = call()
@@ -284,6 +285,36 @@ def test_the_rule_of_the_page_keeps_what_an_earlier_run_wrote(tmp_path):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "results" / NAME).read_text() == "made made "
+
+
+def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
+    results = tmp_path / "results"
+    result(tmp_path, results)
+    key = "transparent-cis/pilot/qs3.csv"
+    digest = write(tmp_path / "published" / "toy.csv", "a,1\n")
+    job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {}}
+    other = job | {"outputs": ["work/other"]}
+
+    def found(*jobs: dict, project: Path = tmp_path) -> list[str]:
+        write_json(results / NAME, {"jobs": list(jobs)})
+        return contradictions(results, project)
+
+    true = {"published/toy.csv": digest, "/elsewhere/weights": "0" * 64, "published/gone": "a"}
+    assert found(job | {"hashes": true}, other | {"hashes": true}) == []
+    [fault] = found(job | {"hashes": true}, other | {"hashes": true | {"published/gone": "b"}})
+    assert "rank made work/other from published/gone with sha256 b, and a receipt or " in fault
+    [fault] = found(job | {"hashes": {"published/toy.csv": "0" * 64}})
+    assert "from published/toy.csv, which has other bytes here; run snakemake again." in fault
+    [fault] = found(job, job)
+    assert "says of two jobs that they made work/run" in fault
+    # Elsewhere the other accepted content of a released file may lie under its key.
+    elsewhere = tmp_path / "elsewhere"
+    write(elsewhere / "resources" / key, "other")
+    for accepted in load_registry().entry(key).contents:
+        released = job | {"hashes": {f"resources/{key}": accepted}}
+        assert found(released, project=elsewhere) == []
+    [fault] = found(job | {"hashes": {f"resources/{key}": "0" * 64}}, project=elsewhere)
+    assert "which has other bytes here; it was made from another one." in fault
 
 
 def test_a_folder_without_the_file_has_no_jobs(tmp_path):

@@ -136,8 +136,10 @@ def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_pa
     ]
     assert call() == (
         0,
-        f"All 1 receipts in {there} hold.\n"
-        "1 files that they were made from are not here and could not be checked.\n",
+        f"The receipt in {there} holds.\n"
+        "1 file that they were made from cannot be checked here, as published/cells.csv.\n"
+        "1 result came from other code than that of the project here, as "
+        "embedded/toy/table_1.receipt.json says.\n",
     )
     # As an editor, or a transfer that takes tables for text, changes them.
     table = there / "embedded" / "toy" / "table_1.csv"
