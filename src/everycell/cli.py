@@ -360,7 +360,8 @@ def diff(
         others = [result for result in found if result.same]
         elsewhere = sum(bool(result.causes) for result in others)
         typer.echo(
-            f"{len(different)} results differ, {len(others)} are the same"
+            f"{_counted(len(different), 'result')} differ{'s' * (len(different) == 1)}, "
+            f"{len(others)} {'is' if len(others) == 1 else 'are'} the same"
             + (
                 f" ({elsewhere} of them were made otherwise; --json says how)."
                 if elsewhere
@@ -376,9 +377,10 @@ def _difference(result: Difference, first: Path, second: Path, limit: int) -> li
     if result.only_in:
         return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
     lines = [
-        f"{result.name}: {len(result.cells)} cells moved, {len(result.verdicts)} verdicts and "
-        f"{len(result.conclusions)} conclusions changed"
-        + f"; other bytes in {', '.join(result.files)}"
+        f"{result.name}: {_counted(len(result.cells), 'cell')} moved, "
+        f"{_counted(len(result.verdicts), 'verdict')} and "
+        f"{_counted(len(result.conclusions), 'conclusion')} changed"
+        + f"; other bytes in {_listed(result.files)}"
         * bool(result.files)
     ]
     for what, moved in (
@@ -415,7 +417,7 @@ def _difference(result: Difference, first: Path, second: Path, limit: int) -> li
 
 
 def _listed(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - 3} more files" if len(paths) > 3 else ""
+    more = f" and {_counted(len(paths) - 3, 'more file')}" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more
 
 

@@ -9,10 +9,7 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
-import requests
-import rocrate
-from rocrate_validator import models, services
-from rocrate_validator.utils.http import HttpRequester
+from crate_validator import issues, serve_the_context
 from typer.testing import CliRunner
 
 import everycell
@@ -312,44 +309,10 @@ def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypat
     )
 
 
-#: Where the context of RO-Crate 1.1 differs from that of 1.3, which comes with the package.
-CONTEXT_1_1 = {
-    "ComputationalWorkflow": "https://bioschemas.org/ComputationalWorkflow",
-    "FormalParameter": "https://bioschemas.org/FormalParameter",
-    "input": "https://bioschemas.org/ComputationalWorkflow#input",
-    "output": "https://bioschemas.org/ComputationalWorkflow#output",
-    "conformsTo": "http://purl.org/dc/terms/conformsTo",
-    "File": "http://schema.org/MediaObject",
-}
-
-
 @pytest.fixture
 def offline(monkeypatch):
-    """Serve the context of RO-Crate, and nothing else, in place of the network."""
-    packaged = Path(rocrate.__file__).parent / "data" / "ro-crate.jsonld"
-    terms = json.loads(packaged.read_text(encoding="utf-8"))["@context"] | CONTEXT_1_1
-    del terms["sha256"]
-
-    def get(requester, url, **options):
-        answer = requests.Response()
-        answer.status_code = 404
-        if url == "https://w3id.org/ro/crate/1.1/context":
-            answer.status_code = 200
-            answer.headers["Content-Type"] = "application/ld+json"
-            answer._content = json.dumps({"@context": terms}).encode()
-        return answer
-
-    for method in ("get", "head"):
-        monkeypatch.setattr(HttpRequester, method, get, raising=False)
-
-
-def issues(crate: Path) -> list[str]:
-    settings = models.ValidationSettings(
-        rocrate_uri=str(crate),
-        profile_identifier="workflow-run-crate",
-        requirement_severity=models.Severity.REQUIRED,
-    )
-    return [str(issue.message) for issue in services.validate(settings).get_issues()]
+    """Keep the validator from the network."""
+    serve_the_context(monkeypatch)
 
 
 def test_the_validator_of_the_profiles_finds_nothing(crate, offline):

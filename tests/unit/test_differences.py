@@ -350,7 +350,7 @@ def call(*arguments) -> tuple[int, str, str]:
 
 def test_exit_codes_are_those_of_diff(pair, tmp_path):
     first, second = pair({"a,m": "0.6", "b,m": "0.25"}, seed=8)
-    assert call(first, first) == (0, "0 results differ, 1 are the same.\n", "")
+    assert call(first, first) == (0, "0 results differ, 1 is the same.\n", "")
     code, out, err = call(first, second)
     assert code == 1 and err == ""
     assert "a / m: 0.5 -> 0.6\n" in out and "  seed: 7 -> 8\n" in out
