@@ -39,8 +39,8 @@ from everycell.config import Config, ConfigError, read_config
 from everycell.differences import Difference, compare_folders
 from everycell.foreign import quoted
 from everycell.lineage import NAME as LINEAGE
-from everycell.lineage import without_jobs
-from everycell.receipts import ReceiptError, absent_inputs
+from everycell.lineage import contradictions, without_jobs
+from everycell.receipts import ReceiptError, absent_inputs, made_by_other_code
 from everycell.receipts import verify as verify_receipt
 from everycell.results import Result, collect, result_of
 from everycell.sources import SourceError
@@ -292,6 +292,7 @@ def verify(
     faults += [fault for result in found for fault in result.faults]
     try:
         unexplained = without_jobs(results)
+        faults += contradictions(results, ROOT)
     except ReceiptError as error:  # a receipt that cannot be read is among the faults already
         faults.append(str(error))
     for fault in dict.fromkeys(faults):
@@ -299,16 +300,33 @@ def verify(
     if faults:
         raise typer.Exit(1)
     absent = {path for receipt in receipts for path in absent_inputs(receipt, ROOT, results)}
-    typer.echo(f"All {len(receipts)} receipts in {results} hold.")
+    one = len(receipts) == 1
+    typer.echo(
+        f"The receipt in {results} holds."
+        if one
+        else f"All {len(receipts)} receipts in {results} hold."
+    )
     if absent:
         typer.echo(
-            f"{len(absent)} files that they were made from are not here and could not be checked."
+            f"{_counted(len(absent), 'file')} that they were made from cannot be checked here, as "
+            f"{min(absent)}."
         )
     if unexplained:
         typer.echo(
-            f"{results / LINEAGE} does not say what made {len(unexplained)} files behind them, as "
-            f"{unexplained[0]}; `everycell page` in the project that made them writes it again."
+            f"{results / LINEAGE} does not say what made {_counted(len(unexplained), 'file')} "
+            f"behind them, as {unexplained[0]}; `everycell page` in the project that made them "
+            "writes it again."
         )
+    others = made_by_other_code(receipts, ROOT)
+    if others:
+        typer.echo(
+            f"{_counted(len(others), 'result')} came from other code than that of the project "
+            f"here, as {next(iter(others)).relative_to(results)} says."
+        )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + "s" * (number != 1)
 
 
 @app.command()
@@ -342,7 +360,8 @@ def diff(
         others = [result for result in found if result.same]
         elsewhere = sum(bool(result.causes) for result in others)
         typer.echo(
-            f"{len(different)} results differ, {len(others)} are the same"
+            f"{_counted(len(different), 'result')} differ{'s' * (len(different) == 1)}, "
+            f"{len(others)} {'is' if len(others) == 1 else 'are'} the same"
             + (
                 f" ({elsewhere} of them were made otherwise; --json says how)."
                 if elsewhere
@@ -358,9 +377,10 @@ def _difference(result: Difference, first: Path, second: Path, limit: int) -> li
     if result.only_in:
         return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
     lines = [
-        f"{result.name}: {len(result.cells)} cells moved, {len(result.verdicts)} verdicts and "
-        f"{len(result.conclusions)} conclusions changed"
-        + f"; other bytes in {', '.join(result.files)}"
+        f"{result.name}: {_counted(len(result.cells), 'cell')} moved, "
+        f"{_counted(len(result.verdicts), 'verdict')} and "
+        f"{_counted(len(result.conclusions), 'conclusion')} changed"
+        + f"; other bytes in {_listed(result.files)}"
         * bool(result.files)
     ]
     for what, moved in (
@@ -391,13 +411,13 @@ def _difference(result: Difference, first: Path, second: Path, limit: int) -> li
         )
     if result.unrecorded:
         lines.append(
-            f"  what made {_listed(result.unrecorded)} is not in {LINEAGE} of both folders"
+            f"  {LINEAGE} of a folder does not say all that {_listed(result.unrecorded)} came from"
         )
     return lines
 
 
 def _listed(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - 3} more files" if len(paths) > 3 else ""
+    more = f" and {_counted(len(paths) - 3, 'more file')}" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more
 
 
@@ -506,7 +526,7 @@ def page() -> None:
         papers = _papers()
         found = collect(papers, RESULTS, ROOT)
         path = write_page(RESULTS / "index.html", found, papers)
-        write_lineage(RESULTS, ROOT)
+        write_lineage(RESULTS, ROOT, read_config(Path("config.yaml")).cache)
     _warn(found)
     typer.echo(f"Page: {path}")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,18 @@ from rocrate.rocrate import ROCrate
 
 import everycell
 from everycell.artefacts import Paper
-from everycell.lineage import read_lineage
-from everycell.receipts import ReceiptError, read_receipt, relative, sha256, verify
+from everycell.lineage import NAME, contradictions, lineage_of, read_lineage
+from everycell.receipts import (
+    ReceiptError,
+    commit_of,
+    is_own,
+    made_by_other_code,
+    read_receipt,
+    relative,
+    sha256,
+    verify,
+)
+from everycell.render.page import page_of
 from everycell.results import collect
 from everycell.sources.registry import load_registry
 
@@ -31,7 +41,10 @@ PROFILES = {
 }
 MIT = "https://spdx.org/licenses/MIT"
 #: What stands for the workflow in a crate.
-WORKFLOW = ("CITATION.cff", "LICENSE", "config.yaml", "envs", "workflow")
+WORKFLOW = ("CITATION.cff", "LICENSE", "config.yaml", "envs", "results/README.md", "workflow")
+#: What lies beside the tiers of a results folder; other files there are no results.
+PAGE = "index.html"
+BESIDE = (PAGE, NAME)
 #: RO-Crate 1.1 has no name for it; the Workflow Run profiles have this one.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 FORMATS = {
@@ -81,29 +94,48 @@ def write_crate(
     ------
     ReceiptError
         There is no receipt, or one does not hold, or verdicts are not what their card and their
-        table give, or `lineage.json` is broken: nobody could check such a crate. Or there is no
-        folder to write to.
+        table give, or `lineage.json` contradicts itself or them, or the page is not theirs: nobody
+        could check such a crate. Or a result was made by other code than that of `project`, which
+        would be packed as its workflow. Or there is no folder to write to.
     """
     if not out.parent.is_dir():
         raise ReceiptError(f"There is no folder {out.parent} to write {out.name} into; make it.")
     paths = sorted(results.rglob("*.receipt.json"))
     if not paths:
         raise ReceiptError(f"{results}: holds no receipt; rebuild something first.")
+    found = collect(papers, results, project)
     faults = [fault for path in paths for fault in verify(path, project, results)]
-    faults += [fault for found in collect(papers, results, project) for fault in found.faults]
-    read_lineage(results)
+    faults += [fault for result in found for fault in result.faults]
+    if not faults:
+        faults = contradictions(results, project)
     if faults:
-        faults = list(dict.fromkeys(faults))
+        first, *more = dict.fromkeys(faults)
         raise ReceiptError(
-            f"{results}: {len(faults)} files are not what their receipts say, or their cards "
-            "and tables give, so no crate is made; "
-            "`everycell verify` names them."
+            f"No crate is made of {results}, which does not verify: {first}"
+            + f" There is more, which `everycell verify {results}` names." * bool(more)
+        )
+    _require_code(paths, results, project)
+    page = results / PAGE
+    if page.is_file() and page.read_bytes() != page_of(results, found, papers).encode():
+        raise ReceiptError(
+            f"No crate is made of {results}: {page} is not the page of these results; "
+            "`everycell page` in the project that made them draws it again."
+        )
+    if (
+        (results / NAME).is_file()
+        and is_own(results, project)
+        and read_lineage(results) != lineage_of(results, project, cache)
+    ):
+        raise ReceiptError(
+            f"No crate is made of {results}: {results / NAME} is not what Snakemake's records "
+            "give; `everycell page` writes it again."
         )
     crate = _Crate(project, cache)
     for path in paths:
         crate.add_result(results, path)
-    for path in sorted(results.glob("*.*")):
-        crate.add_file(path, f"results/{path.name}")
+    for name in BESIDE:
+        if (results / name).is_file():
+            crate.add_file(results / name, f"results/{name}")
     draft = out.with_name(f".{out.name}.draft.zip")
     try:
         crate.finish().write_zip(draft)
@@ -111,6 +143,25 @@ def write_crate(
     finally:
         draft.unlink(missing_ok=True)
     return out
+
+
+def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> None:
+    """Refuse results that no script of a project made as it is now."""
+    others = made_by_other_code(receipts, project)
+    if others:
+        path, commit = next(iter(others.items()))
+        name = path.relative_to(results).as_posix().removesuffix(".receipt.json")
+        raise ReceiptError(
+            f"No crate is made of {results}: {len(others)} of {len(receipts)} results were made by "
+            "other code than that of the project here, which would stand in the crate as theirs "
+            f"({name} by that of commit {_short(commit)}, here is "
+            f"{_short(commit_of(project))}); run snakemake again, or pack it in a checkout of what "
+            "made it."
+        )
+
+
+def _short(commit: str | None) -> str:
+    return commit[:12] if commit else "unknown"
 
 
 class _Crate:

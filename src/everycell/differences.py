@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
@@ -46,9 +46,9 @@ class Cause(_Model):
     Attributes
     ----------
     kind
-        `input`: a file that was read; `behind`: a setting of a job further up; `file`: a file that
-        is no longer what its receipt says; `card`: what the verdicts were given by; the others are
-        fields of a receipt.
+        `input`: a file that was read; `behind`: a setting of a job further up, or "input FILE" that
+        one read; `file`: a file that is no longer what its receipt says; `card`: what the verdicts
+        were given by; the others are fields of a receipt.
     name
         Path (a released file that lies elsewhere: its key), parameter (nested names with dots),
         package or part of a card. "card" alone where no part that verdict files hold is another
@@ -86,7 +86,7 @@ class Difference(_Model):
         folders, as `lineage.json` of both has them: nothing explains why they differ.
     unrecorded
         Files among the `input` causes of which `lineage.json` of a folder does not say what made
-        them, so that nothing can be said.
+        them, or what that was made from, so that nothing can be said.
     """
 
     name: str
@@ -190,13 +190,18 @@ def _compare(name: str, first: Path, second: Path, behind: _Behind) -> Differenc
     # A file that one side alone has says all itself.
     both = [cause.name for cause in inputs if cause.old and cause.new]
     made = [path for path in both if path.startswith("work/")]
+    # A file that the result itself was made from too is named once.
+    named = {(f"input {_called(cause.name)}", cause.old, cause.new) for cause in inputs}
+    further = [
+        cause for cause in behind.all_of(both) if (cause.name, cause.old, cause.new) not in named
+    ]
     return Difference(
         name=name,
         cells=tuple(cells),
         verdicts=_changes(*verdicts),
         conclusions=_changes(*conclusions),
         files=tuple(other),
-        causes=(*edited, *_causes(*receipts, inputs, behind.all_of(both)), *by_card),
+        causes=(*edited, *_causes(*receipts, inputs, further), *by_card),
         unexplained=tuple(path for path in made if behind.of(path) == ()),
         unrecorded=tuple(path for path in made if behind.of(path) is None),
     )
@@ -321,12 +326,7 @@ def _inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Cause]:
 
 def _called(path: str) -> str:
     """Key of a released file, in whichever cache it lies; another path as it is."""
-    if path.startswith(OWN):
-        return path
-    parts = PurePosixPath(path).parts
-    keys = ("/".join(parts[start:]) for start in range(len(parts)))
-    known = load_registry().files
-    return next((key for key in keys if key in known), path)
+    return path if path.startswith(OWN) else load_registry().key_in(path) or path
 
 
 class _Behind:
@@ -337,13 +337,13 @@ class _Behind:
         self.known: dict[str, tuple[Cause, ...] | None] = {}
 
     def of(self, path: str) -> tuple[Cause, ...] | None:
-        """Other settings of the jobs that made a file; None where a folder does not have them."""
+        """What the jobs behind a file had otherwise; None where a folder does not have it all."""
         if path not in self.known:
             self.known[path] = self._compared(path)
         return self.known[path]
 
     def all_of(self, paths: Iterable[str]) -> list[Cause]:
-        """Other settings of the jobs behind some files, each once."""
+        """Other settings and inputs of the jobs behind some files, each once."""
         found = (cause for path in paths for cause in self.of(path) or ())
         return list(dict.fromkeys(found))
 
@@ -355,16 +355,24 @@ class _Behind:
         pairs = [
             (job, next((maker[made] for made in job.outputs if made in maker), None)) for job in old
         ]
-        found = tuple(
-            cause
-            for job, other in pairs
-            if other is not None
-            for cause in _of_kind("behind", *_settings(job, other))
-        )
+        both = [(job, other) for job, other in pairs if other is not None]
+        found = [cause for pair in both for cause in _of_kind("behind", *_settings(*pair))]
+        read = [[_read(job) for job in pair] for pair in both]
+        for files in read:
+            known = files[0].keys() & files[1].keys()
+            sides = ({f"input {path}": side[path] for path in sorted(known)} for side in files)
+            found += _of_kind("behind", *sides)
         # A job of one folder alone is named where a job reads other files in that folder; where
         # none does, the other folder has no record of it.
-        whole = len(old) == len(new) and all(other is not None for _, other in pairs)
-        return found if found or whole else None
+        whole = len(old) == len(new) == len(both) and all(
+            files[0].keys() == files[1].keys() for files in read
+        )
+        return tuple(dict.fromkeys(found)) if found or whole else None
+
+
+def _read(job: JobRecord) -> dict[str, str]:
+    """Hashes of what a job read from outside, by key where it is a released file."""
+    return {_called(path): digest for path, digest in job.hashes.items()}
 
 
 def _of_kind(kind: Kind, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Cause]:

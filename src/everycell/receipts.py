@@ -28,7 +28,7 @@ from everycell.artefacts import Tier
 from everycell.config import describe_fault
 from everycell.foreign import parse_json
 from everycell.render.atomic import write_atomically
-from everycell.sources.registry import RelativePath
+from everycell.sources.registry import RelativePath, load_registry
 
 #: Packages whose versions a receipt names: those that compute, or read what is computed with.
 PACKAGES = (
@@ -163,6 +163,39 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
     return found | beside | templates
 
 
+def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, str | None]:
+    """Receipts of results that no script of a project makes as it is now, with their commits.
+
+    Parameters
+    ----------
+    receipts
+        Receipts to look at.
+    project
+        Project folder. That its commit is another one says nothing: most commits change no script
+        of a result; and files may be changed without a commit.
+
+    Raises
+    ------
+    ReceiptError
+        As `read_receipt`.
+
+    Examples
+    --------
+    >>> made_by_other_code([], Path("."))
+    {}
+    """
+    root = project.resolve()
+    roots = [root / "src", root / "workflow" / "scripts"]
+    scripts = sorted(roots[1].glob("*.py"))
+    known = {code_sha256(imported_files(script, roots), root) for script in scripts}
+    codes = {path: read_receipt(path)["code"] for path in receipts}
+    return {
+        path: code.get("commit") and str(code["commit"])
+        for path, code in codes.items()
+        if code.get("sha256") not in known
+    }
+
+
 #: An import as it is written. Faster than to parse all modules, which would take a third of a dry
 #: run; words of a docstring that look like one can only add a file.
 IMPORT = re.compile(
@@ -232,7 +265,15 @@ def _processor() -> str:
     return " ".join([platform.machine(), *names[:1]]).strip()
 
 
-def _commit(root: Path) -> str | None:
+def commit_of(root: Path) -> str | None:
+    """Commit that a project folder has checked out; None where it is no clone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> commit_of(Path(tempfile.mkdtemp())) is None
+    True
+    """
     try:
         found = subprocess.run(
             ["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True
@@ -304,7 +345,7 @@ def write_receipt(
         "seed": seed,
         "code": {
             "version": everycell.__version__,
-            "commit": _commit(root),
+            "commit": commit_of(root),
             "sha256": code,
         },
         "packages": {"python": platform.python_version()} | _versions(),
@@ -397,7 +438,8 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     results
         Results folder that is checked; the project's own where it is None. Results that others
         were made from are looked up in it. What a folder from elsewhere says of `work/` is said of
-        the files of another run: those of this project's runs are left out.
+        the files of another run: those of this project's runs are left out. It may have been made
+        from another accepted content of a released file than the one that is here.
     """
     try:
         receipt = read_receipt(path)
@@ -412,9 +454,11 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
             faults.append(f"{made}: is missing, but {path.name} lists it; {again}.")
         elif sha256(made) != output["sha256"]:
             faults.append(f"{made}: changed since it was made ({path.name}); {again}.")
-    own = _is_own(results, root)
+    own = is_own(results, root)
     for source in receipt["inputs"]:
         used = _place(source["path"], root, results)
+        if not own and is_released(source["path"], source["sha256"]):
+            continue
         if used is None or not used.is_file() or sha256(used) == source["sha256"]:
             continue
         if own:
@@ -430,14 +474,30 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     return faults
 
 
-def _is_own(results: Path | None, root: Path) -> bool:
+def is_own(results: Path | None, root: Path) -> bool:
     """Whether a results folder is the one that the project's own runs write."""
     return results is None or os.path.realpath(results) == os.path.realpath(root / "results")
 
 
+def is_released(path: str, digest: str) -> bool:
+    """Whether a hash is one that the registry accepts for a released file, in whichever cache.
+
+    Examples
+    --------
+    >>> is_released("resources/transparent-cis/pilot/qs3.csv", "0" * 64)
+    False
+    >>> entry = load_registry().entry("transparent-cis/pilot/qs3.csv")
+    >>> [is_released("/cache/transparent-cis/pilot/qs3.csv", known) for known in entry.contents]
+    [True, True]
+    """
+    registry = load_registry()
+    key = registry.key_in(path)
+    return key is not None and digest in registry.files[key].contents
+
+
 def _place(source: str, root: Path, results: Path | None) -> Path | None:
     """Where an input of a receipt lies here; None where only another project's run has it."""
-    if results is None or _is_own(results, root):
+    if results is None or is_own(results, root):
         return root / source
     first, *rest = Path(source).parts
     if first == "results":
@@ -462,6 +522,11 @@ def absent_inputs(path: Path, root: Path, results: Path | None = None) -> list[s
     ReceiptError
         As `read_receipt`.
     """
-    inputs = [source["path"] for source in read_receipt(path)["inputs"]]
+    own = is_own(results, root)
+    inputs = [
+        source["path"]
+        for source in read_receipt(path)["inputs"]
+        if own or not is_released(source["path"], source["sha256"])
+    ]
     places = {source: _place(source, root, results) for source in inputs}
     return [source for source, place in places.items() if place is None or not place.exists()]

@@ -8,8 +8,6 @@ from types import SimpleNamespace
 import pytest
 import snakemake_executor_plugin_slurm as plugin
 import yaml
-from snakemake.api import SnakemakeApi
-from snakemake.settings.types import OutputSettings, ResourceSettings
 from workflow.project import Project, copy_tree
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -27,12 +25,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def rules(project):
     """Rules that run a script, by name."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(project.folder)
-        with SnakemakeApi(OutputSettings()) as api:
-            workflow = api.workflow(ResourceSettings(cores=1), snakefile=Path("Snakefile"))
-            # Snakemake's interface has no public way to the rules of a workflow.
-            return {rule.name: rule for rule in workflow._workflow.rules if rule.script}
+    return {rule.name: rule for rule in project.rules()}
 
 
 #: Of the searches, tiers and classifiers the largest.

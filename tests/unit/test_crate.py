@@ -1,26 +1,34 @@
 """The RO-Crate of a results folder: what it holds, and what the validator of the profiles says."""
 
+import copy
 import hashlib
 import json
+import time
 import zipfile
+from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
-import requests
-import rocrate
-from rocrate_validator import models, services
-from rocrate_validator.utils.http import HttpRequester
+from crate_validator import issues, serve_the_context
 from typer.testing import CliRunner
 
+import everycell
 from everycell.artefacts import find_artefact, load_papers
 from everycell.cli import app
 from everycell.crate import write_crate
-from everycell.receipts import ReceiptError, write_json, write_receipt
-from everycell.results import read_result
+from everycell.lineage import write_lineage
+from everycell.receipts import ReceiptError, code_sha256, write_json, write_receipt
+from everycell.render.page import write_page
+from everycell.results import collect, read_result
 from everycell.sources import load_registry
 from everycell.verdicts import report
 
 RELEASED = "transparent-cis/input_data.csv"
+
+
+def code_of(project: Path) -> str:
+    """Hash of the code of the only rule."""
+    return code_sha256([project / "workflow/scripts/toy.py"], project)
 
 
 @pytest.fixture
@@ -34,10 +42,12 @@ def project(tmp_path) -> Path:
         "envs/base.lock": "numpy==2\n",
         "workflow/rules/toy.smk": "rule toy:\n",
         "workflow/scripts/__pycache__/toy.pyc": "no source",
+        "workflow/scripts/toy.py": "from everycell import toy\n",
         "published/toy/table_1.csv": "row,value\na,1\n",
         f"resources/{RELEASED}": "a,b\n",
         "work/toy.run": "q d 1\n",
-        "results/index.html": "<html></html>",
+        "results/README.md": "# Results\n",
+        "results/notes.html": "no result",
         "results/released/toy/table_1.csv": "row,value\na,1.01\n",
         "results/released/toy/table_1.svg": "<svg/>",
     }
@@ -45,6 +55,7 @@ def project(tmp_path) -> Path:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    write_page(tmp_path / "results/index.html", [], {})
     folder = tmp_path / "results" / "released" / "toy"
     write_receipt(
         folder / "table_1.receipt.json",
@@ -57,7 +68,7 @@ def project(tmp_path) -> Path:
         outputs=[folder / "table_1.csv", folder / "table_1.svg"],
         parameters={"alpha": 0.05, "bm25": {"b": 0.4}, "name": "toy"},
         seed=7,
-        code="0" * 64,
+        code=code_of(tmp_path),
         seconds=1,
         root=tmp_path,
     )
@@ -95,7 +106,9 @@ def test_every_file_is_described_with_its_hash(crate, project):
         "config.yaml",
         "envs/base.lock",
         "workflow/rules/toy.smk",
+        "workflow/scripts/toy.py",
         "published/toy/table_1.csv",
+        "results/README.md",
         "results/index.html",
         "results/released/toy/table_1.csv",
         "results/released/toy/table_1.svg",
@@ -184,7 +197,7 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
         outputs=[table],
         parameters={},
         seed=None,
-        code="",
+        code=code_of(project),
         seconds=1,
         root=project,
     )
@@ -196,14 +209,54 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
     def packed() -> Path:
         return write_crate(project / "results", project / "out.zip", project, papers=only)
 
+    page = project / "results/index.html"
+    write_page(page, collect(only, project / "results", project), only)
     assert verdicts.relative_to(project).as_posix() in entities(packed())
     write_json(verdicts, true | {"state": "forged"})
-    with pytest.raises(ReceiptError, match="1 files are not what"):
+    with pytest.raises(ReceiptError, match="verdicts.json: is not what its card and its table"):
         packed()
     write_json(verdicts, true)
     (project / "results/lineage.json").write_text("forged")
     with pytest.raises(ReceiptError, match="holds no list of jobs"):
         packed()
+    (project / "results/lineage.json").unlink()
+    page.write_text(page.read_text().replace("sakai2023", "sakai2024", 1))
+    with pytest.raises(ReceiptError, match=r"index\.html is not the page of these results"):
+        packed()
+
+
+def test_no_crate_is_made_of_a_lineage_that_is_not_that_of_the_runs(project):
+    results, out = project / "results", project / "out.zip"
+    record = {"rule": "toy", "input": ["published/toy/table_1.csv"], "params": ["7"], "log": []}
+    path = project / ".snakemake/metadata" / urlsafe_b64encode(b"work/toy.run").decode()
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(record | {"endtime": time.time() + 60}))
+    lineage = write_lineage(results, project)
+    assert "results/lineage.json" in entities(write_crate(results, out, project))
+    true = json.loads(lineage.read_text())
+    forged = copy.deepcopy(true)
+    forged["jobs"][0]["parameters"] = {"#1": "8"}
+    write_json(lineage, forged)
+    with pytest.raises(ReceiptError, match=r"lineage\.json is not what Snakemake's records give"):
+        write_crate(results, out, project)
+    forged = copy.deepcopy(true)
+    forged["jobs"][0]["hashes"] = {"published/toy/table_1.csv": "0" * 64}
+    write_json(lineage, forged)
+    with pytest.raises(ReceiptError, match="and a receipt or another job has"):
+        write_crate(results, out, project)
+
+
+def test_no_crate_is_made_of_results_of_other_code(project):
+    script = project / "workflow/scripts/toy.py"
+    script.write_text("from everycell import other\n")
+    changed(project, code={"version": everycell.__version__, "commit": "a" * 40, "sha256": "0"})
+    said = r"1 of 1 results were made by other code .*toy/table_1 by that of commit a{12}, here is"
+    with pytest.raises(ReceiptError, match=said):
+        write_crate(project / "results", project / "out.zip", project)
+    # Another commit with the same code is no other code.
+    code = {"version": everycell.__version__, "commit": "a" * 40, "sha256": code_of(project)}
+    changed(project, code=code)
+    write_crate(project / "results", project / "out.zip", project)
 
 
 def test_released_data_is_named_with_its_licence_and_never_copied(crate):
@@ -223,7 +276,7 @@ def test_no_crate_is_made_of_what_does_not_hold(project):
     table = project / "results/released/toy/table_1.csv"
     table.write_text("row,value\na,2\n")
     out = project / "out.zip"
-    with pytest.raises(ReceiptError, match="1 files are not what their receipts say"):
+    with pytest.raises(ReceiptError, match="which does not verify: .*: changed since"):
         write_crate(project / "results", out, project)
     with pytest.raises(ReceiptError, match="holds no receipt"):
         write_crate(project / "published", out, project)
@@ -239,7 +292,10 @@ def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypat
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return done.exit_code, done.stdout + done.stderr
 
-    assert call("new.zip") == (0, "new.zip: 0.0 MiB\n")
+    code, said = call("new.zip")
+    assert code == 1 and "`everycell page` in the project that made them draws it again" in said
+    assert CliRunner().invoke(app, ["page"]).exit_code == 0
+    assert call("new.zip") == (0, "new.zip: 0.1 MiB\n")
     assert "#run" in entities(project / "new.zip")
     code, said = call("new.zip")
     assert code == 1 and "is there already" in said
@@ -253,44 +309,10 @@ def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypat
     )
 
 
-#: Where the context of RO-Crate 1.1 differs from that of 1.3, which comes with the package.
-CONTEXT_1_1 = {
-    "ComputationalWorkflow": "https://bioschemas.org/ComputationalWorkflow",
-    "FormalParameter": "https://bioschemas.org/FormalParameter",
-    "input": "https://bioschemas.org/ComputationalWorkflow#input",
-    "output": "https://bioschemas.org/ComputationalWorkflow#output",
-    "conformsTo": "http://purl.org/dc/terms/conformsTo",
-    "File": "http://schema.org/MediaObject",
-}
-
-
 @pytest.fixture
 def offline(monkeypatch):
-    """Serve the context of RO-Crate, and nothing else, in place of the network."""
-    packaged = Path(rocrate.__file__).parent / "data" / "ro-crate.jsonld"
-    terms = json.loads(packaged.read_text(encoding="utf-8"))["@context"] | CONTEXT_1_1
-    del terms["sha256"]
-
-    def get(requester, url, **options):
-        answer = requests.Response()
-        answer.status_code = 404
-        if url == "https://w3id.org/ro/crate/1.1/context":
-            answer.status_code = 200
-            answer.headers["Content-Type"] = "application/ld+json"
-            answer._content = json.dumps({"@context": terms}).encode()
-        return answer
-
-    for method in ("get", "head"):
-        monkeypatch.setattr(HttpRequester, method, get, raising=False)
-
-
-def issues(crate: Path) -> list[str]:
-    settings = models.ValidationSettings(
-        rocrate_uri=str(crate),
-        profile_identifier="workflow-run-crate",
-        requirement_severity=models.Severity.REQUIRED,
-    )
-    return [str(issue.message) for issue in services.validate(settings).get_issues()]
+    """Keep the validator from the network."""
+    serve_the_context(monkeypatch)
 
 
 def test_the_validator_of_the_profiles_finds_nothing(crate, offline):

@@ -134,7 +134,7 @@ def test_a_folder_that_did_not_record_a_job_gives_no_cause_behind(pair):
             assert found.unrecorded == ("work/run",) and found.unexplained == ()
     (folders[1] / NAME).unlink()
     assert only(folders).unrecorded == ("work/run",)
-    assert f"  what made work/run is not in {NAME} of both folders\n" in call(*folders)[1]
+    assert f"  {NAME} of a folder does not say all that work/run came from\n" in call(*folders)[1]
 
 
 def test_a_job_of_one_folder_alone_is_named_by_what_reads_its_files(pair):
@@ -175,6 +175,42 @@ def test_a_file_made_otherwise_from_the_same_settings_is_explained_by_nothing(pa
 
 
 RELEASED = "transparent-cis/input_data.csv"
+
+
+def trained_on(folder: Path, **hashes: str) -> None:
+    """Let the first job say which bytes it read of a released file, and of others."""
+    files = {path: digest * 64 for path, digest in hashes.items()}
+    lineage(folder, lambda jobs: [jobs[0] | {"inputs": [*files], "hashes": files}, *jobs[1:]])
+
+
+def test_other_content_of_a_released_file_behind_a_run_is_named(pair):
+    folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
+    trained_on(folders[0], **{f"resources/{RELEASED}": "a", "published/x.csv": "c"})
+    trained_on(folders[1], **{f"/shared/cache/{RELEASED}": "b", "published/x.csv": "c"})
+    found = only(folders)
+    [_, behind] = found.causes
+    assert (behind.kind, behind.name) == ("behind", f"input {RELEASED}")
+    assert (behind.old, behind.new) == ("a" * 64, "b" * 64)
+    assert found.unexplained == () == found.unrecorded
+    said = f"  behind input {RELEASED}: {'a' * 12} -> {'b' * 12}\n"
+    assert said in call(*folders)[1]
+    # A result that was made from it too has it as its own input.
+    run = ("work/run", "1"), ("work/run", "2")
+    read_from(folders[0], run[0], (f"resources/{RELEASED}", "a"))
+    read_from(folders[1], run[1], (f"resources/{RELEASED}", "b"))
+    assert [cause.kind for cause in only(folders).causes] == ["input", "input"]
+
+
+def test_where_a_folder_has_no_hash_of_what_was_read_nothing_is_called_unexplained(pair):
+    folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
+    path = f"resources/{RELEASED}"
+    for folder in folders:
+        lineage(folder, lambda jobs: [jobs[0] | {"inputs": [path]}, *jobs[1:]])
+    assert only(folders).unexplained == ("work/run",)
+    trained_on(folders[1], **{path: "b"})
+    found = only(folders)
+    assert [cause.kind for cause in found.causes] == ["input"]
+    assert found.unexplained == () and found.unrecorded == ("work/run",)
 
 
 def read_from(folder: Path, *inputs: tuple[str, str]) -> None:
@@ -314,7 +350,7 @@ def call(*arguments) -> tuple[int, str, str]:
 
 def test_exit_codes_are_those_of_diff(pair, tmp_path):
     first, second = pair({"a,m": "0.6", "b,m": "0.25"}, seed=8)
-    assert call(first, first) == (0, "0 results differ, 1 are the same.\n", "")
+    assert call(first, first) == (0, "0 results differ, 1 is the same.\n", "")
     code, out, err = call(first, second)
     assert code == 1 and err == ""
     assert "a / m: 0.5 -> 0.6\n" in out and "  seed: 7 -> 8\n" in out

@@ -1,10 +1,13 @@
 """Lineage: jobs from Snakemake's records, with the names that logs of the same run have."""
 
+import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
 import textwrap
+import time
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
@@ -15,13 +18,15 @@ from everycell.cli import app
 from everycell.lineage import (
     NAME,
     JobRecord,
+    contradictions,
     read_lineage,
     snakemake_jobs,
     upstream,
     without_jobs,
     write_lineage,
 )
-from everycell.receipts import ReceiptError, parameters_line, write_receipt
+from everycell.receipts import ReceiptError, parameters_line, write_json, write_receipt
+from everycell.sources.registry import load_registry
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -100,6 +105,84 @@ def test_what_was_begun_or_is_no_record_is_passed_over(tmp_path):
     assert snakemake_jobs(tmp_path) == []
 
 
+def hashes(project: Path, rule: str = "train") -> dict[str, str]:
+    [job] = [job for job in snakemake_jobs(project) if job.rule == rule]
+    return job.hashes
+
+
+def write(path: Path, content: str) -> str:
+    """Write a file as of a minute ago; return its hash."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    os.utime(path, (time.time() - 60,) * 2)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def test_what_a_job_read_from_outside_has_its_hash(tmp_path):
+    printed = write(tmp_path / "published" / "toy.csv", "a,1\n")
+    model = write(tmp_path / "named" / "model" / "weights", "7")
+    write(tmp_path / "work" / "text", "made here")
+    inputs = ["published/toy.csv", "named", "work/text", "results/a.csv", "gone"]
+    record(tmp_path, "work/model", rule="train", inputs=inputs, endtime=time.time())
+    found = {"named/model/weights": model, "published/toy.csv": printed}
+    assert hashes(tmp_path) == found
+    assert list(hashes(tmp_path)) == sorted(found)
+
+
+def test_a_file_that_changed_after_the_job_has_the_hash_of_then_or_none(tmp_path):
+    end = time.time() - 120
+    write(tmp_path / "published" / "toy.csv", "changed since")
+    read = {"rule": "train", "inputs": ["published/toy.csv"], "endtime": end}
+    record(tmp_path, "work/model", **read)
+    assert hashes(tmp_path) == {}
+    sums = {"published/toy.csv": f"sha256:{'a' * 64}"}
+    record(tmp_path, "work/model", **read, input_checksums=sums)
+    assert hashes(tmp_path) == {"published/toy.csv": "a" * 64}
+
+
+def test_a_released_file_is_read_only_where_several_contents_are_accepted(tmp_path):
+    files = load_registry().files
+    one = next(key for key, entry in files.items() if entry.state == "both" and not entry.note)
+    two = next(key for key, entry in files.items() if len(entry.contents) == 2)
+    archive = next(
+        key for key, entry in files.items() if entry.origin and entry.origin.content is None
+    )
+    keys = (one, two, archive)
+    real = [write(tmp_path / "resources" / key, key) for key in keys]
+    inputs = [f"resources/{key}" for key in keys]
+    record(tmp_path, "work/model", rule="train", inputs=inputs, endtime=time.time())
+    assert hashes(tmp_path) == dict(zip(inputs, [files[one].contents[0], *real[1:]], strict=True))
+
+
+def test_a_large_file_is_hashed_once(tmp_path, monkeypatch):
+    large, small = tmp_path / "named" / "large", tmp_path / "named" / "small"
+    write(large, "x" * 100)
+    write(small, "y")
+    record(tmp_path, "work/model", rule="train", inputs=["named"], endtime=time.time())
+    monkeypatch.setattr("everycell.lineage.LARGE", 100)
+    first = hashes(tmp_path)
+    read = []
+    monkeypatch.setattr("everycell.lineage.sha256", lambda path: read.append(path.name) or "0" * 64)
+    assert hashes(tmp_path)["named/large"] == first["named/large"] and read == ["small"]
+    write(large, "z" * 101)
+    assert hashes(tmp_path)["named/large"] == "0" * 64
+    for broken in ("{", "[]", '{"named/large": 1}', '{"named/large": [101]}'):
+        (tmp_path / ".snakemake" / "everycell.hashes.json").write_text(broken)
+        assert hashes(tmp_path)["named/large"] == "0" * 64
+
+
+def test_the_bytes_of_the_file_stay_the_same(tmp_path):
+    results = tmp_path / "results"
+    trained(tmp_path)
+    result(tmp_path, results)
+    write(tmp_path / "published" / "toy.csv", "a,1\n")
+    source = {"rule": "prepare", "inputs": ["published/toy.csv"], "log": "logs/text.log"}
+    record(tmp_path, "work/text", **source, endtime=time.time())
+    first = write_lineage(results, tmp_path).read_bytes()
+    assert b'"published/toy.csv": ' in first
+    assert write_lineage(results, tmp_path).read_bytes() == first
+
+
 def test_upstream_ends_where_a_circle_closes():
     jobs = [
         JobRecord(rule=name, outputs=[name], inputs=[other], parameters={})
@@ -170,7 +253,7 @@ def test_verify_says_what_the_file_lacks_and_fails_where_it_is_broken(tmp_path, 
 
     code, said = call()
     assert code == 0
-    assert f"{results / NAME} does not say what made 1 files behind them, as work/run; " in said
+    assert f"{results / NAME} does not say what made 1 file behind them, as work/run; " in said
     record(tmp_path, "work/text", rule="prepare", inputs=["resources/a"], log="logs/text.log")
     write_lineage(results, tmp_path)
     code, said = call()
@@ -202,6 +285,36 @@ def test_the_rule_of_the_page_keeps_what_an_earlier_run_wrote(tmp_path):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "results" / NAME).read_text() == "made made "
+
+
+def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
+    results = tmp_path / "results"
+    result(tmp_path, results)
+    key = "transparent-cis/pilot/qs3.csv"
+    digest = write(tmp_path / "published" / "toy.csv", "a,1\n")
+    job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {}}
+    other = job | {"outputs": ["work/other"]}
+
+    def found(*jobs: dict, project: Path = tmp_path) -> list[str]:
+        write_json(results / NAME, {"jobs": list(jobs)})
+        return contradictions(results, project)
+
+    true = {"published/toy.csv": digest, "/elsewhere/weights": "0" * 64, "published/gone": "a"}
+    assert found(job | {"hashes": true}, other | {"hashes": true}) == []
+    [fault] = found(job | {"hashes": true}, other | {"hashes": true | {"published/gone": "b"}})
+    assert "rank made work/other from published/gone with sha256 b, and a receipt or " in fault
+    [fault] = found(job | {"hashes": {"published/toy.csv": "0" * 64}})
+    assert "from published/toy.csv, which has other bytes here; run snakemake again." in fault
+    [fault] = found(job, job)
+    assert "says of two jobs that they made work/run" in fault
+    # Elsewhere the other accepted content of a released file may lie under its key.
+    elsewhere = tmp_path / "elsewhere"
+    write(elsewhere / "resources" / key, "other")
+    for accepted in load_registry().entry(key).contents:
+        released = job | {"hashes": {f"resources/{key}": accepted}}
+        assert found(released, project=elsewhere) == []
+    [fault] = found(job | {"hashes": {f"resources/{key}": "0" * 64}}, project=elsewhere)
+    assert "which has other bytes here; it was made from another one." in fault
 
 
 def test_a_folder_without_the_file_has_no_jobs(tmp_path):

