@@ -35,7 +35,9 @@ def render(papers: Mapping[str, Paper], published: Path) -> str:
     for paper in papers.values():
         faulty = [artefact for artefact in paper.artefacts.values() if artefact.card.errata]
         count = sum(len(artefact.card.errata) for artefact in faulty)
-        parts.append(f"## {paper.key}\n\n{_line(f'{paper.authors}: {paper.title}')} ({paper.year}).")
+        parts.append(
+            f"## {paper.key}\n\n{_line(f'{paper.authors}: {paper.title}')} ({paper.year})."
+        )
         parts[-1] += f" Errata: {count}.\n"
         for artefact in faulty:
             parts.append(f"### {artefact.name}: {_line(artefact.card.title)}\n")

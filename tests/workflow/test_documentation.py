@@ -39,7 +39,7 @@ def test_results_that_are_out_of_date_are_not_made_again_for_the_site(documented
 def test_the_library_is_found_where_it_is_not_installed(documented, module, made, log):
     """As in a conda environment: what a rule starts takes the library of this folder."""
     graphs = [f"results/rulegraphs/{name}.svg" for name in ("all", "sakai2023_ch1")]
-    documented.edit("workflow/rules/documentation.smk", 'target=GRAPHS),', 'target=["all"]),')
+    documented.edit("workflow/rules/documentation.smk", "target=GRAPHS),", 'target=["all"]),')
     (documented.folder / "results/rulegraphs").mkdir()
     for graph in graphs:
         if graph != made:
