@@ -89,9 +89,9 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder = base / "local"
     with FileLock(folder.with_suffix(".lock")):
-        if not folder.exists():
-            small_copy(folder).build(*map(verdicts_of, TABLES))
-    return Project(folder).hashes()
+        project = Project(folder) if folder.exists() else small_copy(folder)
+        project.build(*map(verdicts_of, TABLES))
+    return project.hashes()
 
 
 @pytest.fixture
