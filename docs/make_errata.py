@@ -35,10 +35,12 @@ def render(papers: Mapping[str, Paper], published: Path) -> str:
     for paper in papers.values():
         faulty = [artefact for artefact in paper.artefacts.values() if artefact.card.errata]
         count = sum(len(artefact.card.errata) for artefact in faulty)
-        parts.append(f"## {paper.key}\n\n{paper.authors}: {paper.title} ({paper.year}).")
+        parts.append(
+            f"## {paper.key}\n\n{_line(f'{paper.authors}: {paper.title}')} ({paper.year})."
+        )
         parts[-1] += f" Errata: {count}.\n"
         for artefact in faulty:
-            parts.append(f"### {artefact.name}: {artefact.card.title}\n")
+            parts.append(f"### {artefact.name}: {_line(artefact.card.title)}\n")
             parts += [_entry(artefact, erratum, published) for erratum in artefact.card.errata]
     return "\n".join(parts)
 
@@ -52,13 +54,13 @@ def _entry(artefact: Artefact, erratum: Erratum, published: Path) -> str:
     if erratum.audit:
         found = run_audit(erratum.audit, published)
         outcome = "holds" if found.holds else "does not hold"
-        lines.append(f"`{erratum.audit}` {outcome}: {found.detail.rstrip('.')}.\n")
+        lines.append(f"`{erratum.audit}` {outcome}: {_line(found.detail).rstrip('.')}.\n")
     return "\n".join(lines)
 
 
 def _line(text: str) -> str:
-    """Text of a card on one line, its stars shown as stars."""
-    return " ".join(text.split()).replace("*", "\\*")
+    """Text of a card on one line, in which stars are stars and nothing is an element of HTML."""
+    return " ".join(text.split()).replace("*", "\\*").replace("<", "&lt;")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,8 @@ RULES = """\
 
 Which rule takes its files from which: of the whole workflow, then of each chapter that can be
 rebuilt. A box is a rule, whatever number of jobs it has; an arrow points from the rule that makes
-a file to the one that reads it.
+a file to the one that reads it. "The whole workflow" is what `snakemake all` runs: rules that only
+the full tier has are in no picture where it needs folders or models that you name yourself.
 """
 #: Where a file outside this folder stands on the site.
 OUTSIDE = {

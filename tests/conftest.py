@@ -83,6 +83,11 @@ def pytest_make_collect_report():
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            for name, text in report.user_properties if report.when == "call" else ():
+                if name == "log":
+                    terminalreporter.write_line(f"{outcome} in {report.duration:.0f} s: {text}")
     reasons = Counter(skip_reason(r) for r in terminalreporter.getreports("skipped"))
     terminalreporter.write_line(f"Skipped tests: {reasons.total()}")
     for reason, count in reasons.most_common():

@@ -7,6 +7,7 @@ database, no cgroups: a job's memory is watched by polling. Needs Debian's packa
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import shutil
@@ -67,16 +68,15 @@ def missing() -> list[str]:
     return [name for name in (*DAEMONS, *CLIENTS) if shutil.which(name, path=SEARCHED) is None]
 
 
-def free_ports(number: int) -> list[int]:
-    """Ports on which nothing listens."""
-    sockets = [socket.socket() for _ in range(number)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+def reserved_port() -> socket.socket:
+    """Return a port that nobody else is given while the socket is open.
+
+    It never listens, and has SO_REUSEADDR as Slurm's daemons have, so they can take the port.
+    """
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved
 
 
 class Slurm:
@@ -94,6 +94,8 @@ class Slurm:
         self.folder = folder
         self.nodes = nodes
         self.daemons: dict[str, subprocess.Popen[bytes]] = {}
+        self.ports: list[socket.socket] = []
+        self.before = 0
 
     def environment(self, path: str = SEARCHED) -> Mapping[str, str]:
         """What a command needs to speak to this Slurm and to no other; `path` is its PATH."""
@@ -105,7 +107,9 @@ class Slurm:
     def start(self) -> None:
         """Start all daemons and wait until the nodes are idle."""
         host = socket.gethostname().partition(".")[0]
-        controller, *ports = free_ports(1 + len(self.nodes))
+        # Kept until the end: a controller that is restarted finds its port free.
+        self.ports = [reserved_port() for _ in range(1 + len(self.nodes))]
+        controller, *ports = (port.getsockname()[1] for port in self.ports)
         lines = [
             f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 "
             "RealMemory=6000 Gres=gpu:1 State=UNKNOWN"
@@ -210,12 +214,31 @@ class Slurm:
         return dict(line.split("|", 1) for line in listed)
 
     def finished(self) -> list[dict[str, str]]:
-        """Fields of each job that has ended, in the order of their end."""
-        path = self.folder / "finished.txt"
-        lines = path.read_text().splitlines() if path.exists() else []
+        """Fields of each job that has ended since `rest`, in the order of their end."""
         return [
-            dict(field.split("=", 1) for field in line.split() if "=" in field) for line in lines
+            dict(field.split("=", 1) for field in line.split() if "=" in field)
+            for line in self._ended()[self.before :]
         ]
+
+    def _ended(self) -> list[str]:
+        path = self.folder / "finished.txt"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def rest(self) -> None:
+        """Cancel all jobs and take all nodes into service: as after `start`."""
+        if "slurmctld" not in self.daemons:
+            self.start_controller()
+        self.cancel_all()
+        for node, state in self.states().items():
+            if state.startswith("drain"):
+                self.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
+        self.wait_for(lambda: self.states() == dict.fromkeys(self.nodes, "idle"), "idle nodes")
+        self.before = len(self._ended())
+
+    def cancel_all(self) -> None:
+        """Cancel all jobs, and wait until their processes are gone."""
+        self.run("scancel", "--user", getpass.getuser())
+        self.wait_for(lambda: not self.jobs("running,pending,completing"), "the end of all jobs")
 
     def wait_for(self, condition: Callable[[], bool], what: str) -> None:
         """Wait until a condition holds; a daemon that ended in between is an error.
@@ -231,7 +254,8 @@ class Slurm:
             if ended or time.monotonic() > end:
                 fault = f"{', '.join(ended)} ended" if ended else "time is up"
                 raise RuntimeError(f"Slurm: waited for {what}, but {fault}.\n{self.logs()}")
-            time.sleep(0.05)
+            # Each look is a process of its own.
+            time.sleep(0.2)
 
     def logs(self) -> str:
         """Last lines of the logs of all daemons."""
@@ -242,9 +266,11 @@ class Slurm:
         )
 
     def stop(self) -> None:
-        """Cancel all jobs and end all daemons."""
+        """Cancel all jobs and end all daemons, whatever state they are in."""
         if "slurmctld" in self.daemons and self.answers():
-            self.run("scancel", "--user", getpass.getuser(), check=False)
+            # What a failed test left must not hide its failure.
+            with contextlib.suppress(RuntimeError, subprocess.SubprocessError):
+                self.cancel_all()
         for daemon in reversed(self.daemons.values()):
             daemon.terminate()
         for daemon in self.daemons.values():
@@ -253,3 +279,5 @@ class Slurm:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+        for port in self.ports:
+            port.close()

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -24,8 +24,8 @@ pytestmark = [
 ]
 
 TABLES = ("sakai2023/table_1", "sakai2023/table_2", "lajewska2025/table_4_8")
-TARGETS = [f"results/embedded/{name}.verdicts.json" for name in TABLES]
-SIMULATED = "results/embedded/lajewska2025/table_4_8"
+#: Of these a fault makes the one that shows it: what it compares is what it made.
+SCORED, SIMULATED = "sakai2023/table_2", "lajewska2025/table_4_8"
 #: The committed profile, asked for more often than on a real cluster, where no accounting is.
 ON_SLURM = (
     "snakemake",
@@ -34,34 +34,52 @@ ON_SLURM = (
     "--slurm-status-command",
     "squeue",
     "--slurm-init-seconds-before-status-checks",
-    "8",
+    "3",
     "--seconds-between-status-checks",
-    "8",
+    "3",
 )
-#: As many jobs as there are tables: each is made and judged in one.
-A_JOB_A_TABLE = (
+#: A table and its verdicts in one job of Slurm.
+IN_ONE_JOB = (
     "--groups",
-    "verdicts=tables",
+    "lajewska2025_ch4_simulation=tables",
     "sakai2023_gfrc=tables",
-    "--group-components",
-    "tables=1",
+    "verdicts=tables",
 )
 #: Seconds after which a run is stuck.
 LIMIT = 900
 
 
-@pytest.fixture
-def slurm() -> Iterator[Slurm]:
+@pytest.fixture(scope="module")
+def started() -> Iterator[Slurm]:
     """Return a running Slurm with two nodes."""
     # Not below pytest's folders: the path of a Unix socket may have 107 characters.
-    folder = Path(tempfile.mkdtemp(prefix="slurm"))
+    folder = Path(tempfile.mkdtemp(prefix="slurm", dir="/tmp"))
     slurm = Slurm(folder)
     try:
         slurm.start()
         yield slurm
     finally:
         slurm.stop()
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def slurm(started: Slurm) -> Slurm:
+    """Return the same Slurm without jobs, whatever the test before did to it."""
+    started.rest()
+    return started
+
+
+def verdicts_of(table: str) -> str:
+    return f"results/embedded/{table}.verdicts.json"
+
+
+def small_copy(folder: Path) -> Project:
+    """Copy the project, with a smaller simulation."""
+    project = copy_tree(folder)
+    project.edit("config.yaml", "studies: 1000", "studies: 500")
+    project.edit("config.yaml", "[0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4]", "[0.0, 0.4]")
+    return project
 
 
 @pytest.fixture(scope="session")
@@ -71,15 +89,15 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder = base / "local"
     with FileLock(folder.with_suffix(".lock")):
-        project = Project(folder) if folder.exists() else copy_tree(folder)
-        project.build(*TARGETS)
+        project = Project(folder) if folder.exists() else small_copy(folder)
+        project.build(*map(verdicts_of, TABLES))
     return project.hashes()
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Return a copy without results."""
-    return copy_tree(tmp_path / "project")
+    return small_copy(tmp_path / "project")
 
 
 @pytest.fixture
@@ -89,9 +107,10 @@ def start(slurm: Slurm, project: Project) -> Iterator[Callable[..., subprocess.P
     environment |= slurm.environment(environment["PATH"])
     runs = []
 
-    def start(*options: str) -> subprocess.Popen[str]:
+    def start(*tables: str, options: Sequence[str] = ()) -> subprocess.Popen[str]:
         # A stuck snakemake does not always heed SIGTERM, hence -k.
-        command = ("timeout", "-k", "5", str(LIMIT), *ON_SLURM, *options, "--", *TARGETS)
+        command = ["timeout", "-k", "5", str(LIMIT), *ON_SLURM, *options, "--"]
+        command += map(verdicts_of, tables)
         with (project.folder / "printed.txt").open("a") as printed:
             runs.append(
                 subprocess.Popen(
@@ -112,12 +131,22 @@ def start(slurm: Slurm, project: Project) -> Iterator[Callable[..., subprocess.P
             run.wait()
 
 
-def wait_for(condition: Callable[[], bool], run: subprocess.Popen[str], project: Project) -> None:
+def wait_for(
+    condition: Callable[[], bool],
+    run: subprocess.Popen[str],
+    project: Project,
+    every: float = 0.02,
+) -> None:
     """Wait for something that a run does; that it ended before is an error."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert run.poll() is None and time.monotonic() < end, printed(project)
-        time.sleep(0.02)
+        time.sleep(every)
+
+
+def wait_for_a_running_job(slurm: Slurm, run: subprocess.Popen[str], project: Project) -> None:
+    # Each look is a process of its own.
+    wait_for(lambda: bool(slurm.jobs("running")), run, project, every=0.3)
 
 
 def printed(project: Project) -> str:
@@ -128,70 +157,112 @@ def finish(run: subprocess.Popen[str], project: Project) -> None:
     assert run.wait(LIMIT + 10) == 0, printed(project)
 
 
-def assert_same(project: Project, local: dict[str, str]) -> None:
-    """Check every table, figure, receipt and verdict, byte for byte."""
-    assert len(local) > 20
-    assert project.hashes() == local
+@pytest.fixture
+def told(slurm: Slurm, record_property: Callable[[str, object], None]) -> Callable[..., list]:
+    """Return what notes for the log of the tests what a fault came to, with the ends of all jobs.
+
+    What it returns is state and node of each job of Slurm, in the order of their ends.
+    """
+
+    def told(fault: str, compared: int) -> list[tuple[str, str]]:
+        jobs = slurm.finished()
+        ends = ", ".join(f"{job['JobState']} on {job['NodeList']}" for job in jobs)
+        record_property("log", f"{fault}: jobs {ends}; {compared} files, the same bytes")
+        return [(job["JobState"], job["NodeList"]) for job in jobs]
+
+    return told
+
+
+def assert_same(project: Project, local: dict[str, str], *tables: str) -> int:
+    """Check all files of some tables, receipt and verdicts too, byte for byte; return their number.
+
+    There are no other files.
+    """
+    starts = tuple(f"embedded/{table}." for table in tables)
+    wanted = {name: digest for name, digest in local.items() if name.startswith(starts)}
+    assert len(wanted) >= 6 * len(tables)
+    made = project.hashes()
+    assert made.pop("README.md") == local["README.md"]
+    assert made == wanted
+    return len(wanted)
+
+
+def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local, told):
+    # A resource of one part is asked for by its group.
+    finish(start(*TABLES, options=["--set-resources", "sakai2023_gfrc:gpu=1"]), project)
+    ends = told("none", assert_same(project, local, *TABLES))
     verified = project.everycell("verify")
     assert verified.returncode == 0, verified.stdout
+    # Six jobs of Snakemake are two of Slurm, each on one processor.
+    assert [state for state, _ in ends] == ["COMPLETED"] * 2
+    jobs = slurm.finished()
+    asked = [slurm.run("scontrol", "show", "job", job["JobId"]).stdout for job in jobs]
+    assert ["gpu:1" in text for text in asked] == [True, False]
+    assert [job["ProcCnt"] for job in jobs] == ["1"] * 2
+
+
+def test_a_job_killed_by_scancel(slurm, start, project, local, told):
+    """In the middle of a group: its table is there, its verdicts are not."""
+    run = start(SCORED, options=IN_ONE_JOB)
+    results = project.folder / "results" / "embedded"
+    wait_for(lambda: any(results.rglob("*.receipt.json")), run, project)
+    slurm.run("scancel", *slurm.jobs("running"))
+    assert not list(results.rglob("*.verdicts.json"))
+    finish(run, project)
+    ends = told("scancel of a running job", assert_same(project, local, SCORED))
+    assert [state for state, _ in ends] == ["CANCELLED", "COMPLETED"]
+
+
+def test_a_node_drained_while_a_job_runs_on_it(slurm, start, project, local, told):
+    run = start(SCORED)
+    wait_for_a_running_job(slurm, run, project)
+    first, other = slurm.nodes
+    slurm.run("scontrol", "update", f"NodeName={first}", "State=DRAIN", "Reason=test")
+    finish(run, project)
+    ends = told("a node is drained", assert_same(project, local, SCORED))
+    assert ends == [("COMPLETED", first), ("COMPLETED", other)]
+
+
+def test_the_controller_restarted_while_a_job_runs(slurm, start, project, local, told):
+    run = start(SCORED)
+    wait_for_a_running_job(slurm, run, project)
+    [running] = slurm.jobs("running")
+    slurm.stop_controller()
+    slurm.start_controller()
+    assert [*slurm.jobs("running")] == [running]
+    finish(run, project)
+    ends = told("the controller is restarted", assert_same(project, local, SCORED))
+    # The job goes on, and the next one is taken.
+    assert [state for state, _ in ends] == ["COMPLETED"] * 2
+    assert slurm.finished()[0]["JobId"] == running
+
+
+def test_a_job_over_its_memory(slurm, start, project, local, told):
+    # The first attempt asks for less than it takes.
+    rules = ("lajewska2025_ch4_simulation", "verdicts")
+    little = [f"{rule}:mem_mb=300*attempt" for rule in rules]
+    finish(start(SIMULATED, options=[*IN_ONE_JOB, "--set-resources", *little]), project)
+    ends = told("a job takes more than its memory", assert_same(project, local, SIMULATED))
+    (failed, _), (completed, _) = ends
+    # By the version of Slurm.
+    assert failed in ("FAILED", "OUT_OF_MEMORY") and completed == "COMPLETED"
 
 
 def one_receipt_is_missing_where_files_are(project: Project) -> bool:
     """Whether the simulation has begun to write and has not ended."""
-    made = list(project.folder.glob(f"{SIMULATED}.*"))
+    made = list(project.folder.glob(f"results/embedded/{SIMULATED}.*"))
     return bool(made) and not any(path.name.endswith(".receipt.json") for path in made)
 
 
-def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local):
-    # A resource of one part is asked for by its group.
-    finish(start("--set-resources", "sakai2023_gfrc:gpu=1"), project)
-    assert_same(project, local)
-    # Six jobs of Snakemake are two of Slurm, each on one processor.
-    jobs = slurm.finished()
-    asked = [slurm.run("scontrol", "show", "job", job["JobId"]).stdout for job in jobs]
-    assert ["gpu:1" in told for told in asked] == [True, False]
-    assert [(job["JobState"], job["ProcCnt"]) for job in jobs] == [("COMPLETED", "1")] * 2
-    assert not slurm.jobs("all").keys() - {job["JobId"] for job in jobs}
-
-
-def test_faults_on_the_way_change_nothing(slurm, start, project, local):
-    """A node drained, the controller restarted, jobs cancelled, another one over its memory."""
-    # The first attempt of the simulation asks for less than it takes.
-    project.edit(
-        "workflow/rules/lajewska2025_ch4.smk",
-        "mem_mb=memory(1000)",
-        "mem_mb=lambda wildcards, attempt: 300 * attempt",
-    )
-    run = start(*A_JOB_A_TABLE)
-    wait_for(lambda: len(slurm.jobs("running")) == 3, run, project)
-    slurm.run("scontrol", "update", "NodeName=one", "State=DRAIN", "Reason=test")
-    slurm.stop_controller()
-    slurm.start_controller()
-    # In the middle of a group: its table is there, its verdicts are not.
-    tables = project.folder / "results" / "embedded" / "sakai2023"
-    wait_for(lambda: any(tables.glob("*.receipt.json")), run, project)
-    groups = [job for job, comment in slurm.jobs("running").items() if "simulation" not in comment]
-    slurm.run("scancel", *groups)
-    finish(run, project)
-    assert_same(project, local)
-    first, again = (
-        {job["JobState"] for job in slurm.finished() if job["NodeList"] == node}
-        for node in slurm.nodes
-    )
-    # The job over its memory is FAILED or OUT_OF_MEMORY, by the version of Slurm.
-    assert "CANCELLED" in first and first & {"FAILED", "OUT_OF_MEMORY"} and len(first) == 2
-    assert again == {"COMPLETED"}
-
-
-def test_snakemake_killed_and_started_again(slurm, start, project, local):
-    run = start(*A_JOB_A_TABLE)
+def test_snakemake_killed_and_started_again(slurm, start, project, local, told):
+    run = start(SIMULATED, options=IN_ONE_JOB)
     wait_for(lambda: one_receipt_is_missing_where_files_are(project), run, project)
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
     # Its jobs go on without it: docs/clusters.md says to cancel them before the next run.
-    slurm.run("scancel", *slurm.jobs("running,pending"))
-    slurm.wait_for(lambda: not slurm.jobs("running,pending,completing"), "the end of all jobs")
-    assert not (project.folder / f"{SIMULATED}.receipt.json").exists()
+    slurm.cancel_all()
+    assert not (project.folder / f"results/embedded/{SIMULATED}.receipt.json").exists()
     assert project.snakemake("--unlock").returncode == 0
-    finish(start(*A_JOB_A_TABLE), project)
-    assert_same(project, local)
+    finish(start(SIMULATED, options=IN_ONE_JOB), project)
+    ends = told("SIGKILL of Snakemake and scancel", assert_same(project, local, SIMULATED))
+    assert [state for state, _ in ends] == ["CANCELLED", "COMPLETED"]

@@ -52,8 +52,11 @@ def test_a_post_deploy_script_runs_in_its_own_environment(tmp_path):
 
 
 def test_a_container_is_named_in_the_configuration(project):
+    command = ("-n", "--sdm", "apptainer", "--", "sakai2023")
+    without = project.snakemake(*command)
+    assert without.returncode == 0, without.stdout
     project.edit("config.yaml", "container: null", "container: everycell.sif")
     # The image is looked for as soon as containers are asked for, and so is apptainer.
-    done = project.snakemake("-n", "--sdm", "conda", "apptainer", "--", "sakai2023")
+    done = project.snakemake(*command)
     assert done.returncode != 0
     assert "everycell.sif" in done.stdout or "apptainer" in done.stdout

@@ -87,3 +87,11 @@ def test_a_named_mirror_comes_first_and_must_exist(checkout, tmp_path):
     done = run(checkout, EVERYCELL_MIRROR=str(tmp_path / "gone"))
     assert done.returncode != 0
     assert "which is no folder: correct or unset it" in done.stdout
+
+
+def test_what_tests_log_stands_in_the_closing_lines(checkout):
+    (checkout / "tests" / "test_absent.py").unlink()
+    (checkout / "tests" / "test_some.py").write_text(
+        "def test_one(record_property):\n    record_property('log', 'a fault: the same bytes')\n"
+    )
+    assert "passed in 0 s: a fault: the same bytes\n" in run(checkout).stdout

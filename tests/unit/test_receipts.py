@@ -4,6 +4,8 @@ import ast
 import json
 import platform
 import shutil
+import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import everycell
 from everycell.cli import app
 from everycell.receipts import (
     NOT_CODE,
+    PACKAGES,
     ReceiptError,
     absent_inputs,
     code_sha256,
@@ -378,3 +381,39 @@ def test_imports_are_those_that_the_parser_finds(repository, tmp_path):
                 assert not node.level, f"{path}: a relative import is not followed"
                 wanted |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         assert wanted <= set(imported_names(text)), path
+
+
+#: Imported by the library, and no number depends on them: they fetch, check, ask, print and pack.
+NO_NUMBERS = {
+    "filelock",
+    "httpx2",
+    "huggingface-hub",
+    "pooch",
+    "pydantic",
+    "pyyaml",
+    "requests",
+    "rich",
+    "rocrate",
+    "tabulate",
+    "tenacity",
+    "typer",
+}
+#: Imported where somebody installed it: no lock has it.
+OPTIONAL = {"faiss": "faiss-cpu"}
+
+
+def test_a_receipt_names_every_package_that_the_library_computes_with():
+    imported = set()
+    for path in Path(everycell.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {name.name.partition(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.partition(".")[0])
+    foreign = imported - sys.stdlib_module_names - {"everycell"}
+    installed = packages_distributions()
+    packages = set()
+    for name in foreign:
+        found = [OPTIONAL[name]] if name in OPTIONAL else installed[name]
+        packages |= {package.lower().replace("_", "-") for package in found}
+    assert packages - set(PACKAGES) == NO_NUMBERS

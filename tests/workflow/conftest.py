@@ -34,9 +34,9 @@ def built(tree: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
         project = Project(folder)
         if not folder.exists():
             tree.copy_to(folder).build()
-    before = project.hashes()
+    before = project.hashes(), project.written()
     yield project
-    assert project.hashes() == before, "a test changed the shared results"
+    assert (project.hashes(), project.written()) == before, "a test changed the shared results"
 
 
 @pytest.fixture

@@ -32,6 +32,9 @@ PARTS = (
     "src",
     "workflow",
 )
+#: Folders of intermediate and of fetched files, a gigabyte in a copy with all results. Jobs replace
+#: files there and never write into one that is there already.
+LARGE = ("resources", "work")
 #: Settings of a copy instead of the committed ones: the same jobs on a few queries, in seconds.
 #: Their results mean nothing.
 SMALL = {
@@ -155,9 +158,28 @@ class Project:
         return json.loads(path.read_text(encoding="utf-8"))
 
     def copy_to(self, folder: Path) -> Project:
-        """Copy everything, times of files included: the copy has nothing to do either."""
-        shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
+        """Copy everything, times of files included: the copy has nothing to do either.
+
+        The large files are one file in both, so a test must not write into them; to remove them, or
+        to have them made again, leaves the other copy as it is.
+        """
+        for entry in self.folder.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                how = os.link if entry.name in LARGE else shutil.copy2
+                shutil.copytree(entry, folder / entry.name, symlinks=True, copy_function=how)
+            else:
+                folder.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(entry, folder / entry.name, follow_symlinks=False)
         return Project(folder, self.mirror)
+
+    def written(self) -> dict[str, tuple[int, int]]:
+        """Size and time of the last write of each file that copies share."""
+        return {
+            path.relative_to(self.folder).as_posix(): (path.stat().st_size, path.stat().st_mtime_ns)
+            for name in LARGE
+            for path in sorted((self.folder / name).rglob("*"))
+            if path.is_file()
+        }
 
 
 #: All that is not the same byte for byte after two builds from clean, by file, and why. A new

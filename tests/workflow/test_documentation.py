@@ -29,6 +29,30 @@ def test_results_that_are_out_of_date_are_not_made_again_for_the_site(documented
     assert set(documented.planned("site")) == {"rulegraph", "site"}
 
 
+@pytest.mark.parametrize(
+    ("module", "made", "log"),
+    [
+        ("artefacts", "results/rulegraphs/sakai2023_ch1.svg", "rulegraphs/sakai2023_ch1.log"),
+        ("render/site", "results/site", "site.log"),
+    ],
+)
+def test_the_library_is_found_where_it_is_not_installed(documented, module, made, log):
+    """As in a conda environment: what a rule starts takes the library of this folder."""
+    graphs = [f"results/rulegraphs/{name}.svg" for name in ("all", "sakai2023_ch1")]
+    documented.edit("workflow/rules/documentation.smk", "target=GRAPHS),", 'target=["all"]),')
+    (documented.folder / "results/rulegraphs").mkdir()
+    for graph in graphs:
+        if graph != made:
+            (documented.folder / graph).touch()
+    file = documented.folder / f"src/everycell/{module}.py"
+    file.write_text(f"{file.read_text()}\nraise SystemExit('this copy')\n")
+    run = documented.snakemake(
+        "--cores", "1", "--allowed-rules", "site", "rulegraph", "--", made, env={"PYTHONPATH": ""}
+    )
+    assert run.returncode != 0
+    assert "this copy" in (documented.folder / "logs" / log).read_text()
+
+
 @pytest.mark.parametrize("ending", ["verdicts.json", "md"])
 def test_another_result_makes_another_site(documented, monkeypatch, ending):
     monkeypatch.chdir(documented.folder)

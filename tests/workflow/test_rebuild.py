@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from workflow.project import Project, counts
 
-#: A system of each kind: lexical, one that encodes, one that reads pairs.
-RUNS = ("bm25.STM2", "tildev2.splade-tiny.all", "mtft.splade-tiny.all")
+#: A lexical system and one that reads pairs; for one that encodes, test_ranking_chapter.py does so.
+RUNS = ("bm25.STM2", "mtft.splade-tiny.all")
 SIMULATED = "results/embedded/lajewska2025/table_4_8"
 
 
@@ -49,7 +49,7 @@ def test_a_copied_project_has_nothing_to_do_either(rebuilt):
 @pytest.mark.slow
 def test_two_builds_from_clean_give_the_same_bytes(built, clean):
     # Another folder, another core count: neither may leave a trace. Of the chapter that ranks,
-    # one system of each kind, from the collection to the scores.
+    # two systems, from the collection to the scores.
     results = [
         f"results/{name}"
         for name in built.hashes()

@@ -1,17 +1,34 @@
-"""Snakemake's own report of a finished run: a file that needs no network."""
+"""Snakemake's own report of a finished run: an archive that needs no network."""
 
+import json
 import re
+import zipfile
 
 import pytest
 
 
 @pytest.fixture(scope="module")
-def report(built, tmp_path_factory):
-    """Text of the report of the embedded tier."""
-    path = tmp_path_factory.mktemp("report") / "report.html"
+def packed(built, tmp_path_factory):
+    """Texts of the files in the report of the embedded tier, by their paths in it."""
+    path = tmp_path_factory.mktemp("report") / "report.zip"
     done = built.snakemake("--report", path)
     assert done.returncode == 0, done.stdout
-    return path.read_text(encoding="utf-8")
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.fixture(scope="module")
+def report(packed):
+    """Text of its page."""
+    return packed["report/report.html"].decode()
+
+
+@pytest.fixture(scope="module")
+def results(report):
+    """What the page lists: path of a result -> its labels, caption and file."""
+    start = re.search(r'<script id="results">\s*var results = ', report)
+    return json.JSONDecoder().raw_decode(report, start.end())[0]
 
 
 def test_the_report_loads_nothing_from_elsewhere(report):
@@ -19,11 +36,25 @@ def test_the_report_loads_nothing_from_elsewhere(report):
     assert not re.findall(r"@import|url\(['\"]?https?:", report)
 
 
-def test_results_are_listed_by_artefact_and_tier(report):
-    for artefact in ("Table 4.8", "Table 7.4", "Table C.2"):
-        assert f'"artefact": "{artefact}"' in report
-    assert '"tier": "embedded"' in report
+def test_results_are_listed_by_artefact_and_tier(results):
+    labels = [result["labels"] for result in results.values()]
+    assert {"artefact": "Table 4.8", "tier": "embedded"} in labels
+    assert {"Table 7.4", "Table C.2"} <= {label.get("artefact") for label in labels}
+    assert {label["tier"] for label in labels} == {"embedded"}
+    assert all(label.get("artefact") for label in labels)
 
 
-def test_captions_print_the_parameters_of_the_run(report):
-    assert "20261121" in report and "culpepper_zero" in report
+def test_each_result_has_a_caption_with_the_parameters_of_its_run(results):
+    assert all("Made by the rule" in result["caption"] for result in results.values())
+    [simulated] = (
+        result["caption"]
+        for path, result in results.items()
+        if path.endswith("lajewska2025/table_4_8.html")
+    )
+    assert "20261121" in simulated and "culpepper_zero" in simulated
+
+
+def test_each_result_lies_in_the_archive(results, packed):
+    files = [path for path in packed if path.startswith("report/data/")]
+    assert len(files) == len(results) > 10
+    assert all(packed[path] for path in files)

@@ -59,5 +59,8 @@ rule site:
         results=hash_of_shown_results,
     message:
         "Building the site results/site"
+    # A conda environment has all that the library needs, but not the library.
     shell:
-        "NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --site-dir {output.site} 2> {log}"
+        "export PYTHONPATH=src NO_MKDOCS_2_WARNING=1; "
+        "python -m mkdocs build --strict --site-dir {output.site} 2> {log} && "
+        "python docs/check_links.py {output.site} 2>> {log}"

@@ -1,5 +1,6 @@
 """Picture of the rules that a target needs, as Snakemake sees them."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,13 +12,15 @@ from everycell.render.atomic import write_atomically
 
 with Job(snakemake) as job:
     target = snakemake.wildcards.target
-    # Snakemake has no function for it: another process reads the same Snakefile.
+    # Snakemake has no function for it: another process reads the same Snakefile. In a conda
+    # environment it has to be told where the library is.
     drawn = subprocess.run(
         [sys.executable, "-m", "snakemake", "--rulegraph", "dot", target],
         stdout=subprocess.PIPE,
         stderr=job.log,
         text=True,
         check=True,
+        env=os.environ | {"PYTHONPATH": "src"},
     )
     graph = pygraphviz.AGraph(drawn.stdout)
     # From left to right: a workflow has more rules side by side than one after the other.

@@ -37,6 +37,8 @@ def escaped(text: str) -> str:
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _IN_CELL = re.compile(rf"{_ESCAPE}|[\\`*_<>{{}}\[\]&!#]")
 _IN_TEXT = re.compile(rf"{_ESCAPE}|[!-/:-@\[-`{{-~]")
+#: At the end of a cell whose text was escaped, so that its only bars are those of the table.
+_MARKER = re.compile(r"\^([^^|]+)\^(?=\s*\|)")
 
 
 def embedded(text: str) -> str:
@@ -44,7 +46,8 @@ def embedded(text: str) -> str:
 
     That file is escaped for CommonMark, where ``\<`` is no markup. Python-Markdown takes it for
     markup, and takes ``{ onclick=... }`` in a cell for attributes. So whatever could mean something
-    becomes a character reference; of the marks only the bars of the table stay.
+    becomes a character reference; of the marks only the bars of the table stay. A marker, which is
+    ``^b^`` at the end of a cell there, stands raised.
 
     Parameters
     ----------
@@ -54,18 +57,21 @@ def embedded(text: str) -> str:
 
     Examples
     --------
-    >>> print(embedded("Score\n\n| a\\|b |\n|:---|\n| \\<i> { onclick=f } |"))
+    >>> print(embedded("Score\n\n| a\\|b |\n|:---|\n| \\<i> { onclick=f } |\n| 0.33^b^ |"))
     Score
     <BLANKLINE>
     | a&#124;b |
     |:---|
     | &#60;i&#62; &#123; onclick=f &#125; |
+    | 0.33<sup>b</sup> |
     """
     lines = (line.strip() for line in text.strip().splitlines())
     return "\n".join(
         line
         if re.fullmatch(r"\|[-:|]+\|", line)
-        else (_IN_CELL if line.startswith("|") else _IN_TEXT).sub(_as_reference, line)
+        else _MARKER.sub(r"<sup>\1</sup>", _IN_CELL.sub(_as_reference, line))
+        if line.startswith("|")
+        else _IN_TEXT.sub(_as_reference, line)
         for line in lines
     )
 
