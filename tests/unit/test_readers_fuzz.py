@@ -279,6 +279,10 @@ RECEIPT = {
 }  # fmt: skip
 
 
+ASKED = b'{"id": "q1", "question": "where", "answers": ["Delft"], "relevant": ["d1"]}\n'
+ANSWERING = b'{"id": "d1", "title": "Delft", "text": "It is here."}\n'
+
+
 def _papers(read: Callable[..., Any], path: Path) -> Any:
     papers = read(path.parent.parent)
     importlib.import_module("everycell.artefacts").check_cards(papers)
@@ -375,6 +379,23 @@ def _readers() -> dict[str, Reader]:
         "collections.cast_turns.read_rewrites": Reader(
             REWRITES, call=lambda read, path: read(path, TURNS)
         ),
+        "collections.cited_questions.read_cited_questions#questions": Reader(
+            ASKED, "questions.jsonl", _labels, {"passages.jsonl": ANSWERING}
+        ),
+        "collections.cited_questions.read_cited_questions#passages": Reader(
+            ANSWERING, "passages.jsonl", _labels, {"questions.jsonl": ASKED}
+        ),
+        "collections.cited_questions.read_msmarco_qa": Reader(
+            json_of(
+                {
+                    "query": {"0": "where is it"},
+                    "query_id": {"0": 7},
+                    "answers": {"0": ["Delft"]},
+                    "passages": {"0": [{"is_selected": 1, "passage_text": "In Delft."}]},
+                }
+            )
+        ),
+        "rag.attribution_study.read_names": Reader(b"Ada Ode\nBo Berg\n"),
         "collections.nq_open.read_nq_open": Reader(
             json_of(OPEN_QUESTION), call=lambda read, path: read(path, counts=None)
         ),
@@ -505,6 +526,7 @@ NOT_HERE = {
     "learning.models.read_tokenizer": "damaged and hostile models: test_learning_models.py",
     "learning.t5.load_t5": "as load_model: test_learning_t5.py",
     "learning.query_encoders.load_encoder": "as load_model: test_learning_query_encoders.py",
+    "rag.paraphrase_sheets.read_labels": "reads sheets as `dialogue.annotation` does, in the table",
     "learning.language_model.load_language_model": "as load_model: test_language_model_local.py",
 }
 
