@@ -21,6 +21,7 @@ from everycell.rag.paraphrases import (
     read_template,
 )
 from everycell.text.generation import Answer
+from everycell.text.records import read_record
 
 FIRST = "The old mill of Zandt was built by Jan Mol in 1742 for grinding corn."
 SECOND = "It burned down twice and was last restored by the owners in 1988."
@@ -168,3 +169,14 @@ def test_shares_and_names(words, others):
     assert made_up(text, text) == []
     assert set(made_up(text, other)) <= set(words) - set(others)
     assert (fault(text, other, []) == "empty") == (not normalise_answer(text))
+
+
+def test_the_committed_record_passes_on_no_long_text_that_was_turned_down(repository):
+    entries = read_record(
+        repository / "recorded" / "abolghasemi2026_ch5_paraphrases.jsonl"
+    ).values()
+    assert {entry.model.name for entry in entries} == {"smollm2"}
+    withheld = [entry for entry in entries if entry.answer.finish.startswith("withheld: ")]
+    assert withheld and all(entry.answer.text == "" for entry in withheld)
+    # What is left of the attempts is short or was changed.
+    assert 0.1 < len(withheld) / len(entries) < 0.9

@@ -148,6 +148,11 @@ PAIRS = json_of(
     {"name": "p0001", "query": "q1", "document": "d1", "question": "where", "answers": ["Delft"],
      "original": "In Delft.", "paraphrase": "Delft it is.", "swapped": False, "seed": 1}
 )  # fmt: skip
+PAIR_SHEET = csv_of(
+    {"item": "p0001", "question": "where", "answers": "Delft", "first": "In Delft.",
+     "second": "Delft it is.", "first_relevant": 1, "first_answers": 1, "second_relevant": 1,
+     "second_answers": 1, "same": 1}
+)  # fmt: skip
 CACM = tar_gz(
     {
         "CACM-0001.html": b"<html>\n<pre>\nOn bees\n\nThey fly.\nCACM May, 1970\n4.22\n"
@@ -501,6 +506,12 @@ def _readers() -> dict[str, Reader]:
             ),
         ),
         "rag.paraphrase_sheets.read_pairs": Reader(PAIRS, "key.jsonl", _labels),
+        "rag.paraphrase_sheets.read_labels": Reader(
+            PAIR_SHEET,
+            "annotator-2.csv",
+            _labels,
+            {"annotator-1.csv": PAIR_SHEET, "key.jsonl": PAIRS},
+        ),
         "rag.paraphrase_sheets.read_frame": Reader(
             pd.DataFrame({"query_id": ["q1"]}), call=lambda read, path: read(path, "query_id")
         ),
