@@ -29,6 +29,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from everycell.config import Decoding
+from everycell.foreign import quoted
 from everycell.metrics.attribution import citation_quality
 from everycell.rag.answers import is_correct
 from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Place, Question
@@ -122,22 +123,26 @@ def read_names(path: Path = NAMES) -> list[str]:
     Raises
     ------
     ValueError
-        The file has no name, one that stands twice, or one with a bracket, which could close the
-        label.
+        The file is no text, has no name, one that stands twice, or one with a bracket, which could
+        close the label.
 
     Examples
     --------
     >>> len(read_names())
     100
     """
-    names = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read as text ({error}); name another file.") from None
+    names = [line.strip() for line in text.splitlines()]
     names = [name for name in names if name]
     if not names:
         raise ValueError(f"{path} has no name; write one on each line.")
     for place, name in enumerate(names):
         if name in names[:place] or set(name) & set("()[]"):
             raise ValueError(
-                f"{path} has {name!r}, which stands there twice or has a bracket; take it out."
+                f"{path} has {quoted(name)}, which stands there twice or has a bracket; take it out."
             )
     return names
 
