@@ -946,7 +946,7 @@ class FullCitedAnswers(CitedAnswers):
 class ParaphraseSizes(_Model):
     """How many passages are said again."""
 
-    candidates: int = Field(130, ge=1, description="Questions that are tried at most.")
+    candidates: int = Field(40, ge=1, description="Questions that are tried at most.")
     longest: int | None = Field(70, ge=1, description="Words of a passage; null: any number.")
 
 
