@@ -24,6 +24,11 @@ FETCHED_TOGETHER = {
         for collection, files in FILES.items()
     },
     "transparent-cis-pilot": [resource(key) for key in CH7_PILOT],
+    "cis-response-limitations-comments": [
+        resource(f"{CH4}/qualitative/{part}_stats.csv")
+        for part in ("answerability_second_run", "viewpoints")
+    ],
+    "wordpiece-vocab": [resource(key) for key in VOCABULARIES.values()],
     "user-satisfaction-dialogues": [
         *rated_dialogues("ratings", "valid", "test").values(),
         *counterfactual_dialogues().values(),
