@@ -9,6 +9,7 @@ from job import Job
 
 from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS
 from everycell.rag.attribution_results import (
+    FIRST_RETRIEVER,
     NO_CITATION,
     NOT_RUN,
     OPPOSITE_ARMS,
@@ -177,15 +178,21 @@ def depth_figure(rows):
 
 
 def size_note(answers, table):
-    """How many questions a table rests on, and of what size, of each generator in it."""
-    there = answers[answers["generator"].isin(table["generator"])]
-    sizes = there.groupby(["dataset", "generator"], sort=False).agg(
-        {"query_id": "nunique", "k": "max"}
-    )
-    each = dict.fromkeys(f"{n} questions, {k} documents" for n, k in sizes.to_numpy())
+    """How many questions the rows of a table rest on, and of what size."""
+    if "retriever" not in table:
+        answers = answers[answers["retriever"] == FIRST_RETRIEVER]
+    names = ["dataset", "generator", "retriever", "relevant_author", "nonrelevant_author"]
+    keys = [name for name in names if name in table]
+    there = answers.merge(table[keys].drop_duplicates(), on=keys)
+    notes = []
+    for _, rows in there.groupby("generator", sort=False):
+        # Fewer where passages had to be said again by a language model.
+        sizes = rows.groupby(keys)["query_id"].nunique()
+        span = " to ".join(map(str, dict.fromkeys((sizes.min(), sizes.max()))))
+        notes.append(f"{span} questions a row, {rows['k'].max()} documents")
     silent = table.loc[table["value"] == NOT_RUN, "generator"].unique()
     lacking = [f"no probabilities of {', '.join(silent)}"] if len(silent) else []
-    return "; ".join([*each, *lacking])
+    return "; ".join([*dict.fromkeys(notes), *lacking])
 
 
 with Job(snakemake) as job:
