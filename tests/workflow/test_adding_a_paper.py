@@ -158,7 +158,7 @@ def test_the_page_shows_it(built):
 
 
 def test_its_receipt_verifies(built):
-    assert "receipts in results hold" in run(built, "everycell", "verify").stdout
+    assert "The receipt in results holds." in run(built, "everycell", "verify").stdout
 
 
 def test_its_rule_asks_for_memory_as_all_rules_do(steps):

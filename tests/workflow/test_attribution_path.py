@@ -21,8 +21,8 @@ PLACES = ["Aldby", "Brink", "Corvik", "Dornes", "Elsund"]
 YEARS = {place: str(1200 + number) for number, place in enumerate(PLACES)}
 
 
-def passage(place: str) -> str:
-    return f"The old town of {place} by the sea was founded in {YEARS[place]} by a small monastery"
+def passage(place: str, monks: str = "a small monastery") -> str:
+    return f"The old town of {place} by the sea was founded in {YEARS[place]} by {monks}"
 
 
 def answer(body: dict) -> dict:
@@ -76,13 +76,13 @@ def named(clean: Project, server: Server, tmp_path: Path) -> Project:
         (folder / f"{run}.run").write_text("".join(rows))
     listed = {
         str(number): [
-            {"is_selected": int(each == place), "passage_text": passage(each) + "."}
+            {"is_selected": int(each == place), "passage_text": passage(each, "some monks") + "."}
             for each in PLACES
         ]
         for number, place in enumerate(PLACES)
     }
     msmarco = {
-        "query": {str(n): f"when was {place} founded" for n, place in enumerate(PLACES)},
+        "query": {str(n): f"how old is {place}" for n, place in enumerate(PLACES)},
         "query_id": {str(n): n for n in range(len(PLACES))},
         "answers": {str(n): [YEARS[place]] for n, place in enumerate(PLACES)},
         "passages": listed,

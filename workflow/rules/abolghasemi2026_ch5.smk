@@ -65,8 +65,7 @@ rule abolghasemi2026_ch5_planted:
         candidates="work/pydocs/candidates.parquet",
         run="work/pydocs/runs/bm25.STM2.run",
     output:
-        answers=["work/attribution/embedded/answers.parquet"],
-        provenance=[],
+        answers="work/attribution/embedded/answers.parquet",
         strengths="work/attribution/embedded/strengths.parquet",
         questions="work/attribution/embedded/asked.parquet",
     log:
