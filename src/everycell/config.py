@@ -944,8 +944,11 @@ class FullCitedAnswers(CitedAnswers):
 
 
 class ParaphraseSizes(_Model):
-    """How many passages are said again."""
+    """How many passages are said again, and by which model."""
 
+    model: str | None = Field(
+        "smollm2", min_length=1, description="Name of a language model (`language_models`)."
+    )
     candidates: int = Field(40, ge=1, description="Questions that are tried at most.")
     longest: int | None = Field(70, ge=1, description="Words of a passage; null: any number.")
 
@@ -953,9 +956,6 @@ class ParaphraseSizes(_Model):
 class Paraphrases(_Model):
     """Passages in the words of a language model."""
 
-    model: str = Field(
-        "smollm2", min_length=1, description="Name of a language model (`language_models`)."
-    )
     template: str | None = Field(
         None, min_length=1, description="File of an own prompt template; null: the project's."
     )
@@ -970,7 +970,7 @@ class Paraphrases(_Model):
         0.5, ge=0, le=1, description="Share of sequences of five words that may be the original's."
     )
     released: ParaphraseSizes = ParaphraseSizes()
-    full: ParaphraseSizes = ParaphraseSizes(candidates=2000, longest=None)
+    full: ParaphraseSizes = ParaphraseSizes(model=None, candidates=2000, longest=None)
 
 
 class Attribution(_Model):

@@ -148,6 +148,7 @@ def test_answers_are_read_as_the_chapter_does():
     assert found["right"].isna().all()
     right = answered("Since 1246 [2].", "[1246]", gold={"q1": ["1246"]})["right"]
     assert right.tolist() == [1, 0]
+    assert answered("The [2].", gold={"q1": ["The", "-"]})["right"].isna().all()
     assert len(check_answers(found)) == 5
 
 

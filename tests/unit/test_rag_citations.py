@@ -166,3 +166,18 @@ def test_tokens_may_go_on_after_the_text():
 def test_without_log_probabilities_confidence_is_not_run():
     with pytest.raises(NotOfferedError, match="is not run"):
         citation_logprobs(Answer(text="[1]", finish="stop"), find_citations("[1]"))
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("He lost[3] it.", "He lost it."),
+        ("Beckett[2] won", "Beckett won"),
+        ("a cat\t[3]", "a cat"),
+        ("[[9]3] x", " x"),
+        ("[1[2]3] x", " x"),
+    ],
+)
+def test_no_letter_goes_with_a_citation_and_none_is_left(text, plain):
+    assert without_citations(text) == plain
+    assert not find_citations(without_citations(text))

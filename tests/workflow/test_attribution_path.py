@@ -98,7 +98,7 @@ def named(clean: Project, server: Server, tmp_path: Path) -> Project:
     small = re.sub(r"500", "2", block[: block.index("max_tokens")])
     small = small.replace("k: 10", "k: 2").replace("[2, 5, 8, 10]", "[2, 3]")
     text = text.replace(block[: block.index("max_tokens")], small)
-    text = text.replace("  paraphrases:\n    model: smollm2", "  paraphrases:\n    model: mine")
+    text = text.replace("full: {model: null, candidates", "full: {model: mine, candidates")
     (clean.folder / "config.yaml").write_text(text)
     settings = server.settings(workers=1, key="EVERYCELL_TEST_KEY").model_dump(mode="json")
     clean.edit("config.yaml", "  endpoints: {}", f"  endpoints: {json.dumps({'mine': settings})}")
@@ -162,3 +162,6 @@ def test_what_the_full_tier_needs_is_said(clean: Project) -> None:
     clean.edit("config.yaml", "    models: {}\n", "    models: {smollm2: Mistral}\n")
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert "`attribution.full.nq` is null; this tier needs a folder" in done.stdout
+    clean.edit("config.yaml", "    nq: null\n", "    nq: no/such/folder\n")
+    done = clean.snakemake("-n", f"{TABLE}.csv")
+    assert "'no/such/folder', which is not there" in done.stdout

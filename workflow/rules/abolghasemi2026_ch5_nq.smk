@@ -79,7 +79,7 @@ rule abolghasemi2026_ch5_paraphrase:
         relevant="work/attribution/{bench}/relevant.parquet",
         passages="work/attribution/{bench}/passages.parquet",
         run=lambda wildcards: attribution_runs(wildcards.bench)[0],
-        model=language_model_files(ATTRIBUTION.paraphrases.model),
+        model=lambda wildcards: language_model_files(paraphraser(wildcards)),
         template=ATTRIBUTION.paraphrases.template or PARAPHRASE_PROMPT,
         recorded="recorded/abolghasemi2026_ch5_paraphrases.jsonl",
     output:
@@ -99,10 +99,9 @@ rule abolghasemi2026_ch5_paraphrase:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        mem_mb=memory(2500),
-        runtime=lambda wildcards: 2880 if wildcards.tier == "full" else 300,
+        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 300),
     params:
-        model=ATTRIBUTION.paraphrases.model,
+        model=paraphraser,
         sizes=paraphrase_sizes,
         decoding=ATTRIBUTION.paraphrases.model_dump(include={"max_tokens", "stop"}),
         sampling={

@@ -228,7 +228,21 @@ def paraphrase_sizes(wildcards):
     """How many questions shall have all their passages said again, and which are tried."""
     asked = getattr(SETTINGS.attribution, wildcards.tier)
     tried = getattr(SETTINGS.attribution.paraphrases, wildcards.tier)
-    return {"k": asked.k, "questions": asked.questions.main} | tried.model_dump()
+    counts = tried.model_dump(exclude={"model"})
+    return {"k": asked.k, "questions": asked.questions.main} | counts
+
+
+def paraphraser(wildcards):
+    """The language model that says passages again."""
+    tier = wildcards.tier
+    model = getattr(SETTINGS.attribution.paraphrases, tier).model
+    if model is None:
+        raise WorkflowError(
+            f"config.yaml: `attribution.paraphrases.{tier}.model` is null; name one of "
+            "`language_models` that says passages again (docs/attribution.md has an example), or "
+            "ask for another tier."
+        )
+    return model
 
 
 def attribution_named(benchmark):

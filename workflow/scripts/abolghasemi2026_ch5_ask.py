@@ -20,6 +20,7 @@ from everycell.rag.attribution_study import (
 from everycell.rag.prompts import read_template
 from everycell.receipts import write_json
 from everycell.retrieval.runs import read_run
+from everycell.text.records import key_of
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
@@ -82,6 +83,8 @@ with Job(snakemake) as job:
         also=[Path(files.recorded)],
         network=settings.network,
     ) as model:
+        waiting = {key_of(model.identity, each) for each in requests} - set(model.record.entries)
+        job.log.write(f"{model.identity.name}: {len(waiting)} prompts are asked now.\n")
         # Prompts with the same start in a row: a local model reads that once.
         model.answer_all(sorted(requests, key=lambda request: request.text))
         answers = model.answer_all(requests)

@@ -8,7 +8,7 @@ from job import Job
 
 from everycell.config import Decoding, parse_config
 from everycell.learning.answering import open_language_model
-from everycell.rag.answers import is_correct
+from everycell.rag.answers import is_correct, usable_answers
 from everycell.rag.attribution_arms import pick_questions
 from everycell.rag.paraphrases import (
     Limits,
@@ -23,6 +23,7 @@ from everycell.rag.paraphrases import (
 from everycell.receipts import write_json
 from everycell.render.atomic import write_atomically
 from everycell.retrieval.runs import read_run
+from everycell.text.generation import LanguageModelError
 from everycell.text.records import key_of
 
 #: Questions that are tried before it is looked whether there are enough.
@@ -33,7 +34,8 @@ with Job(snakemake) as job:
     sizes, settings = chosen.sizes, parse_config(snakemake.config)
     passages = pd.read_parquet(files.passages).set_index("document_id")
     relevant = pd.read_parquet(files.relevant)
-    answers = pd.read_parquet(files.questions).set_index("query_id")["answers"].map(tuple)
+    answers = pd.read_parquet(files.questions).set_index("query_id")["answers"]
+    answers = answers.map(lambda gold: tuple(usable_answers(gold)))
 
     found, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
     job.log.write(f"{len(found)} questions can be asked; left out: {dict(left_out)}.\n")
@@ -94,12 +96,19 @@ with Job(snakemake) as job:
                 others.pop(question.gold - 1)
                 # A model may write the answer into a passage that did not have it.
                 if not any(
-                    each.reason or is_correct(each.text, answers[question.id]) for each in others
+                    each.reason
+                    or (answers[question.id] and is_correct(each.text, answers[question.id]))
+                    for each in others
                 ):
                     asked.append(question.id)
         write_json(Path(snakemake.output.provenance), model.provenance())
     lines = (json.dumps(entry, separators=(",", ":")) + "\n" for entry in used.values())
     write_atomically(Path(snakemake.output.record), "".join(lines))
+    if snakemake.wildcards.tier == "full" and not asked:
+        raise LanguageModelError(
+            f"Of {len(tried)} questions none has all its passages in the words of {chosen.model}: "
+            "name a larger model, or a smaller `k`, under `attribution` in config.yaml."
+        )
     frame = paraphrases_frame(list(made.values()))
     # The title stays as it is, in front of either.
     titles = frame["document_id"].map(passages["title"])

@@ -35,6 +35,22 @@ def normalise_answer(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
+def usable_answers(gold: Sequence[str]) -> list[str]:
+    """Gold answers of which something is left once they are normalised.
+
+    Parameters
+    ----------
+    gold : sequence of str
+        Right answers, perhaps none.
+
+    Examples
+    --------
+    >>> usable_answers(["The", "-", "The Hague"])
+    ['The Hague']
+    """
+    return [answer for answer in gold if normalise_answer(answer)]
+
+
 def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> bool:
     """Whether an answer matches one of the gold answers, both normalised.
 
@@ -67,7 +83,7 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
     >>> is_correct("The Party!", ["party"], match="whole")
     True
     """
-    answers = [answer for answer in map(normalise_answer, gold) if answer]
+    answers = [normalise_answer(answer) for answer in usable_answers(gold)]
     if not answers:
         raise ValueError(
             f"The gold answers are {list(gold)}, of which nothing is left once normalised; give a "

@@ -31,7 +31,7 @@ import pandas as pd
 from everycell.config import Decoding
 from everycell.foreign import quoted
 from everycell.metrics.attribution import citation_quality
-from everycell.rag.answers import is_correct
+from everycell.rag.answers import is_correct, usable_answers
 from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Place, Question
 from everycell.rag.attribution_results import ANSWERS
 from everycell.rag.citations import (
@@ -302,8 +302,8 @@ def answers_frame(
     asked, answers
         Of the same length and order.
     gold_answers
-        Right answers of each question, by its id; a question without any is neither right nor
-        wrong.
+        Right answers of each question, by its id; the answer to a question without any, or whose
+        answers have no word ("The"), is neither right nor wrong.
     dataset, generator : str
         Names in the tables.
     forms
@@ -339,8 +339,8 @@ def answers_frame(
         k = len(question.documents)
         cited = documents(citations, k)
         numbers = [*cited.documents, *cited.stray]
-        gold = gold_answers.get(question.id, ())
-        right = float(is_correct(without_citations(answer.text), gold)) if len(gold) else math.nan
+        gold = usable_answers(gold_answers.get(question.id, ()))
+        right = float(is_correct(without_citations(answer.text), gold)) if gold else math.nan
         sides = _confidence(answer, citations, question.gold, k)
         rows.append(
             (

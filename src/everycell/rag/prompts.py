@@ -5,7 +5,8 @@ template of your own is a file with the slots `SLOTS` (`everycell.text.templates
 
 A document is one line, ``[3] text`` or ``[3] (author: Human) text``. Its own line breaks become
 blanks and its marks of references are taken out, so that no document can pass for another one, and
-no mark of its own for a citation.
+no mark in brackets of its own for a citation. Its words stay: one that says "Document 2", or begins
+like a label, is shown so.
 """
 
 from __future__ import annotations
