@@ -185,7 +185,7 @@ def test_outside_the_project_folder(call, tmp_path, command):
 
 def test_verify_holds_after_a_build(call, built):
     code, out, _ = call(built, "verify")
-    assert code == 0 and out == "All 33 receipts in results hold.\n"
+    assert code == 0 and out == "All 34 receipts in results hold.\n"
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_summary_is_the_page_and_one_line(call, built):
     code, out, _ = call(built, "summary")
     lines = out.splitlines()
     assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
-    assert "11 rebuilt and 21 stand-ins; cells: 152 equal, 5 close, 2 misprint" in lines[1]
+    assert "11 rebuilt and 22 stand-ins; cells: 152 equal, 5 close, 2 misprint" in lines[1]
 
 
 def test_check_verdicts(call, built, tmp_path):

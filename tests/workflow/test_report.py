@@ -51,7 +51,7 @@ def test_each_result_has_a_caption_with_the_parameters_of_its_run(results):
         for path, result in results.items()
         if path.endswith("lajewska2025/table_4_8.html")
     )
-    assert "20261121" in simulated and "culpepper_zero" in simulated
+    assert "seed: 20261121" in simulated and "scale: culpepper" in simulated
 
 
 def test_each_result_lies_in_the_archive(results, packed):
