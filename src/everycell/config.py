@@ -901,8 +901,8 @@ class AskedQuestions(_Model):
 
     main: int = Field(60, ge=2, description="Of Tables 5.1 to 5.6.")
     extended: int = Field(60, ge=2, description="Of Tables 5.7 and 5.8.")
-    depths: int = Field(20, ge=2, description="Of Figure 5.9, for each number of documents.")
-    retrievers: int = Field(20, ge=2, description="Of Table 5.9, for each retriever.")
+    depths: int = Field(60, ge=2, description="Of Figure 5.9, for each number of documents.")
+    retrievers: int = Field(60, ge=2, description="Of Table 5.9, for each retriever.")
 
 
 class CitedAnswers(_Model):
@@ -920,7 +920,7 @@ class CitedAnswers(_Model):
     depths: list[Annotated[int, Field(ge=2)]] = Field(
         [2, 5], min_length=1, description="Numbers of documents in Figure 5.9."
     )
-    max_tokens: int = Field(32, ge=1, description="Tokens after which an answer is cut.")
+    max_tokens: int = Field(128, ge=1, description="Tokens after which an answer is cut.")
 
 
 class OpenQuestions(_Model):

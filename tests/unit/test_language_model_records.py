@@ -1,5 +1,6 @@
 """Requests and their keys; answers that are recorded, replayed, mended and checked."""
 
+import itertools
 import json
 import threading
 
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from everycell.config import Decoding, Prices
+from everycell.rag.citations import citation_logprobs, find_citations
+from everycell.text import records
 from everycell.text.generation import (
     Answer,
     Identity,
@@ -16,6 +19,7 @@ from everycell.text.generation import (
     Message,
     NotOfferedError,
     Request,
+    Token,
     chat,
     folder_identity,
     prompt_hash,
@@ -28,6 +32,7 @@ from everycell.text.records import (
     RecordError,
     estimate,
     read_record,
+    record_lines,
 )
 
 MODEL = Identity(name="parrot", revision="1")
@@ -343,6 +348,85 @@ def test_a_budget_is_kept_over_all_calls_and_what_is_recorded_costs_nothing(tmp_
             model.answer(ask("c", max_tokens=1))
     assert "None of them was sent" in str(caught.value) and len(parrot.asked) == 2
     assert "asked 1 requests" in caplog.text and "2.00 USD" in caplog.text
+
+
+def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
+    tmp_path, caplog, monkeypatch
+):
+    caplog.set_level("INFO")
+    # Each look at the clock finds it 25 seconds later: at the beginning and after every answer.
+    clock = itertools.count(0.0, 25.0)
+    monkeypatch.setattr(records.time, "monotonic", lambda: next(clock))
+    with Record(tmp_path / "a.jsonl") as record:
+        model = Recorded(record, MODEL, Parrot)
+        model.answer_all([ask(text) for text in "abcdef"])
+        told = caplog.messages.copy()
+        caplog.clear()
+        model.answer_all([ask(text) for text in "abcdef"])
+    assert "parrot will be asked 6 requests: at most about" in told[0] and "`prices`" not in told[0]
+    # After 25 s (5 answers of 25 s to come) and, a minute later, after 100 s (2 of them).
+    assert told[1:] == [
+        "parrot: 1 of 6 answers; the others will take about 3 min.",
+        "parrot: 4 of 6 answers; the others will take about 1 min.",
+    ]
+    assert not caplog.messages
+
+
+def test_a_record_of_used_answers_with_some_probabilities_replays_the_same(tmp_path):
+    tokens = tuple(
+        Token(text=text, logprob=value)
+        for text, value in (("It", -1.0), (" is [", -0.5), ("1", -0.25), ("2", -0.125), ("].", 0.0))
+    )
+    said = Answer(text="It is [12].", finish="stop", tokens=tokens)
+
+    class Witness(Parrot):
+        def answer(self, request):
+            return said
+
+    with Record(tmp_path / "all.jsonl") as record:
+        model = Recorded(record, MODEL, Witness)
+        model.answer_all([ask("never used again")])
+    with Record(tmp_path / "all.jsonl") as record:
+        model = Recorded(record, MODEL, Witness)
+        model.answer_all([ask("b"), ask("a"), ask("b")])
+        provenance = model.provenance()
+        thin = [
+            entry.model_copy(update={"answer": entry.answer.thinned(str.isdigit)})
+            for entry in model.used
+        ]
+    (tmp_path / "thin.jsonl").write_text(record_lines(thin))
+    with Record(tmp_path / "empty.jsonl", also=[tmp_path / "thin.jsonl"]) as record:
+        assert len(record.entries) == 2
+        replay = Recorded(record, MODEL, None)
+        answers = replay.answer_all([ask("b"), ask("a"), ask("b")])
+        assert replay.provenance() == provenance
+    assert [answer.text for answer in answers] == [said.text] * 3
+    assert [(token.text, token.logprob) for token in answers[0].tokens] == [
+        ("It is [", None),
+        ("1", -0.25),
+        ("2", -0.125),
+        ("].", None),
+    ]
+    assert citation_logprobs(answers[0], find_citations(said.text)) == [-0.375]
+    with pytest.raises(NotOfferedError, match="kept without some"):
+        _ = answers[0].logprob
+
+
+def test_a_citation_whose_probability_was_not_kept_is_not_run():
+    thin = Answer(text="[1]", finish="stop", tokens=(Token(text="[1]", logprob=None),))
+    with pytest.raises(NotOfferedError, match=r"'\[1\]' in an answer was not kept"):
+        citation_logprobs(thin, find_citations(thin.text))
+
+
+@given(st.lists(st.tuples(st.text(max_size=3), st.floats(-9, 0)), max_size=6))
+def test_what_is_left_of_an_answer_is_its_text_and_what_was_to_be_kept(pieces):
+    tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
+    answer = Answer(text="", finish="stop", tokens=tokens)
+    thin = answer.thinned(str.isalpha).tokens
+    assert "".join(token.text for token in thin) == "".join(text for text, _ in pieces)
+    assert [token for token in thin if token.logprob is not None] == [
+        token for token in tokens if token.text.isalpha()
+    ]
 
 
 def test_the_provenance_of_a_replay_is_that_of_the_run(tmp_path):

@@ -57,6 +57,7 @@ rule abolghasemi2026_ch5_ask:
     output:
         answers="work/attribution/{tier}/{bench}/answers/{model}.parquet",
         provenance="work/attribution/{tier}/{bench}/answers/{model}.provenance.json",
+        record="work/attribution/{tier}/{bench}/answers/{model}.record.jsonl",
     log:
         "logs/attribution/{tier}/{bench}/{model}.log",
     benchmark:

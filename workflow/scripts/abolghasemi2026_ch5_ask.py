@@ -17,10 +17,12 @@ from everycell.rag.attribution_study import (
     request_of,
     study_settings,
 )
+from everycell.rag.citations import may_cite
 from everycell.rag.prompts import read_template
 from everycell.receipts import write_json
+from everycell.render.atomic import write_atomically
 from everycell.retrieval.runs import read_run
-from everycell.text.records import key_of
+from everycell.text.records import record_lines
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
@@ -83,8 +85,6 @@ with Job(snakemake) as job:
         also=[Path(files.recorded)],
         network=settings.network,
     ) as model:
-        waiting = {key_of(model.identity, each) for each in requests} - set(model.record.entries)
-        job.log.write(f"{model.identity.name}: {len(waiting)} prompts are asked now.\n")
         # Prompts with the same start in a row: a local model reads that once.
         model.answer_all(sorted(requests, key=lambda request: request.text))
         answers = model.answer_all(requests)
@@ -92,6 +92,12 @@ with Job(snakemake) as job:
             f"{model.identity.name}: {len(requests)} requests, {model.asked} not recorded.\n"
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
+        # What a replay needs, with the probabilities of citations alone, to be passed on.
+        thin = [
+            entry.model_copy(update={"answer": entry.answer.thinned(may_cite)})
+            for entry in model.used
+        ]
+        write_atomically(Path(snakemake.output.record), record_lines(thin))
     table = answers_frame(
         asked,
         answers,

@@ -233,6 +233,22 @@ def without_citations(text: str) -> str:
     return text
 
 
+def may_cite(token: str) -> bool:
+    """Whether a token may be part of a citation's number: its probability is worth keeping.
+
+    Parameters
+    ----------
+    token : str
+        Text of a token.
+
+    Examples
+    --------
+    >>> may_cite(" [1"), may_cite("]")
+    (True, False)
+    """
+    return any(character.isnumeric() for character in token)
+
+
 def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[float]:
     """Log-probability of each written citation: that of the tokens that its digits stand in.
 
@@ -253,7 +269,8 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
     Raises
     ------
     NotOfferedError
-        The model gave no log-probabilities: what needs them is not run.
+        The model gave no log-probabilities, or those of a citation were not kept: what needs
+        them is not run.
 
     Examples
     --------
@@ -283,6 +300,11 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
             first += 1
         place = first
         while place < len(written) and written[place].start < end:
+            if token.logprob is None:
+                raise NotOfferedError(
+                    f"The probability of {token.text!r} in an answer was not kept, so its "
+                    "confidence is not run: ask again, with a record that does not have it."
+                )
             found[place] += token.logprob
             place += 1
         start = end

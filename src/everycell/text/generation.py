@@ -12,7 +12,9 @@ its continuation. A `LanguageModel` turns it into an `Answer`. Three things impl
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -120,10 +122,13 @@ class Request(_Model):
 
 
 class Token(_Model):
-    """A token of an answer, with the natural logarithm of its probability (at most 0)."""
+    """A token of an answer, with the natural logarithm of its probability (at most 0).
+
+    None: it was not kept (`Answer.thinned`).
+    """
 
     text: str
-    logprob: FiniteFloat = Field(le=0)
+    logprob: FiniteFloat | None = Field(le=0)
 
 
 class Answer(_Model):
@@ -160,7 +165,7 @@ class Answer(_Model):
         Raises
         ------
         NotOfferedError
-            The answer came without log-probabilities.
+            The answer came without log-probabilities, or not all were kept.
 
         Examples
         --------
@@ -173,7 +178,40 @@ class Answer(_Model):
                 "An answer has no log-probabilities: ask with `logprobs: true`, of a model that "
                 "offers them."
             )
-        return sum(token.logprob for token in self.tokens)
+        values = [token.logprob for token in self.tokens]
+        if None in values:
+            raise NotOfferedError(
+                "An answer was kept without some of its log-probabilities: ask again, with a "
+                "record that does not have it."
+            )
+        return sum(values)
+
+    def thinned(self, needed: Callable[[str], bool]) -> Answer:
+        """The answer with the probabilities of some tokens only, for a record that is passed on.
+
+        Parameters
+        ----------
+        needed
+            Whether the probability of a token with this text is kept. Tokens between those are
+            joined to one, whose `logprob` is None.
+
+        Examples
+        --------
+        >>> pieces = (("So", -0.5), (" [", -0.1), ("2", -0.2), ("]", -0.1))
+        >>> tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
+        >>> answer = Answer(text="So [2]", finish="stop", tokens=tokens)
+        >>> [(token.text, token.logprob) for token in answer.thinned(str.isdecimal).tokens]
+        [('So [', None), ('2', -0.2), (']', None)]
+        """
+        if self.tokens is None:
+            return self
+        tokens: list[Token] = []
+        for kept, run in itertools.groupby(self.tokens, key=lambda token: needed(token.text)):
+            if kept:
+                tokens += run
+            else:
+                tokens.append(Token(text="".join(token.text for token in run), logprob=None))
+        return self.model_copy(update={"tokens": tuple(tokens)})
 
 
 class LanguageModel(Protocol):

@@ -14,7 +14,8 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,6 +40,8 @@ from everycell.text.generation import (
 _LOG = logging.getLogger(__name__)
 # Seconds to wait for another process that writes to the same record.
 _WAIT = 5.0
+# Seconds between two lines of the log on answers that are still to come.
+_TELL = 60.0
 
 
 class RecordError(LanguageModelError):
@@ -252,6 +255,21 @@ class Record:
             self.entries[entry.key] = entry
 
 
+def record_lines(entries: Iterable[Entry]) -> str:
+    r"""Text of a record: what `read_record` reads.
+
+    Examples
+    --------
+    >>> record_lines([])
+    ''
+    """
+    # In ASCII, so that a line cannot be cut inside a character, nor end at a foreign line break.
+    return "".join(
+        json.dumps(entry.model_dump(mode="json"), ensure_ascii=True, separators=(",", ":")) + "\n"
+        for entry in entries
+    )
+
+
 def _prompt_hashes(path: Path) -> set[str]:
     hashes = set()
     for number, line in enumerate(_whole_lines(path), start=1):
@@ -339,6 +357,35 @@ def estimate(requests: Sequence[Request], prices: Prices) -> Estimate:
         written += 0 if request.decoding is None else request.decoding.max_tokens
     cost = (read * prices.prompt + written * prices.answer) / 1e6
     return Estimate(len(requests), read, written, cost)
+
+
+def _cost(expected: Estimate, prices: Prices) -> str:
+    return f"{expected.cost:.2f} {prices.currency}" if prices.known else "no `prices` are named"
+
+
+class _Progress:
+    """Says in the log how long answers will take: after the first one, then once a minute."""
+
+    def __init__(self, name: str, total: int) -> None:
+        self._name, self._total, self._done = name, total, 0
+        self._began = time.monotonic()
+        self._next = self._began
+
+    def step(self) -> None:
+        """Count an answer; one thread at a time."""
+        self._done += 1
+        now = time.monotonic()
+        if now < self._next or self._done == self._total:
+            return
+        self._next = now + _TELL
+        seconds = (now - self._began) / self._done * (self._total - self._done)
+        _LOG.info(
+            "%s: %d of %d answers; the others will take about %d min.",
+            self._name,
+            self._done,
+            self._total,
+            -(-seconds // 60),
+        )
 
 
 class Recorded:
@@ -438,16 +485,22 @@ class Recorded:
         }
         if waiting and self._load is None:
             raise MissingAnswerError(self._missing(requests, waiting))
-        self._check_cost(list(waiting.values()))
+        self._announce(list(waiting.values()))
+        progress = _Progress(self.identity.name, len(waiting))
         if self._workers == 1:
             # In this thread: others would have their own settings of torch.
             for request in waiting.values():
-                self._ask(request)
+                self._ask(request, progress)
         else:
-            self._ask_side_by_side(list(waiting.values()))
+            self._ask_side_by_side(list(waiting.values()), progress)
         used = [self.record.entries[key_of(self.identity, request)] for request in requests]
         self._used |= {entry.key: entry for entry in used}
         return [entry.answer for entry in used]
+
+    @property
+    def used(self) -> list[Entry]:
+        """Entries of the answers that were given so far, each once, in order of their first use."""
+        return list(self._used.values())
 
     def provenance(self) -> dict[str, Any]:
         """What a receipt says of the answers that were used so far; the same on each replay.
@@ -458,7 +511,7 @@ class Recorded:
             The model's identity, the number of answers, the hash of their keys, the dates of the
             first and the last, what the endpoint says that it ran, and the decoding parameters.
         """
-        entries = list(self._used.values())
+        entries = self.used
         dates = sorted(entry.date for entry in entries)
         decodings = {entry.decoding for entry in entries if entry.decoding is not None}
         return {
@@ -472,22 +525,22 @@ class Recorded:
             ),
         }
 
-    def _check_cost(self, requests: list[Request]) -> None:
-        if self._prices is None or not requests:
+    def _announce(self, requests: list[Request]) -> None:
+        if not requests:
             return
-        expected = estimate(requests, self._prices)
-        self._estimated += expected.cost
-        currency = self._prices.currency
-        cost = f"{expected.cost:.2f} {currency}" if self._prices.known else "no `prices` are named"
+        expected = estimate(requests, self._prices or Prices())
         _LOG.info(
-            "%s will be asked %d requests: at most about %d tokens of prompts and %d of answers, "
-            "%s.",
+            "%s will be asked %d requests: at most about %d tokens of prompts and %d of answers%s.",
             self.identity.name,
             expected.calls,
             expected.prompt_tokens,
             expected.answer_tokens,
-            cost,
+            "" if self._prices is None else f", {_cost(expected, self._prices)}",
         )
+        if self._prices is None:
+            return
+        self._estimated += expected.cost
+        currency = self._prices.currency
         if self._budget is not None and self._estimated > self._budget:
             raise LanguageModelError(
                 f"{expected.calls} requests to {self.identity.name} may bring the cost to "
@@ -495,9 +548,9 @@ class Recorded:
                 "it, or ask for less. None of them was sent."
             )
 
-    def _ask_side_by_side(self, requests: list[Request]) -> None:
+    def _ask_side_by_side(self, requests: list[Request], progress: _Progress) -> None:
         with ThreadPoolExecutor(self._workers) as pool:
-            calls = [pool.submit(self._ask, request) for request in requests]
+            calls = [pool.submit(self._ask, request, progress) for request in requests]
             try:
                 for call in as_completed(calls):
                     call.result()
@@ -506,7 +559,7 @@ class Recorded:
                     call.cancel()
                 raise
 
-    def _ask(self, request: Request) -> None:
+    def _ask(self, request: Request, progress: _Progress) -> None:
         with self._loading:
             if self._model is None:
                 self._model = self._load()
@@ -519,6 +572,7 @@ class Recorded:
         self.record.add(self.identity, request, answer)
         with self._loading:
             self.asked += 1
+            progress.step()
 
     def _missing(self, requests: Sequence[Request], waiting: dict[str, Request]) -> str:
         key, request = next(iter(waiting.items()))
