@@ -13,6 +13,7 @@ from everycell.rag.attribution_results import (
     NO_CITATION,
     NOT_RUN,
     OPPOSITE_ARMS,
+    always_first,
     answer_shares,
     check_answers,
     citation_counts,
@@ -27,9 +28,18 @@ from everycell.render.figures import interval_lines
 
 MIXED = [*SETTING, "mode_relevant", "mode_nonrelevant"]
 MODE = [*SETTING, "rag_mode"]
-ENDS = {"value": 3, "low": 3, "high": 3, "p": 4}
+ENDS = {"value": 3, "low": 3, "high": 3, "p": 4, "citations": 0, "pairs": 0}
 SHARES = {"questions": 0, "answers": 0} | dict.fromkeys(
-    ["cite", "cite out of range", "cite the relevant document", "right"], 1
+    [
+        "cut",
+        "cut, of those that cite",
+        "cite",
+        "cite out of range",
+        "cite the relevant document",
+        "precision",
+        "right",
+    ],
+    1,
 )
 KNOWN = {"measured": 3, "low": 3, "high": 3, "expected": 3, "p": 4}
 #: The data set of the appendix' tables; all others stand in the chapter's.
@@ -46,11 +56,16 @@ def halves(table):
     return table[table["dataset"] != APPENDIX], table[table["dataset"] == APPENDIX]
 
 
-def results(answers, seed):
-    """Every table of the chapter by its name: its key columns and its results."""
-    plain = halves(with_mode(quality(answers, PLAIN_ARMS, seed=seed)))
-    mixed = halves(quality(answers, MIXED_ARMS, seed=seed))
-    opposite, _ = halves(quality(answers, OPPOSITE_ARMS, seed=seed))
+def results(answers, reference, seed):
+    """Every table of the chapter by its name: its key columns and its results.
+
+    Those of quality have the answers of a reference too.
+    """
+    both = pd.concat([answers, reference])
+    plain, mixed, (opposite, _) = (
+        halves(quality(both, arms, seed=seed)) for arms in (PLAIN_ARMS, MIXED_ARMS, OPPOSITE_ARMS)
+    )
+    plain = [with_mode(half) for half in plain]
     sure = halves(with_mode(confidence(answers, seed=seed)))
     counts = halves(with_mode(citation_counts(answers, seed=seed)))
 
@@ -204,7 +219,9 @@ with Job(snakemake) as job:
     strengths = {f"planted {each:g}": each for each in {*params.shown, *params.strengths}}
     planted = answers["generator"].isin(strengths)
     retrieved = answers["place"] == "retrieved"
-    found = results(answers, job.seed)
+    # What citing by position comes to; of the control it is known what everything comes to.
+    reference = always_first(answers[~planted])
+    found = results(answers, reference, job.seed)
     written = {name.removesuffix("_csv") for name in snakemake.output.keys()}
 
     def of_this_tier(name, table):
@@ -233,7 +250,8 @@ with Job(snakemake) as job:
     job.write_figure(*depth_figure(depths), "figure_5_9")
 
     job.write_beside(long(found), "intervals", ENDS)
-    job.write_beside(answer_shares(answers).astype({"k": str}), "answers", SHARES)
+    shares = answer_shares(pd.concat([answers, reference]))
+    job.write_beside(shares.astype({"k": str}), "answers", SHARES)
     if "bias" in written:
         generators = {
             name: PlantedGenerator(strengths[name], seed=job.seed, **params.odds)
