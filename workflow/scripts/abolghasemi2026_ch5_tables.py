@@ -1,6 +1,7 @@
 """Tables 5.1 to 5.15, Figures 5.5 and 5.9 from the frame of answers, as many as a tier has."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -42,6 +43,7 @@ SHARES = {"questions": 0, "answers": 0} | dict.fromkeys(
     1,
 )
 KNOWN = {"measured": 3, "low": 3, "high": 3, "expected": 3, "p": 4}
+lines_around_0 = partial(interval_lines, low="low", high="high", reference=0, legend_above=True)
 #: The data set of the appendix' tables; all others stand in the chapter's.
 APPENDIX = "MS MARCO"
 
@@ -111,22 +113,24 @@ def long(found):
     return cells.rename(columns={"number": "value"}).dropna(subset="value")
 
 
+def measured(found, names, generators):
+    """Results of planted generators in some tables, as numbers."""
+    rows = pd.concat(found[name][1] for name in names)
+    rows = rows[rows["generator"].isin(generators) & (rows["value"] != NO_CITATION)]
+    return rows.assign(measured=rows["value"].astype(float))
+
+
 def known(found, generators, depth):
     """Bias of planted generators, measured and as it was planted."""
-    rows = pd.concat([found["table_5_3"][1], found["table_5_5"][1]])
-    rows = rows[rows["generator"].isin(generators) & (rows["value"] != NO_CITATION)]
+    rows = measured(found, ["table_5_3", "table_5_5"], generators)
     expected = {name: expected_bias(each, depth[name]) for name, each in generators.items()}
     pairs = zip(rows["generator"], rows["metric"], strict=True)
-    return rows.assign(
-        measured=rows["value"].astype(float),
-        expected=[expected[name][part] for name, part in pairs],
-    )
+    return rows.assign(expected=[expected[name][part] for name, part in pairs])
 
 
 def truth(found, generators, depth):
     """Precision, recall, counts and confidence of planted generators, the same way."""
-    rows = pd.concat(found[name][1] for name in ("table_5_1", "table_5_6", "table_5_12"))
-    rows = rows[rows["generator"].isin(generators) & (rows["value"] != NO_CITATION)]
+    rows = measured(found, ["table_5_1", "table_5_6", "table_5_12"], generators)
     values = []
     for row in rows.itertuples():
         labels = (
@@ -136,9 +140,8 @@ def truth(found, generators, depth):
         sides = dict(zip(("relevant", "nonrelevant"), labels, strict=True))
         expected = expected_measures(generators[row.generator], depth[row.generator], **sides)
         values.append(expected.get(row.metric))
-    rows = rows.assign(measured=rows["value"].astype(float), expected=values)
     # The count of relevant documents is the recall.
-    return rows.dropna(subset="expected").drop(columns="p")
+    return rows.assign(expected=values).dropna(subset="expected").drop(columns="p")
 
 
 def melted(table, keys):
@@ -154,18 +157,14 @@ def bias_figure(bias):
     drawn = bias[(bias["relevant_author"] == "Human") & (bias["nonrelevant_author"] == "LLM")]
     planted = drawn.assign(**dict.fromkeys(["measured", "low", "high"], drawn["expected"]))
     lines = pd.concat([drawn.assign(series="measured"), planted.assign(series="planted")])
-    figure = interval_lines(
+    figure = lines_around_0(
         lines,
         x="strength",
-        low="low",
-        high="high",
         series="series",
         panel="metric",
         value="measured",
         x_label="planted preference for [Human] (log-odds)",
         value_label="CAB, points",
-        reference=0,
-        legend_above=True,
     )
     return lines[["metric", "series", "strength", "measured", "low", "high"]], figure
 
@@ -177,17 +176,13 @@ def depth_figure(rows):
     # A line has no place for answers that cite nothing; the file has them.
     points = cells[cells["value"] != NO_CITATION].astype({"value": float, "k": int})
     start = points["dataset"] + ": " if points["dataset"].nunique() > 1 else ""
-    figure = interval_lines(
+    figure = lines_around_0(
         points.assign(panel=start + points["metric"]),
         x="k",
-        low="low",
-        high="high",
         series="generator",
         panel="panel",
         x_label="documents of a prompt",
         value_label="points",
-        reference=0,
-        legend_above=True,
     )
     return cells, figure
 
