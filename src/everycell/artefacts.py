@@ -139,7 +139,8 @@ class Predicate(_Model):
     from its own only in `other`. The claim holds if `quantifier` of the comparisons are true.
     With `low` and `high` (overrides that lead from a cell to the ends of its interval) a
     comparison is undecided while the interval holds `value`. With `absolute` the signs of the two
-    numbers do not count, as in "further away".
+    numbers do not count, as in "further away". With `undecided_if_equal` a comparison of two equal
+    numbers is undecided: a difference of nothing does not speak against its claim.
     """
 
     quantifier: Literal["all", "any", "none", "most"] = "all"
@@ -150,6 +151,7 @@ class Predicate(_Model):
     low: dict[str, str] | None = None
     high: dict[str, str] | None = None
     absolute: bool = False
+    undecided_if_equal: bool = False
 
     @model_validator(mode="after")
     def _one_side(self) -> Predicate:
@@ -163,6 +165,8 @@ class Predicate(_Model):
             raise ValueError("`in` and `not in` need a list as `value`, other comparisons none")
         if self.absolute and self.low is not None:
             raise ValueError("an interval has signs, so `absolute` does not go with it")
+        if self.undecided_if_equal and self.op not in ("<", ">"):
+            raise ValueError("`undecided_if_equal` goes with `<` and `>` alone")
         if self.op in ("<", "<=", ">", ">=") and isinstance(self.value, str):
             raise ValueError(f"`{self.op}` needs a number as `value`, without quotation marks")
         return self

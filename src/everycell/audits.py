@@ -763,9 +763,9 @@ def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
 def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
     """Tables 5.1 and 5.11: a dagger that only nearly unchanged answers could have.
 
-    CF-informed is marked as better than Vanilla. The test limits how many recalls may have
-    changed, and where that is less than a quarter of what Informed changed (Table 5.2), it is hard
-    to believe: both tell the same two labels.
+    CF-informed is marked as better than Vanilla. The test limits how many recalls may have changed
+    (as many as they sum to, or more by an even number), and where that is less than a quarter of
+    what Informed changed (Table 5.2), it is hard to believe: both tell the same two labels.
     """
     recall = _pick(_joined(cells, "table_5_1", "table_5_11"), metric="attribution recall")
     modes = recall.pivot(index=_BLOCK, columns="rag_mode", values="value").astype(float)
@@ -778,7 +778,7 @@ def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
         informed = float(changed[place]) / 100 * _QUERIES
         if allowed < informed / 4 and first > second:
             found.append(
-                f"{' '.join(place[:3])}: {first}† and {second}, at most {allowed:.1f} of "
+                f"{' '.join(place[:3])}: {first}† and {second}, at most {allowed:.0f} of "
                 f"{_QUERIES} may change, Informed changes {informed:.0f}"
             )
     return _listed(found, "every dagger is plausible")

@@ -64,8 +64,8 @@ def evaluate(
     -------
     Decision
         `fails` where one predicate fails; else `undecided` where one cannot be decided (a cell
-        is missing or not a number, an interval holds the value, or no cell is selected); else
-        `holds`.
+        is missing or not a number, an interval holds the value, two numbers are equal where
+        that decides nothing, or no cell is selected); else `holds`.
 
     Examples
     --------
@@ -186,6 +186,9 @@ def _compare(
             return None
     if predicate.absolute:
         left_number, right_number = abs(left_number), abs(right_number)
+    # A mean of differences that cancel each other may be off 0 by a rounding of floats.
+    if predicate.undecided_if_equal and math.isclose(left_number, right_number, abs_tol=1e-9):
+        return None
     return _NUMERIC[predicate.op](left_number, right_number)
 
 

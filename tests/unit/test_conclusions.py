@@ -91,6 +91,34 @@ def test_absolute_takes_away_the_signs(change):
 
 
 @pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((0, 0), "undecided"),
+        ((0, 1e-12), "undecided"),
+        ((0, -0.5), "fails"),
+        ((0, 0.5), "undecided"),
+        (("no citation", 0.5), "undecided"),
+        (("no citation", "no citation"), "undecided"),
+        ((0.1, 0.5), "holds"),
+    ],
+)
+def test_where_nothing_differs_nothing_is_decided(values, expected):
+    cells = table(**dict(zip("ab", values, strict=True)))
+    above = {"cells": {}, "op": ">", "value": 0, "undecided_if_equal": True}
+    assert outcome(cells, above) == expected
+    beside = {"cells": {"system": "a"}, "op": "<", "other": {"system": "b"}}
+    equal = values[0] == values[1]
+    if equal and values[0] == 0:
+        assert outcome(cells, beside) == "fails"
+        assert outcome(cells, beside | {"undecided_if_equal": True}) == "undecided"
+
+
+def test_equal_numbers_decide_where_the_claim_is_of_equality():
+    with pytest.raises(ValueError, match="goes with `<` and `>` alone"):
+        outcome(table(a=0), {"cells": {}, "op": "==", "value": 0, "undecided_if_equal": True})
+
+
+@pytest.mark.parametrize(
     ("op", "value", "expected"),
     [
         ("in", ["S", "M"], "holds"),

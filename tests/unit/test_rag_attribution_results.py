@@ -11,9 +11,11 @@ from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Question
 from everycell.rag.attribution_results import (
     ANSWERS,
     DAGGER,
+    FEWEST_PAIRS,
     NO_CITATION,
     NOT_RUN,
     OPPOSITE_ARMS,
+    always_first,
     answer_shares,
     check_answers,
     citation_counts,
@@ -22,6 +24,7 @@ from everycell.rag.attribution_results import (
     figure_cells,
     quality,
 )
+from everycell.rag.attribution_study import Setting, everything_asked
 from everycell.rag.attribution_tables import PRECISION, RECALL, bias_cells, counts_from_recalls
 from everycell.rag.planted import (
     PlantedGenerator,
@@ -39,8 +42,8 @@ def asked(generator, arms, n=30, name="toy", dataset="NQ", **setting):
     setting = MAIN | setting
     documents = tuple("abcdefghij"[: setting["k"]])
     questions = [Question(f"q{i:04}", documents, i % len(documents) + 1) for i in range(n)]
-    found = planted_answers(generator, questions, arms, TEXTS)
-    return found.assign(dataset=dataset, generator=name, **setting)[ANSWERS]
+    shown = everything_asked([Setting("toy", **setting, arms=arms)], lambda *_: questions)
+    return planted_answers(generator, shown, TEXTS, dataset=dataset, name=name)
 
 
 def by_hand(arm, cited, gold=1):
@@ -49,11 +52,13 @@ def by_hand(arm, cited, gold=1):
         {
             "query_id": f"q{place}",
             **dict(zip(Arm._fields, arm, strict=True)),
+            "gold": gold,
             "cited": len(set(numbers)),
             "stray": sum(number > 5 for number in set(numbers)),
             PRECISION: (gold in numbers) / len(set(numbers)) if numbers else 0,
             RECALL: float(gold in numbers),
             "right": float(place % 2),
+            "cut": float(len(numbers) > 2),
             "relevant_citations": numbers.count(gold),
             "other_citations": sum(1 < number <= 5 for number in numbers),
             "relevant_probability": 0.9 * numbers.count(gold),
@@ -122,12 +127,56 @@ def test_kinds_of_answers_by_hand():
         {
             "questions": 4,
             "answers": 12,
+            # One of twelve answers has more than two citations.
+            "cut": 100 / 12,
+            "cut, of those that cite": 100 / 9,
             "cite": 100 * 9 / 12,
             "cite out of range": 100 / 12,
             "cite the relevant document": 50,
+            "precision": 100 * 5 / 12,
             "right": 50,
         }
     )
+
+
+def test_citing_by_position_stands_beside():
+    """Of four questions three have the relevant document first."""
+    frame = HAND.assign(gold=HAND["query_id"].map({"q3": 2}).fillna(1).astype(int))
+    reference = check_answers(always_first(frame))
+    assert set(reference["generator"]) == {"always [1] (hand)"} and len(reference) == len(frame)
+    table = quality(pd.concat([frame, reference]), PLAIN_ARMS, seed=1)
+    mine = table[table["generator"] != "hand"]
+    assert set(mine["metric"]) == {PRECISION, RECALL} and set(mine["value"]) == {75}
+    pd.testing.assert_frame_equal(
+        table[table["generator"] == "hand"], quality(frame, PLAIN_ARMS, seed=1)
+    )
+    shares = dict(answer_shares(reference)[["metric", "value"]].itertuples(index=False))
+    assert shares == {
+        "questions": 4,
+        "answers": 12,
+        "cite": 100,
+        "cite out of range": 0,
+        "cite the relevant document": 75,
+        "precision": 75,
+    }
+    assert set(compared(reference, "CAB", study="plain", seed=1)["value"]) == {0}
+
+
+def test_few_pairs_have_no_test_of_confidence():
+    """However far the two confidences are apart, nine answers make no dagger."""
+
+    def told(pairs, others=5):
+        draw = np.random.default_rng(2)
+        frame = by_hand(VANILLA, [[1, 2]] * pairs + [[1]] * others)
+        return frame.assign(relevant_probability=draw.uniform(0.8, 0.9, len(frame)))
+
+    for pairs in (FEWEST_PAIRS - 1, FEWEST_PAIRS):
+        found = confidence(told(pairs), seed=1)
+        enough = pairs == FEWEST_PAIRS
+        assert (found["marker"] == (DAGGER if enough else "")).all()
+        assert found["p"].notna().all() == enough
+        assert found["pairs"].tolist() == [pairs, pairs]
+        assert found["citations"].tolist() == [pairs + 5, pairs]
 
 
 def test_a_dagger_needs_both_tests():

@@ -117,6 +117,19 @@ def test_recalls_and_their_changes_determine_the_test(seed):
     assert found.significant == ("yes" if peer <= 0.05 else "no")
 
 
+@pytest.mark.parametrize("more", [0, 1, 3, 4, 5, 6, 17])
+def test_as_many_recalls_may_change_as_the_test_allows(more):
+    """Every way to change recalls of 500 queries so that `more` more are right, by scipy."""
+    found = significance(100 * (100 + more) / 500, 20, 500, metric="recall").allowed
+    significant = []
+    for lost in range(40):
+        first = np.concatenate([np.ones(more + lost), np.zeros(500 - more - lost)])
+        second = np.concatenate([np.zeros(more + lost), np.ones(lost), np.zeros(500 - more)])
+        p = stats.ttest_rel(first, second[:500]).pvalue if more + lost else 1.0
+        significant += [more + 2 * lost] * bool(p <= 0.05)
+    assert found == max(significant, default=0)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_precisions_are_never_decided_against_the_answers(seed):
     """Rounded means of real precisions: what is said to be determined is what scipy finds."""

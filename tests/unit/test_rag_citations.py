@@ -49,8 +49,29 @@ def numbers(text, **options):
         ("Document [2] has it.", [2]),
         ("Document #2", [2]),
         ("[0] [11] [2015]", [0, 11, 2015]),
+        # The prompt's labels beside a number.
+        (
+            "[1, Human] [2 (author: Human)] [3 LLM] [AI, 4] [5: Human] [human - 6]",
+            [1, 2, 3, 4, 5, 6],
+        ),
+        ("[1 (author: Ada Ode)] [2 (written by a person)] [3 (AI)]", [1, 2, 3]),
+        ("[1, Human, 2, LLM] [Author: Human, 3]", [1, 2, 3]),
+        ("[1-3, Human]", [1, 2, 3]),
+        ("[1] (author: Human) A title. It was so.", [1]),
+        (
+            "[Human] [author: LLM] [1, Ada Ode] [1 (see Ada Ode)] [1 human right] [1Human] [GPT-4]",
+            [],
+        ),
+        # Marks before and behind.
+        ("[1.] [1, 2,] [3,] [4;] [5:] [1-2.]", [1, 1, 2, 3, 4, 5, 1, 2]),
+        ("[#2] [^1] [#3, #4]", [2, 1, 3, 4]),
+        ("[1,,] [1.,] [#] [^] [2^1^]", []),
+        # Numerals that have no decimal digits.
+        ("[二] 【一】 [十] 【十二】 [二十] [九十九]", [2, 1, 10, 12, 20, 99]),
+        ("［一、三］ [一-三]", [1, 3, 1, 2, 3]),
+        ("[一二] [十十] [二百] [一个] 第二 [②]", []),
         # Something else in brackets, or not closed.
-        ("[a] [-1] [1-] [,1] [1,] [1..3] [x1] [1.5] [ ] [] [note 1 above] [and 1]", []),
+        ("[a] [-1] [1-] [,1] [1..3] [x1] [1.5] [1:2] [ ] [] [note 1 above] [and 1]", []),
         ("[1", []),
         ("1] and [", []),
         ("² [²]", []),
@@ -100,6 +121,11 @@ def test_each_document_once_and_strays_apart():
         "documents" + " " * 200_000,
         "documents 1" + " ," * 100_000,
         "[" + "1-" * 100_000 + "]",
+        "[1 " + "(author " * 60_000 + "]",
+        "[1 (author " + "x" * 200_000 + "]",
+        "[1" + " , Human" * 60_000 + " no]",
+        "[1" + "," * 200_000 + "]",
+        "[" + "十" * 200_000 + "]",
     ],
 )
 def test_a_hostile_text_takes_no_time_to_speak_of(text):
@@ -113,7 +139,7 @@ def test_ten_thousand_tokens():
     assert numbers(text) == list(range(1, 11))
 
 
-@given(st.text(alphabet="[]1230 ,-–aD【】ocument", max_size=60))
+@given(st.text(alphabet="[]1230 ,-–aD【】ocument.:#^(二十)AIH", max_size=60))
 def test_any_text_is_read(text):
     for citation in find_citations(text):
         assert 0 <= citation.start < citation.end <= len(text)
@@ -129,8 +155,29 @@ def test_what_is_written_is_found(cited):
 
 
 def test_citations_are_taken_out_of_a_text():
-    text = "Delft [2], [1, 3] not [sic] and Document 4【5】."
+    text = "Delft [2], [1, 3] not [sic] and Document 4【5】 [6 (author: Human)]."
     assert without_citations(text) == "Delft, not [sic] and Document 4."
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("In [1984] [2].", "In [1984]."),
+        ("From [1939-1945], [3]", "From [1939-1945],"),
+        ("[1984, 2]", "[1984, 2]"),
+        # Of no document, but no year either.
+        ("In [11] [999] [2100] [0].", "In."),
+    ],
+)
+def test_a_year_stays_in_what_is_compared_with_right_answers(text, kept):
+    assert without_citations(text, k=10) == kept
+    # It is read as a citation of no document, and documents lose it before they are shown.
+    assert "19" not in without_citations(text)
+    assert not {1, 4, 10} & set(documents(find_citations(text), 10).documents)
+
+
+def test_what_is_a_document_is_no_year():
+    assert without_citations("So it is [1984].", k=2000) == "So it is."
 
 
 def answer_of(*pieces):
@@ -155,6 +202,11 @@ def test_numbers_inside_a_range_have_no_probability():
     cited = find_citations(answer.text)
     assert len(cited) == 3
     assert citation_logprobs(answer, cited) == [-1, -2]
+
+
+def test_a_chinese_numeral_has_a_probability():
+    answer = answer_of(("【", -9), ("二", -1), ("】", -9))
+    assert citation_logprobs(answer, find_citations(answer.text)) == [-1]
 
 
 def test_tokens_may_go_on_after_the_text():

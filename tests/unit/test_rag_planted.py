@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.metrics.attribution import cab, cas, citation_quality
-from everycell.rag.citations import documents, find_citations
+from everycell.rag.citations import citation_logprobs, documents, find_citations
 from everycell.rag.planted import PlantedGenerator, expected_quality
 
 QUERIES = [f"q{number}" for number in range(400)]
@@ -95,9 +95,20 @@ def test_its_text_says_what_it_cites():
     labels, texts = ["Human", "LLM", "LLM"], ["One is. Two.", "Does it? No.", "Dr. Ode came."]
     for query in QUERIES[:20]:
         cited = generator.cite(query, labels, [2])
-        text = generator.answer(query, labels, [2], texts)
+        text = generator.answer(query, labels, [2], texts).text
         assert documents(find_citations(text), 3).documents == cited
-    assert generator.answer("q", [], [], []) == ""
+    assert generator.answer("q", [], [], []).text == ""
+
+
+def test_its_probabilities_are_those_of_what_it_cites():
+    generator = PlantedGenerator(2.0, base=0.0)
+    labels = ["Human", "LLM", ""]
+    p = [generator.probability(label, relevant=place == 1) for place, label in enumerate(labels)]
+    for query in QUERIES[:20]:
+        answer = generator.answer(query, labels, [2], ["One is.", "Two is.", "Three is."])
+        cited = find_citations(answer.text)
+        expected = [math.log(p[citation.number - 1]) for citation in cited]
+        assert citation_logprobs(answer, cited) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pandas as pd
 from job import Job
 
 from everycell.rag.attribution_arms import pick_questions
-from everycell.rag.attribution_results import ANSWERS
-from everycell.rag.attribution_study import drawn_questions, study_settings
+from everycell.rag.attribution_study import drawn_questions, everything_asked, study_settings
 from everycell.rag.citations import without_citations
 from everycell.rag.planted import PlantedGenerator, planted_answers
 from everycell.retrieval.runs import read_run
@@ -40,19 +39,15 @@ with Job(snakemake) as job:
 
     first, *others = params.retrievers
     settings = study_settings(params.k, params.depths, first=first, others=others)
-    frames = []
-    for strength in params.shown:
-        generator = PlantedGenerator(strength, seed=job.seed, **params.odds)
-        for setting in settings:
-            found = planted_answers(generator, questions_of(setting), setting.arms, texts)
-            frames.append(
-                found.assign(
-                    dataset=params.dataset,
-                    generator=f"planted {strength:g}",
-                    retriever=setting.retriever,
-                    k=setting.k,
-                    place=setting.place,
-                    labels=setting.labels,
-                )[ANSWERS]
-            )
+    asked = everything_asked(settings, lambda setting, arm: questions_of(setting))
+    frames = [
+        planted_answers(
+            PlantedGenerator(strength, seed=job.seed, **params.odds),
+            asked,
+            texts,
+            dataset=params.dataset,
+            name=f"planted {strength:g}",
+        )
+        for strength in params.shown
+    ]
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")

@@ -3,13 +3,8 @@
 import pandas as pd
 from job import Job
 
-from everycell.rag.attribution_arms import (
-    MIXED_AGAINST_VANILLA,
-    MIXED_ARMS,
-    PLAIN_ARMS,
-    pick_questions,
-)
-from everycell.rag.attribution_results import ANSWERS, FIRST_RETRIEVER, OPPOSITE_ARMS
+from everycell.rag.attribution_arms import PLAIN_ARMS, pick_questions
+from everycell.rag.attribution_study import everything_asked, study_settings
 from everycell.rag.citations import without_citations
 from everycell.rag.planted import PlantedGenerator, planted_answers
 from everycell.retrieval.runs import read_run
@@ -27,25 +22,24 @@ with Job(snakemake) as job:
     texts = pd.read_parquet(files.documents).set_index("document_id")["text"]
     texts = {key: without_citations(texts[key]) for key in set(lists["document"])}
 
-    def told(strength, questions, arms, **setting):
-        generator = PlantedGenerator(strength, seed=job.seed, **params.odds)
-        found = planted_answers(generator, questions, arms, texts)
-        same = {"dataset": params.dataset, "retriever": FIRST_RETRIEVER}
-        return found.assign(**same, generator=f"planted {strength:g}", **setting)[ANSWERS]
+    def told(strength, questions, setting):
+        return planted_answers(
+            PlantedGenerator(strength, seed=job.seed, **params.odds),
+            everything_asked([setting], lambda *_: questions),
+            texts,
+            dataset=params.dataset,
+            name=f"planted {strength:g}",
+        )
 
     questions, faults = pick_questions(run, gold, k=params.k)
-    main = {"k": params.k, "place": "retrieved", "labels": "plain"}
-    frames = [told(each, questions, (*PLAIN_ARMS, *MIXED_ARMS), **main) for each in params.shown]
+    main, _, *depths = study_settings(params.k, params.depths)
+    frames = [told(each, questions, main) for each in params.shown]
     others = [each for each in params.strengths if each not in params.shown]
-    further = [told(each, questions, PLAIN_ARMS, **main) for each in others]
-
-    # It knows what kind of author a label names, so the extended ones are the plain ones to it.
-    _, vanilla = MIXED_AGAINST_VANILLA[0]
-    human = [vanilla, *OPPOSITE_ARMS]
-    for k in params.depths:
-        placed, _ = pick_questions(run, gold, k=k, place="random", seed=job.seed)
-        setting = {"k": k, "place": "random", "labels": "extended"}
-        frames += [told(strength, placed, human, **setting) for strength in params.shown]
+    plain = main._replace(arms=PLAIN_ARMS)
+    further = [told(each, questions, plain) for each in others]
+    for depth in depths:
+        placed, _ = pick_questions(run, gold, k=depth.k, place=depth.place, seed=job.seed)
+        frames += [told(strength, placed, depth) for strength in params.shown]
 
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")
     empty = frames[0][:0]

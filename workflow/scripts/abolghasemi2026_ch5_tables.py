@@ -1,6 +1,7 @@
 """Tables 5.1 to 5.15, Figures 5.5 and 5.9 from the frame of answers, as many as a tier has."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,7 @@ from everycell.rag.attribution_results import (
     NO_CITATION,
     NOT_RUN,
     OPPOSITE_ARMS,
+    always_first,
     answer_shares,
     check_answers,
     citation_counts,
@@ -27,11 +29,21 @@ from everycell.render.figures import interval_lines
 
 MIXED = [*SETTING, "mode_relevant", "mode_nonrelevant"]
 MODE = [*SETTING, "rag_mode"]
-ENDS = {"value": 3, "low": 3, "high": 3, "p": 4}
+ENDS = {"value": 3, "low": 3, "high": 3, "p": 4, "citations": 0, "pairs": 0}
 SHARES = {"questions": 0, "answers": 0} | dict.fromkeys(
-    ["cite", "cite out of range", "cite the relevant document", "right"], 1
+    [
+        "cut",
+        "cut, of those that cite",
+        "cite",
+        "cite out of range",
+        "cite the relevant document",
+        "precision",
+        "right",
+    ],
+    1,
 )
 KNOWN = {"measured": 3, "low": 3, "high": 3, "expected": 3, "p": 4}
+lines_around_0 = partial(interval_lines, low="low", high="high", reference=0, legend_above=True)
 #: The data set of the appendix' tables; all others stand in the chapter's.
 APPENDIX = "MS MARCO"
 
@@ -46,11 +58,16 @@ def halves(table):
     return table[table["dataset"] != APPENDIX], table[table["dataset"] == APPENDIX]
 
 
-def results(answers, seed):
-    """Every table of the chapter by its name: its key columns and its results."""
-    plain = halves(with_mode(quality(answers, PLAIN_ARMS, seed=seed)))
-    mixed = halves(quality(answers, MIXED_ARMS, seed=seed))
-    opposite, _ = halves(quality(answers, OPPOSITE_ARMS, seed=seed))
+def results(answers, reference, seed):
+    """Every table of the chapter by its name: its key columns and its results.
+
+    Those of quality have the answers of a reference too.
+    """
+    both = pd.concat([answers, reference])
+    plain, mixed, (opposite, _) = (
+        halves(quality(both, arms, seed=seed)) for arms in (PLAIN_ARMS, MIXED_ARMS, OPPOSITE_ARMS)
+    )
+    plain = [with_mode(half) for half in plain]
     sure = halves(with_mode(confidence(answers, seed=seed)))
     counts = halves(with_mode(citation_counts(answers, seed=seed)))
 
@@ -96,22 +113,24 @@ def long(found):
     return cells.rename(columns={"number": "value"}).dropna(subset="value")
 
 
+def measured(found, names, generators):
+    """Results of planted generators in some tables, as numbers."""
+    rows = pd.concat(found[name][1] for name in names)
+    rows = rows[rows["generator"].isin(generators) & (rows["value"] != NO_CITATION)]
+    return rows.assign(measured=rows["value"].astype(float))
+
+
 def known(found, generators, depth):
     """Bias of planted generators, measured and as it was planted."""
-    rows = pd.concat([found["table_5_3"][1], found["table_5_5"][1]])
-    rows = rows[rows["generator"].isin(generators) & (rows["value"] != NO_CITATION)]
+    rows = measured(found, ["table_5_3", "table_5_5"], generators)
     expected = {name: expected_bias(each, depth[name]) for name, each in generators.items()}
     pairs = zip(rows["generator"], rows["metric"], strict=True)
-    return rows.assign(
-        measured=rows["value"].astype(float),
-        expected=[expected[name][part] for name, part in pairs],
-    )
+    return rows.assign(expected=[expected[name][part] for name, part in pairs])
 
 
 def truth(found, generators, depth):
     """Precision, recall, counts and confidence of planted generators, the same way."""
-    rows = pd.concat(found[name][1] for name in ("table_5_1", "table_5_6", "table_5_12"))
-    rows = rows[rows["generator"].isin(generators) & (rows["value"] != NO_CITATION)]
+    rows = measured(found, ["table_5_1", "table_5_6", "table_5_12"], generators)
     values = []
     for row in rows.itertuples():
         labels = (
@@ -121,9 +140,8 @@ def truth(found, generators, depth):
         sides = dict(zip(("relevant", "nonrelevant"), labels, strict=True))
         expected = expected_measures(generators[row.generator], depth[row.generator], **sides)
         values.append(expected.get(row.metric))
-    rows = rows.assign(measured=rows["value"].astype(float), expected=values)
     # The count of relevant documents is the recall.
-    return rows.dropna(subset="expected").drop(columns="p")
+    return rows.assign(expected=values).dropna(subset="expected").drop(columns="p")
 
 
 def melted(table, keys):
@@ -139,18 +157,14 @@ def bias_figure(bias):
     drawn = bias[(bias["relevant_author"] == "Human") & (bias["nonrelevant_author"] == "LLM")]
     planted = drawn.assign(**dict.fromkeys(["measured", "low", "high"], drawn["expected"]))
     lines = pd.concat([drawn.assign(series="measured"), planted.assign(series="planted")])
-    figure = interval_lines(
+    figure = lines_around_0(
         lines,
         x="strength",
-        low="low",
-        high="high",
         series="series",
         panel="metric",
         value="measured",
         x_label="planted preference for [Human] (log-odds)",
         value_label="CAB, points",
-        reference=0,
-        legend_above=True,
     )
     return lines[["metric", "series", "strength", "measured", "low", "high"]], figure
 
@@ -162,17 +176,13 @@ def depth_figure(rows):
     # A line has no place for answers that cite nothing; the file has them.
     points = cells[cells["value"] != NO_CITATION].astype({"value": float, "k": int})
     start = points["dataset"] + ": " if points["dataset"].nunique() > 1 else ""
-    figure = interval_lines(
+    figure = lines_around_0(
         points.assign(panel=start + points["metric"]),
         x="k",
-        low="low",
-        high="high",
         series="generator",
         panel="panel",
         x_label="documents of a prompt",
         value_label="points",
-        reference=0,
-        legend_above=True,
     )
     return cells, figure
 
@@ -204,7 +214,9 @@ with Job(snakemake) as job:
     strengths = {f"planted {each:g}": each for each in {*params.shown, *params.strengths}}
     planted = answers["generator"].isin(strengths)
     retrieved = answers["place"] == "retrieved"
-    found = results(answers, job.seed)
+    # What citing by position comes to; of the control it is known what everything comes to.
+    reference = always_first(answers[~planted])
+    found = results(answers, reference, job.seed)
     written = {name.removesuffix("_csv") for name in snakemake.output.keys()}
 
     def of_this_tier(name, table):
@@ -233,7 +245,8 @@ with Job(snakemake) as job:
     job.write_figure(*depth_figure(depths), "figure_5_9")
 
     job.write_beside(long(found), "intervals", ENDS)
-    job.write_beside(answer_shares(answers).astype({"k": str}), "answers", SHARES)
+    shares = answer_shares(pd.concat([answers, reference]))
+    job.write_beside(shares.astype({"k": str}), "answers", SHARES)
     if "bias" in written:
         generators = {
             name: PlantedGenerator(strengths[name], seed=job.seed, **params.odds)

@@ -10,17 +10,15 @@ Source: abolghasemi2026, sections 5.3.1, 5.4 and 5.5, appendices 5.C and 5.D.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from everycell.metrics.attribution import Author, cab, cas, citation_quality, paired_difference
+from everycell.metrics.attribution import Author, cab, cas, paired_difference
 from everycell.rag.attribution_tables import MODES, PRECISION, RECALL, told_author
-from everycell.rag.citations import Forms, documents, find_citations
 from everycell.rag.draws import named_draws
 from everycell.retrieval.runs import trec_order
 from everycell.statistics.hypothesis_tests import t_tests
@@ -186,79 +184,6 @@ def pick_questions(
     return found, faults
 
 
-def ask_all(
-    questions: Sequence[Question],
-    arms: Iterable[Arm],
-    answer: Callable[[Question, list[str]], str],
-    *,
-    forms: Forms = "all",
-) -> pd.DataFrame:
-    """Answers to every question under every arm, and how well they cite.
-
-    Parameters
-    ----------
-    questions, arms
-        What is asked.
-    answer
-        Gives the text of an answer to a question whose documents bear these labels.
-    forms
-        Forms of citations that are read, see `everycell.rag.citations.find_citations`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row an answer: `query_id`, the fields of `Arm`, `text`, `cited` (distinct citations,
-        stray ones among them), `stray`, `attribution precision`, `attribution recall` in [0, 1],
-        and `relevant_citations`, `other_citations` (all citations of documents of the prompt).
-
-    Examples
-    --------
-    >>> questions = [Question("q1", ("a", "b"), gold=2)]
-    >>> found = ask_all(questions, PLAIN_ARMS[:1], lambda question, labels: "So it is [2][7].")
-    >>> found[["cited", "stray", "attribution precision"]].values.tolist()
-    [[2.0, 1.0, 0.5]]
-    """
-    rows = []
-    for arm, question in itertools.product(arms, questions):
-        text = answer(question, question.labels(arm))
-        citations = find_citations(text, forms=forms)
-        cited = documents(citations, len(question.documents))
-        quality = citation_quality([*cited.documents, *cited.stray], [question.gold])
-        number = len(cited.documents) + len(cited.stray)
-        relevant = sum(citation.number == question.gold for citation in citations)
-        others = sum(citation.number in cited.documents for citation in citations) - relevant
-        counts = number, len(cited.stray)
-        rows.append((question.id, *arm, text, *counts, *quality, relevant, others))
-    columns = ["query_id", *Arm._fields, "text", "cited", "stray", PRECISION, RECALL]
-    return pd.DataFrame(rows, columns=[*columns, "relevant_citations", "other_citations"])
-
-
-def mean_quality(answers: pd.DataFrame) -> pd.DataFrame:
-    """Mean precision and recall of each arm, in percent.
-
-    Parameters
-    ----------
-    answers
-        What `ask_all` gives.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The fields of `Arm`, metric and value, arms in the order in which they were asked.
-
-    Examples
-    --------
-    >>> questions = [Question(name, ("a", "b"), gold=2) for name in ("q1", "q2")]
-    >>> said = {"q1": "[2]", "q2": "[1][2]"}
-    >>> found = ask_all(questions, PLAIN_ARMS[:1], lambda question, labels: said[question.id])
-    >>> mean_quality(found)["value"].tolist()
-    [75.0, 100.0]
-    """
-    means = answers.groupby(list(Arm._fields), sort=False)[[PRECISION, RECALL]].mean() * 100
-    long = means.reset_index().melt(list(Arm._fields), var_name="metric", ignore_index=False)
-    return long.sort_index(kind="stable").reset_index(drop=True)
-
-
 def sensitivities(
     answers: pd.DataFrame,
     *,
@@ -270,7 +195,7 @@ def sensitivities(
     Parameters
     ----------
     answers
-        What `ask_all` gives.
+        The frame of answers (`everycell.rag.attribution_results`) of one setting.
     seed : int
         Of the bootstrap.
     pairs
@@ -288,11 +213,12 @@ def sensitivities(
 
     Examples
     --------
-    >>> def answer(question, labels):
-    ...     return "[1]" if "LLM" in labels and question.id == "q1" else "[2]"
-    >>> questions = [Question(name, ("a", "b"), gold=2) for name in ("q1", "q2")]
-    >>> found = ask_all(questions, PLAIN_ARMS, answer)
-    >>> sensitivities(found, seed=1)["value"].tolist()
+    Of two questions, the first is answered well only where no author is named:
+
+    >>> rows = [(query, *arm, good, good, 1) for arm in PLAIN_ARMS for query, good in
+    ...         (("q1", float(arm.mode_relevant == "Vanilla")), ("q2", 1.0))]
+    >>> columns = ["query_id", *Arm._fields, PRECISION, RECALL, "cited"]
+    >>> sensitivities(pd.DataFrame(rows, columns=columns), seed=1)["value"].tolist()
     [50.0, 50.0, 50.0, 50.0]
     """
     rows = []
@@ -316,7 +242,8 @@ def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     Parameters
     ----------
     answers
-        What `ask_all` gives; pairs of authors whose arms are not among them are left out.
+        The frame of answers (`everycell.rag.attribution_results`) of one setting; pairs of authors
+        whose arms are not among them are left out.
     seed : int
         Of the bootstrap.
 
@@ -329,10 +256,13 @@ def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
     Examples
     --------
-    >>> def answer(question, labels):
-    ...     return "[2]" if labels[1] == "Human" or question.id == "q2" else "[1]"
-    >>> questions = [Question(name, ("a", "b"), gold=2) for name in ("q1", "q2")]
-    >>> biases(ask_all(questions, PLAIN_ARMS, answer), seed=1)["value"].tolist()
+    Of two questions, the first is answered well only where [Human] is on the relevant document:
+
+    >>> question = Question("q1", ("a",), gold=1)
+    >>> rows = [(query, *arm, good, good, 1) for arm in PLAIN_ARMS for query, good in
+    ...         (("q1", float(question.labels(arm) == ["Human"])), ("q2", 1.0))]
+    >>> columns = ["query_id", *Arm._fields, PRECISION, RECALL, "cited"]
+    >>> biases(pd.DataFrame(rows, columns=columns), seed=1)["value"].tolist()
     [50.0, 50.0, 50.0, 50.0]
     """
     rows = []

@@ -4,17 +4,20 @@ The *frame of answers* has one row an answer, of all generators, in the columns 
 
 - dataset, generator, retriever, k (documents of a prompt), place of the relevant document
   ("retrieved", "random") and labels ("plain", "extended"): the *setting*;
-- query_id, and the fields of `everycell.rag.attribution_arms.Arm`;
+- query_id, the fields of `everycell.rag.attribution_arms.Arm`, and gold, the number of the relevant
+  document, from 1 to k;
 - cited (distinct citations, stray ones among them), stray, attribution precision and recall from 0
-  to 1, and right (1, 0, or NaN where no right answer is known);
+  to 1, right (1, 0, or NaN where no right answer is known) and cut (1 where the answer reached the
+  limit of tokens, 0, or NaN where that is not known);
 - relevant_citations, other_citations: all citations of documents of the prompt, and
   relevant_probability, other_probability: sums of their probabilities, NaN where a generator gives
   none.
 
 A *result* has key columns as its printed table, then `metric`, `value`, the ends `low` and `high`
 of a 95 % bootstrap interval over questions, `p` of the chapter's paired t-test (NaN where there is
-none) and `marker`, a dagger where p < 0.05. Three values are words: `NO_CITATION` where nothing is
-cited that a value could be about (0/0), `NOT_RUN` where a generator gives no probabilities.
+none) and `marker`, a dagger where p < 0.05. Where a value rests on citations alone, `citations` is
+their number. Two values are words: `NO_CITATION` where nothing is cited that a value could be about
+(0/0), `NOT_RUN` where a generator gives no probabilities.
 
 Source: abolghasemi2026, Tables 5.1 to 5.15, Figures 5.5 and 5.9, section 5.5 (tests).
 """
@@ -51,11 +54,13 @@ ANSWERS = [
     *SETTINGS,
     "query_id",
     *Arm._fields,
+    "gold",
     "cited",
     "stray",
     PRECISION,
     RECALL,
     "right",
+    "cut",
     "relevant_citations",
     "other_citations",
     "relevant_probability",
@@ -76,9 +81,16 @@ NO_CITATION = "no citation"
 NOT_RUN = "not run"
 #: Level of the chapter's tests.
 ALPHA = 0.05
+#: Fewest answers that cite documents of both kinds for a test of their confidences. The t-test
+#: takes the mean of the differences for normal; of fewer probabilities, which lie near 1 where a
+#: model is sure, that cannot be said, and one answer could make the dagger.
+FEWEST_PAIRS = 10
+#: Name of the generator that cites the first document and nothing else, before that of another.
+ALWAYS_FIRST = "always [1]"
 _FIELDS = list(Arm._fields)
 _NO_ENDS = (np.nan, np.nan)
-_NUMBERS = ["metric", "value", "low", "high", "p", "marker"]
+_ARM_KEYS = [*SETTING, *_FIELDS[2:]]
+_NUMBERS = ["metric", "value", "low", "high", "p"]
 
 
 def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
@@ -164,34 +176,31 @@ def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.Data
     Examples
     --------
     >>> from everycell.rag.attribution_arms import Question
+    >>> from everycell.rag.attribution_study import everything_asked, study_settings
     >>> from everycell.rag.planted import PlantedGenerator, planted_answers
     >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
     >>> generator, texts = PlantedGenerator(99, skill=0, base=0), {"a": "Yes.", "b": "No."}
-    >>> told = planted_answers(generator, questions, PLAIN_ARMS, texts)
-    >>> answers = told.assign(dataset="toy", generator="control", retriever="BM25", k=2,
-    ...                       place="retrieved", labels="plain")
+    >>> answers = planted_answers(generator, asked, texts, dataset="toy", name="control")
     >>> cells = quality(answers, PLAIN_ARMS[3:5], seed=1)
     >>> cells[["mode_relevant", "metric", "value"]].values.tolist()[2:]
     [['Informed', 'attribution precision', 100.0], ['Informed', 'attribution recall', 100.0]]
     """
     measures = ((PRECISION, PRECISION, 100), (RECALL, RECALL, 100), (CORRECT, "right", 1))
     rows = []
-    for names, found in _by_arm(_main(answers), arms, ["dataset", "generator"]):
-        for (arm, told), (metric, column, scale) in itertools.product(found.items(), measures):
-            values = _values(told, column)
-            if not len(values):
-                continue
-            others = [
-                _values(other, column)
-                for each, other in found.items()
-                if each != arm and each[:2] == arm[:2]
-            ]
-            if metric == PRECISION and not told["cited"].sum():
-                numbers = (NO_CITATION, np.nan, np.nan)
-            else:
-                numbers = tuple(scale * number for number in _mean(values, seed))
-            rows.append((*names, *arm, metric, *numbers, _above_all(values, others)))
-    return _result(rows, [*SETTING, *_FIELDS[2:]])
+    for (key, told, others), (metric, column, scale) in itertools.product(
+        _by_arm(answers, arms), measures
+    ):
+        values = _values(told, column)
+        if not len(values):
+            continue
+        if metric == PRECISION and not told["cited"].sum():
+            numbers = (NO_CITATION, np.nan, np.nan)
+        else:
+            numbers = tuple(scale * number for number in _mean(values, seed))
+        p = _above_all(values, [_values(other, column) for other in others])
+        rows.append((*key, metric, *numbers, p))
+    return _marked(pd.DataFrame(rows, columns=[*_ARM_KEYS, *_NUMBERS]))
 
 
 def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -210,34 +219,35 @@ def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         A result with the keys of `quality` and the metrics "AC relevant", "AC non-relevant", from
         0 to 1, `NO_CITATION` or `NOT_RUN`. Answers that cite such a document without a probability
         are left out. p is that of the paired t-test over the answers that cite documents of both
-        kinds, of their mean probability of either; the thesis does not say how it pairs.
+        kinds, of their mean probability of either; the thesis does not say how it pairs. `pairs` is
+        their number; below `FEWEST_PAIRS` there is no test. `citations` are those of which the
+        value is the mean.
 
     Examples
     --------
     >>> from everycell.rag.attribution_arms import Question
+    >>> from everycell.rag.attribution_study import everything_asked, study_settings
     >>> from everycell.rag.planted import PlantedGenerator, planted_answers
     >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
     >>> generator, texts = PlantedGenerator(99, skill=0, base=0), {"a": "Yes.", "b": "No."}
-    >>> told = planted_answers(generator, questions, PLAIN_ARMS, texts)
-    >>> answers = told.assign(dataset="toy", generator="control", retriever="BM25", k=2,
-    ...                       place="retrieved", labels="plain")
+    >>> answers = planted_answers(generator, asked, texts, dataset="toy", name="control")
     >>> confidence(answers, seed=1)["value"].tolist()[:2]
     [0.5, 0.5]
     """
     rows = []
-    for names, found in _by_arm(_main(answers), PLAIN_ARMS, ["dataset", "generator"]):
-        for arm, told in found.items():
-            p = _confidence_test(told)
-            for metric, side in CONFIDENCES.items():
-                citing = told[told[f"{side}_citations"] > 0]
-                given = citing.dropna(subset=f"{side}_probability")
-                sums, counts = given[f"{side}_probability"], given[f"{side}_citations"]
-                value: float | str | None = pooled_confidence(sums, counts)
-                if value is None:
-                    value = NO_CITATION if citing.empty else NOT_RUN
-                ends = ratio_interval(sums, counts, seed=seed) if len(given) > 1 else _NO_ENDS
-                rows.append((*names, *arm, metric, value, *ends, p))
-    return _result(rows, [*SETTING, *_FIELDS[2:]])
+    for key, told, _ in _by_arm(answers, PLAIN_ARMS):
+        p, pairs = _confidence_test(told)
+        for metric, side in CONFIDENCES.items():
+            citing = told[told[f"{side}_citations"] > 0]
+            given = citing.dropna(subset=f"{side}_probability")
+            sums, counts = given[f"{side}_probability"], given[f"{side}_citations"]
+            value: float | str | None = pooled_confidence(sums, counts)
+            if value is None:
+                value = NO_CITATION if citing.empty else NOT_RUN
+            ends = ratio_interval(sums, counts, seed=seed) if len(given) > 1 else _NO_ENDS
+            rows.append((*key, metric, value, *ends, p, counts.sum(), pairs))
+    return _marked(pd.DataFrame(rows, columns=[*_ARM_KEYS, *_NUMBERS, "citations", "pairs"]))
 
 
 def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -259,22 +269,21 @@ def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     Examples
     --------
     >>> from everycell.rag.attribution_arms import Question
+    >>> from everycell.rag.attribution_study import everything_asked, study_settings
     >>> from everycell.rag.planted import PlantedGenerator, planted_answers
     >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
     >>> generator, texts = PlantedGenerator(99, skill=0, base=0), {"a": "Yes.", "b": "No."}
-    >>> told = planted_answers(generator, questions, PLAIN_ARMS, texts)
-    >>> answers = told.assign(dataset="toy", generator="control", retriever="BM25", k=2,
-    ...                       place="retrieved", labels="plain")
+    >>> answers = planted_answers(generator, asked, texts, dataset="toy", name="control")
     >>> citation_counts(answers, seed=1)["value"].tolist()[:2]
     [0.5, 1.5]
     """
     rows = [
-        (*names, *arm, metric, *_mean(_values(told, column), seed), np.nan)
-        for names, found in _by_arm(_main(answers), PLAIN_ARMS, ["dataset", "generator"])
-        for arm, told in found.items()
+        (*key, metric, *_mean(_values(told, column), seed), np.nan)
+        for key, told, _ in _by_arm(answers, PLAIN_ARMS)
         for metric, column in ((CITED, RECALL), (TOTAL, "cited"))
     ]
-    return _result(rows, [*SETTING, *_FIELDS[2:]])
+    return _marked(pd.DataFrame(rows, columns=[*_ARM_KEYS, *_NUMBERS]))
 
 
 def compared(
@@ -300,18 +309,18 @@ def compared(
     pandas.DataFrame
         A result with the keys dataset, generator, retriever, k, relevant_author,
         nonrelevant_author. Points, from 0 to 100 (CAS) or from -100 to 100 (CAB); p is that of the
-        signed differences. `NO_CITATION` where none of the compared answers cites anything: they
-        would be 0 without telling anything.
+        signed differences, `citations` are those of all compared answers. `NO_CITATION` where none
+        of them cites anything: they would be 0 without telling anything.
 
     Examples
     --------
     >>> from everycell.rag.attribution_arms import Question
+    >>> from everycell.rag.attribution_study import everything_asked, study_settings
     >>> from everycell.rag.planted import PlantedGenerator, planted_answers
     >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
     >>> generator, texts = PlantedGenerator(99, skill=0, base=0), {"a": "Yes.", "b": "No."}
-    >>> told = planted_answers(generator, questions, PLAIN_ARMS, texts)
-    >>> answers = told.assign(dataset="toy", generator="control", retriever="BM25", k=2,
-    ...                       place="retrieved", labels="plain")
+    >>> answers = planted_answers(generator, asked, texts, dataset="toy", name="control")
     >>> compared(answers, "CAB", study="plain", seed=1)["value"].tolist()[:2]
     [100.0, 100.0]
     """
@@ -331,8 +340,8 @@ def compared(
             nothing, found.assign(value=NO_CITATION, low=np.nan, high=np.nan, p=np.nan)
         )
         parts.append(found.assign(**dict(zip(keys, names, strict=True))))
-    whole = pd.concat(parts) if parts else pd.DataFrame(columns=[*keys, *_FIELDS[:2], *_NUMBERS])
-    order = [*keys, *_FIELDS[:2], *_NUMBERS[:-1]]
+    order = [*keys, *_FIELDS[:2], *_NUMBERS, "citations"]
+    whole = pd.concat(parts) if parts else pd.DataFrame(columns=order)
     return _marked(whole.reset_index(drop=True)[order])
 
 
@@ -371,7 +380,7 @@ def figure_cells(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
-    """What kind of answers each generator gave: how many cite anything, beside it, and are right.
+    """What kind of answers each generator gave: how many are cut, cite anything, and are right.
 
     Parameters
     ----------
@@ -382,26 +391,30 @@ def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         `SETTINGS`, metric and value, in percent of all answers of a setting but for their number
-        and that of questions. "right" is left out where no right answer is known.
+        and that of questions. "cut, of those that cite" is the share of cut answers among these,
+        and "precision" a mean. What is not known of any answer is left out.
 
     Examples
     --------
     >>> from everycell.rag.attribution_arms import Question
+    >>> from everycell.rag.attribution_study import everything_asked, study_settings
     >>> from everycell.rag.planted import PlantedGenerator, planted_answers
     >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
     >>> generator, texts = PlantedGenerator(99, skill=0, base=0), {"a": "Yes.", "b": "No."}
-    >>> told = planted_answers(generator, questions, PLAIN_ARMS, texts)
-    >>> answers = told.assign(dataset="toy", generator="control", retriever="BM25", k=2,
-    ...                       place="retrieved", labels="plain")
+    >>> answers = planted_answers(generator, asked, texts, dataset="toy", name="control")
     >>> answer_shares(answers)[["metric", "value"]].values.tolist()[:3]
-    [['questions', 2.0], ['answers', 12.0], ['cite', 100.0]]
+    [['questions', 2.0], ['answers', 32.0], ['cut', 0.0]]
     """
     groups = answers.groupby(SETTINGS, sort=False)
     shares = pd.DataFrame(
         {
+            "cut": answers["cut"],
+            "cut, of those that cite": answers["cut"].where(answers["cited"] > 0),
             "cite": answers["cited"] > 0,
             "cite out of range": answers["stray"] > 0,
             "cite the relevant document": answers[RECALL] > 0,
+            "precision": answers[PRECISION],
             "right": answers["right"],
         }
     ).astype(float)
@@ -412,9 +425,44 @@ def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
     return long.sort_index(kind="stable").dropna(subset="value").reset_index(drop=True)
 
 
-def _main(answers: pd.DataFrame) -> pd.DataFrame:
-    """Answers of the study's first setting: plain labels, documents as they were retrieved."""
-    return answers[_SELECTED["plain"](answers)]
+def always_first(answers: pd.DataFrame) -> pd.DataFrame:
+    """What a generator would come to that cites the first document, whatever is asked.
+
+    Where rankings are good, that alone has a high precision and recall, and a model that cites by
+    position cannot be told from one that reads.
+
+    Parameters
+    ----------
+    answers
+        The frame of answers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same questions and arms, each with one citation of document 1, under the name
+        `ALWAYS_FIRST` with that of the generator in parentheses. It answers nothing and gives no
+        probabilities.
+
+    Examples
+    --------
+    >>> columns = {"generator": "toy", "gold": [1, 2]}
+    >>> found = always_first(pd.DataFrame(columns))
+    >>> found[["generator", PRECISION]].values.tolist()
+    [['always [1] (toy)', 1.0], ['always [1] (toy)', 0.0]]
+    """
+    right = answers["gold"] == 1
+    return answers.assign(
+        generator=ALWAYS_FIRST + " (" + answers["generator"] + ")",
+        cited=1,
+        stray=0,
+        **{PRECISION: right.astype(float), RECALL: right.astype(float)},
+        right=np.nan,
+        cut=np.nan,
+        relevant_citations=right.astype(int),
+        other_citations=(~right).astype(int),
+        relevant_probability=np.nan,
+        other_probability=np.nan,
+    )
 
 
 def _fixed(labels: str, first: bool) -> Callable[[pd.DataFrame], pd.Series]:
@@ -437,12 +485,19 @@ _SELECTED: dict[Study, Callable[[pd.DataFrame], pd.Series]] = {
 
 
 def _by_arm(
-    frame: pd.DataFrame, arms: Sequence[Arm], keys: list[str]
-) -> Iterator[tuple[tuple[str, ...], dict[Arm, pd.DataFrame]]]:
-    """Answers of each generator by arm, in the order of the arms."""
-    for names, rows in frame.groupby(keys, sort=False):
+    answers: pd.DataFrame, arms: Sequence[Arm]
+) -> Iterator[tuple[tuple[str, ...], pd.DataFrame, list[pd.DataFrame]]]:
+    """Answers of each generator in the study's first setting, arm by arm in the order of these.
+
+    Each with its key (`_ARM_KEYS`) and the answers under other arms of the same documents.
+    """
+    main = answers[_SELECTED["plain"](answers)]
+    for names, rows in main.groupby(["dataset", "generator"], sort=False):
         there = {Arm(*fields): told for fields, told in rows.groupby(_FIELDS, sort=False)}
-        yield names, {arm: there[arm] for arm in arms if arm in there}
+        asked = [arm for arm in arms if arm in there]
+        for arm in asked:
+            others = [there[each] for each in asked if each != arm and each[:2] == arm[:2]]
+            yield (*names, *arm), there[arm], others
 
 
 def _values(told: pd.DataFrame, column: str) -> FloatArray:
@@ -469,24 +524,19 @@ def _paired_p(first: FloatArray, second: FloatArray) -> float:
     return float(t_tests({"first": first, "second": second}, correction="none")["p"].iloc[0])
 
 
-def _confidence_test(told: pd.DataFrame) -> float:
-    """Test of the confidence in relevant citations against that in others: its p."""
+def _confidence_test(told: pd.DataFrame) -> tuple[float, int]:
+    """Test of the confidence in relevant citations against that in others: its p, and its pairs."""
     means = [
         told[f"{side}_probability"] / told[f"{side}_citations"].where(told[f"{side}_citations"] > 0)
         for side in CONFIDENCES.values()
     ]
     both = pd.concat(means, axis=1).dropna().to_numpy(dtype=float)
-    if len(both) < 2:
-        return np.nan
+    if len(both) < FEWEST_PAIRS:
+        return np.nan, len(both)
     # Of a constant difference, as a planted generator has it, the t-test would divide by 0.
     if np.ptp(differences := (both[:, 0] - both[:, 1]).round(12)) == 0:
-        return float(differences[0] == 0)
-    return _paired_p(both[:, 0], both[:, 1])
-
-
-def _result(rows: list[tuple], keys: list[str]) -> pd.DataFrame:
-    columns = [*keys, *_NUMBERS[:-1]]
-    return _marked(pd.DataFrame(rows, columns=columns))
+        return float(differences[0] == 0), len(both)
+    return _paired_p(both[:, 0], both[:, 1]), len(both)
 
 
 def _marked(table: pd.DataFrame) -> pd.DataFrame:

@@ -41,6 +41,7 @@ from everycell.rag.citations import (
     documents,
     find_citations,
     without_citations,
+    written_citations,
 )
 from everycell.rag.draws import named_draws
 from everycell.rag.prompts import cited_answer_prompt, shown_authors
@@ -312,11 +313,8 @@ def answers_frame(
     Returns
     -------
     pandas.DataFrame
-        One row an answer, with the columns `ANSWERS`: distinct numbers cited (`cited`) and those
-        of no document among them (`stray`), precision and recall in [0, 1], `right` 0 or 1 (NaN:
-        no right answer is known), how many citations are of the relevant document and of the
-        others (each time that one stands there), and the sums of their probabilities (NaN where
-        the generator gives none).
+        One row an answer, with the columns `ANSWERS`. Citations are counted each time that one
+        stands there, but for the numbers inside a range, which are not written.
 
     Raises
     ------
@@ -340,7 +338,8 @@ def answers_frame(
         cited = documents(citations, k)
         numbers = [*cited.documents, *cited.stray]
         gold = usable_answers(gold_answers.get(question.id, ()))
-        right = float(is_correct(without_citations(answer.text), gold)) if gold else math.nan
+        said = without_citations(answer.text, k=k)
+        right = float(is_correct(said, gold)) if gold else math.nan
         sides = _confidence(answer, citations, question.gold, k)
         rows.append(
             (
@@ -349,9 +348,11 @@ def answers_frame(
                 *(setting.retriever, setting.k, setting.place, setting.labels),
                 question.id,
                 *arm,
+                question.gold,
                 *(len(numbers), len(cited.stray)),
                 *citation_quality(numbers, [question.gold]),
                 right,
+                float(answer.finish == "length"),
                 *sides,
             )
         )
@@ -362,8 +363,7 @@ def _confidence(
     answer: Answer, citations: Sequence[Citation], gold: int, k: int
 ) -> tuple[int, int, float, float]:
     """Citations of the relevant document and of the others, and sums of their probabilities."""
-    # Numbers inside a range are not written, so they have no probability.
-    written = [each for each in citations if answer.text[each.start].isdecimal()]
+    written = written_citations(citations, answer.text)
     try:
         probabilities = [math.exp(value) for value in citation_logprobs(answer, written)]
     except NotOfferedError:

@@ -146,8 +146,9 @@ class Significance(NamedTuple):
     significant : Outcome
         "yes" or "no" where any answers with these means give it, else "open".
     allowed : float
-        Largest sum of squared differences that is significant; for recall, the number of queries
-        that may have changed.
+        Largest sum of squared differences that is significant. For recall it is the number of
+        queries that may have changed, a whole number that is even where the sum of changes is even
+        and odd where that is odd; 0 where no number is small enough.
     least, most : float
         Bounds of that sum.
     p : float or None
@@ -204,6 +205,11 @@ def significance(
     ('no', 0.75)
     >>> significance(76.4, 79.6, 500, metric="recall").significant
     'open'
+
+    Six more of 500 are significant where at most 8 changed, 7 up and 1 down:
+
+    >>> significance(77.8, 76.6, 500, metric="recall").allowed
+    8.0
     """
     shares = first / 100, second / 100
     most = most_squares(*shares, n)
@@ -222,9 +228,14 @@ def significance(
             # No difference is above 1, so its square is not above its size; and by Cauchy-Schwarz.
             most = min(most, n * (absolute / 100 + _HALF_UNIT))
             least = max(least, n * max(0.0, absolute / 100 - _HALF_UNIT) ** 2)
+    allowed = squares_allowed(max(difference, key=abs), n, alpha=alpha)
+    if metric == "recall":
+        # Changes of 1 and -1 sum to `total`: their number has its parity, and is not below it.
+        fewest = abs(total)
+        allowed = fewest + (allowed - fewest) // 2 * 2 if fewest <= allowed else 0.0
     return Significance(
         decide(difference, (least, most), n, alpha=alpha),
-        squares_allowed(max(difference, key=abs), n, alpha=alpha),
+        allowed,
         least,
         most,
         p_value(paired_t(total, most, n), n) if least == most else None,

@@ -3,19 +3,26 @@
 The prompts of abolghasemi2026 (Figures 5.2 and 5.7) ask for citations such as ``[1] [2]``, and its
 authors' library reads nothing else. Models write more: the forms that are read here are
 
-================================  =========================================================
-``[1]``, ``[1][2]``               one number in brackets
-``[1, 2]``, ``[1; 2]``, ``[1 2]``  several; also with "and", "&" and "/"
-``[1-3]``                         all numbers from 1 to 3, with a hyphen or a dash
-``[Document 2]``, ``[[2]]``       with a noun before the number, or in further brackets
-``［１］``, ``【1】``, ``[١]``         full-width brackets, and decimal digits of any script
-Document 2, documents 1 and 3     without brackets, after one of `NOUNS`
-================================  =========================================================
+==================================  =======================================================
+``[1]``, ``[1][2]``                 one number in brackets
+``[1, 2]``, ``[1; 2]``, ``[1 2]``   several; also with "and", "&" and "/"
+``[1-3]``                           all numbers from 1 to 3, with a hyphen or a dash
+``[Document 2]``, ``[[2]]``         with a noun before the number, or in further brackets
+``[#2]``, ``[^1]``                  with the mark of a number or of a footnote before it
+``[1.]``, ``[1, 2,]``, ``[1:]``     with one mark of punctuation behind the last number
+``[1, Human]``, ``[LLM: 2]``        with one of `LABELS` beside the number
+``[1 (author: Ada Ode)]``           with a label in parentheses that begins as prompts write it
+``［１］``, ``【1】``, ``[١]``           full-width brackets, and decimal digits of any script
+``[二]``, ``【十二】``                  Chinese numerals from 1 to 99
+Document 2, documents 1 and 3       without brackets, after one of `NOUNS`
+==================================  =======================================================
 
-Brackets that hold anything else (``[note 1 above]``, ``[-1]``, ``[a]``) are no citation. Whether a
-number is a document's is for `documents` to say: ``[0]`` and ``[2015]`` are *stray*. A text that an
-answer copies from a document with its ``[3]`` cannot be told from a citation; prompts can avoid it
-by taking such marks out of documents (`without_citations`).
+A label beside a number repeats the prompt's label, so the number is still that of a document.
+Brackets that hold anything else (``[note 1 above]``, ``[-1]``, ``[a]``, ``[Human]``, ``[1: 2]``,
+``[Delft, 1]``) are no citation. Whether a number is a document's is for `documents` to say:
+``[0]`` and ``[2015]`` are *stray*. A text that an answer copies from a document with its ``[3]``
+cannot be told from a citation; prompts can avoid it by taking such marks out of documents
+(`without_citations`).
 
 Time is linear in the length of the text (of `without_citations` for each depth of nested brackets).
 """
@@ -23,7 +30,6 @@ Time is linear in the length of the text (of `without_citations` for each depth 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -31,10 +37,14 @@ from everycell.text.generation import Answer, NotOfferedError
 
 #: Words that may stand before a number, in one form or the other.
 NOUNS = ("document", "doc", "passage", "source", "reference", "ref")
+#: Words of prompts for an author, which may stand beside a number.
+LABELS = ("author", "authors", "human", "llm", "ai")
 #: Digits of the longest number that is read; more are no citation.
 LONGEST_NUMBER = 6
 #: A range with more numbers than this is read as its two ends.
 LONGEST_RANGE = 100
+#: Numbers that read as a year where they are no document's.
+YEARS = range(1000, 2100)
 Forms = Literal["all", "plain"]
 
 _OPEN, _CLOSE = "[［【", "]］】"
@@ -45,11 +55,21 @@ _PLAIN = re.compile(r"\[(\d+)\]")
 _NOUN = rf"(?:{'|'.join(NOUNS)})"
 _WORD = re.compile(rf"{_NOUN}s?\.?", re.IGNORECASE)
 _DASH = r"[-\u2010-\u2015\u2212~]"
-# What stands in brackets: numbers, dashes, separators, words, blanks, anything else.
-_PART = re.compile(
-    rf"(?P<number>\d+)|(?P<dash>{_DASH})|(?P<separator>[,;&/、，；])|(?P<word>[^\W\d_]+\.?)"
-    r"|(?P<blank>\s+)|(?P<other>.)"
+_CHINESE = "一二三四五六七八九"
+# A mark beside a label belongs to it. All quantifiers but one are bounded, and that one ends at
+# the next parenthesis, so that time stays linear.
+_BESIDE = rf"(?:[,;:]|{_DASH})?"
+_LABEL = (
+    rf"{_BESIDE}\s?(?:\((?:author|written|authored)\b[^()]*\)|\((?:{'|'.join(LABELS)})\)"
+    rf"|\b(?:{'|'.join(LABELS)})\b)\s?{_BESIDE}"
 )
+# What stands in brackets: numbers, labels, dashes, separators, words, blanks, anything else.
+_PART = re.compile(
+    rf"[#^]?(?P<number>\d+|[{_CHINESE}十]+)|(?P<label>{_LABEL})|(?P<dash>{_DASH})"
+    r"|(?P<separator>[,;&/、，；])|(?P<word>[^\W\d_]+\.?)|(?P<blank>\s+)|(?P<other>.)",
+    re.IGNORECASE,
+)
+_CHINESE_NUMBER = re.compile(rf"([{_CHINESE}])?(十)?([{_CHINESE}])?")
 # Only the plural takes several numbers: "Document 1 and 3 people" cites one.
 _PROSE = re.compile(
     rf"\b(?:{_NOUN}s\s+(?:no\.?\s*|#)?(?P<several>\d+(?:\s*(?:,\s*and\b|,|and\b|&|or\b|{_DASH})\s*\d+)*)"
@@ -115,7 +135,11 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
     """
     if forms == "plain":
         pairs = [(match[1], match.start(1)) for match in _PLAIN.finditer(text)]
-        return [_citation(digits, start) for digits, start in pairs if _fits(digits)]
+        return [
+            Citation(int(digits), start, start + len(digits))
+            for digits, start in pairs
+            if len(digits) <= LONGEST_NUMBER
+        ]
     found = []
     for match in _INNERMOST.finditer(text):
         found += _in_list(match[1], match.start(1))
@@ -126,12 +150,16 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
     return sorted(dict.fromkeys(found), key=lambda citation: citation.start)
 
 
-def _fits(digits: str) -> bool:
-    return len(digits) <= LONGEST_NUMBER
-
-
-def _citation(digits: str, start: int) -> Citation:
-    return Citation(int(digits), start, start + len(digits))
+def _value(written: str) -> int | None:
+    """A number as it is written; None where it is too long, or no Chinese numeral up to 99."""
+    if written.isdecimal():
+        return int(written) if len(written) <= LONGEST_NUMBER else None
+    match = _CHINESE_NUMBER.fullmatch(written)
+    # Two digits without a ten between them are no number.
+    if match is None or (match[1] and match[3] and not match[2]):
+        return None
+    tens, ones = (_CHINESE.index(part) + 1 if part else 0 for part in (match[1], match[3]))
+    return 10 * (tens or 1) + ones if match[2] else tens or ones
 
 
 def _in_list(content: str, offset: int) -> list[Citation]:
@@ -140,17 +168,20 @@ def _in_list(content: str, offset: int) -> list[Citation]:
     dash: int | None = None
     # What may come next: after a number a dash or a separator, after these a number.
     after_number = False
+    content = content.rstrip()
+    if content.endswith((".", ",", ";", ":")):
+        content = content[:-1]
     for part in _PART.finditer(content):
         kind = part.lastgroup
-        if kind == "blank":
+        if kind in ("blank", "label"):
             continue
         if kind == "number":
-            if not _fits(part[0]):
+            number = _value(part["number"])
+            if number is None:
                 return []
-            citation = _citation(part[0], offset + part.start())
             if dash is not None:
-                found += _inside(found[-1].number, citation.number, offset + dash)
-            found.append(citation)
+                found += _inside(found[-1].number, number, offset + dash)
+            found.append(Citation(number, offset + part.start("number"), offset + part.end()))
             dash, after_number = None, True
         elif kind == "dash" and after_number and dash is None:
             dash, after_number = part.start(), False
@@ -205,13 +236,17 @@ def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited
     return Cited(inside, tuple(number for number in numbers if number not in inside))
 
 
-def without_citations(text: str) -> str:
+def without_citations(text: str, *, k: int | None = None) -> str:
     """A text without its citations in brackets, and without the blank before each.
 
     Parameters
     ----------
     text : str
         An answer that is compared with another text, or a document for a prompt.
+    k : int, optional
+        Documents that the answer was given. Brackets with a number that is none of theirs and reads
+        as a year (`YEARS`) then stay, since it may be what was asked for. `documents` counts it as
+        stray all the same.
 
     Returns
     -------
@@ -221,10 +256,14 @@ def without_citations(text: str) -> str:
     --------
     >>> without_citations("Novak Djokovic [8][2], who [note] beat Andy Murray [1-3].")
     'Novak Djokovic, who [note] beat Andy Murray.'
+    >>> without_citations("It was founded in [1246] [2].", k=10)
+    'It was founded in [1246].'
     """
 
     def kept(match: re.Match[str]) -> str:
-        return "" if _in_list(match[1], 0) else match[0]
+        cited = _in_list(match[1], 0)
+        year = k is not None and any(each.number in YEARS and each.number > k for each in cited)
+        return "" if cited and not year else match[0]
 
     # Taking one out may leave another one: "[[9]3]".
     before = None
@@ -247,6 +286,18 @@ def may_cite(token: str) -> bool:
     (True, False)
     """
     return any(character.isnumeric() for character in token)
+
+
+def written_citations(citations: Sequence[Citation], text: str) -> list[Citation]:
+    """Citations whose number stands in the text: all but those inside a range.
+
+    Examples
+    --------
+    >>> said = "[1-3]"
+    >>> [found.number for found in written_citations(find_citations(said), said)]
+    [1, 3]
+    """
+    return [citation for citation in citations if text[citation.start].isalnum()]
 
 
 def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[float]:
@@ -286,11 +337,7 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
             "An answer has no log-probabilities, so its confidence is not run: ask with "
             "`logprobs: true`, of a model that offers them."
         )
-    written = [
-        citation
-        for citation in citations
-        if unicodedata.category(answer.text[citation.start]) == "Nd"
-    ]
+    written = written_citations(citations, answer.text)
     found = [0.0] * len(written)
     start, first = 0, 0
     for token in answer.tokens:

@@ -16,17 +16,16 @@ CAB of recall grows with it. What it comes to in the long run is known (`expecte
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
 import pandas as pd
 
 from everycell.metrics.attribution import Quality
-from everycell.rag.attribution_arms import Arm, Question, ask_all
-from everycell.rag.attribution_tables import told_author
+from everycell.rag.attribution_study import Asked, answers_frame
 from everycell.rag.draws import named_draws
+from everycell.text.generation import Answer, Token
 from everycell.text.sentences import sentence_spans
 
 #: Label of a document -> its effect, in halves of the strength.
@@ -120,8 +119,10 @@ class PlantedGenerator:
 
     def answer(
         self, query: str, labels: Sequence[str], relevant: Collection[int], texts: Sequence[str]
-    ) -> str:
-        """An answer as a text: of each document that it cites the first sentence, and its number.
+    ) -> Answer:
+        """An answer: of each document that it cites the first sentence, and its number.
+
+        The probability of a number is that with which the document is cited; all else is certain.
 
         Parameters
         ----------
@@ -133,7 +134,8 @@ class PlantedGenerator:
         Examples
         --------
         >>> generator = PlantedGenerator(strength=0.0, skill=99.0, base=-50.0)
-        >>> generator.answer("q1", ["", ""], [2], ["Leiden is old.", "Delft is, too. And small."])
+        >>> texts = ["Leiden is old.", "Delft is, too. And small."]
+        >>> generator.answer("q1", ["", ""], [2], texts).text
         'Delft is, too [2].'
         """
         if len(texts) != len(labels):
@@ -141,8 +143,14 @@ class PlantedGenerator:
                 f"{query}: there are {len(texts)} texts and {len(labels)} labels; give one of each "
                 "for every document."
             )
-        cited = self.cite(query, labels, relevant)
-        return " ".join(f"{_first_sentence(texts[number - 1])} [{number}]." for number in cited)
+        tokens: list[Token] = []
+        for number in self.cite(query, labels, relevant):
+            said = f"{' ' if tokens else ''}{_first_sentence(texts[number - 1])} ["
+            p = self.probability(labels[number - 1], relevant=number in relevant)
+            pieces = (said, 0.0), (str(number), math.log(p)), ("].", 0.0)
+            tokens += [Token(text=text, logprob=logprob) for text, logprob in pieces]
+        text = "".join(token.text for token in tokens)
+        return Answer(text=text, finish="stop", tokens=tuple(tokens))
 
 
 @lru_cache(maxsize=4096)
@@ -154,49 +162,52 @@ def _first_sentence(text: str) -> str:
 
 def planted_answers(
     generator: PlantedGenerator,
-    questions: Sequence[Question],
-    arms: Iterable[Arm],
+    asked: Sequence[Asked],
     texts: Mapping[str, str],
+    *,
+    dataset: str,
+    name: str,
 ) -> pd.DataFrame:
-    """Answers of a planted generator, with the probabilities of what it cites.
+    """Answers of a planted generator, read as those of a language model are.
 
     Parameters
     ----------
-    generator, questions, arms
-        Who is asked, and what.
+    generator, asked
+        Who is asked, and what (`everycell.rag.attribution_study.everything_asked`). It knows what
+        kind of author a label names, so extended labels are the plain ones to it.
     texts
         Text of each document by its id, in English.
+    dataset, name : str
+        Names of the documents and of the generator in the tables.
 
     Returns
     -------
     pandas.DataFrame
-        What `everycell.rag.attribution_arms.ask_all` gives, without the text; `right`, NaN, as it
-        answers nothing; and `relevant_probability`, `other_probability`: sums, over the citations
-        of an answer, of the probabilities with which the generator cites these documents.
+        The frame of answers (`everycell.rag.attribution_results`). `right` is NaN, as it answers
+        nothing.
 
     Examples
     --------
-    >>> even = PlantedGenerator(strength=0, skill=0, base=0)
-    >>> arm = Arm("LLM", "Human", "Vanilla", "Vanilla")
+    >>> from everycell.rag.attribution_arms import Question
+    >>> from everycell.rag.attribution_study import everything_asked, study_settings
+    >>> asked = everything_asked(study_settings(2, [])[:1],
+    ...                          lambda setting, arm: [Question("q1", ("a", "b"), gold=2)])
     >>> texts = {"a": "Leiden is old.", "b": "Delft is, too."}
-    >>> found = planted_answers(even, [Question("q1", ("a", "b"), gold=2)], [arm], texts)
-    >>> (found["relevant_probability"] == 0.5 * found["relevant_citations"]).all()
-    np.True_
+    >>> found = planted_answers(PlantedGenerator(0, skill=99), asked, texts, dataset="toy",
+    ...                         name="control")
+    >>> found[["cited", "gold", "attribution recall"]].drop_duplicates().values.tolist()
+    [[1.0, 2.0, 1.0]]
     """
-
-    def answer(question: Question, labels: list[str]) -> str:
-        shown = [texts[document] for document in question.documents]
-        return generator.answer(question.id, labels, [question.gold], shown)
-
-    found = ask_all(questions, arms, answer).drop(columns="text").assign(right=np.nan)
-    for side, author, mode in (
-        ("relevant", "relevant_author", "mode_relevant"),
-        ("other", "nonrelevant_author", "mode_nonrelevant"),
-    ):
-        told = [told_author(*pair) for pair in zip(found[author], found[mode], strict=True)]
-        of_one = [generator.probability(label, relevant=side == "relevant") for label in told]
-        found[f"{side}_probability"] = found[f"{side}_citations"] * np.asarray(of_one)
-    return found
+    answers = [
+        generator.answer(
+            question.id,
+            question.labels(arm),
+            [question.gold],
+            [texts[document] for document in question.documents],
+        )
+        for _, arm, question in asked
+    ]
+    return answers_frame(asked, answers, gold_answers={}, dataset=dataset, generator=name)
 
 
 def expected_quality(

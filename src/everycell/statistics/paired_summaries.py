@@ -130,11 +130,11 @@ def squares_allowed(total: float, n: int, *, alpha: float = 0.05) -> float:
     -------
     float
         0 where there is no difference. Not every number of changed pairs up to it exists: it is
-        at least ``abs(total)``.
+        at least ``abs(total)``, and even where `total` is even, odd where that is odd.
 
     Examples
     --------
-    Of 500 answers 6 more are right than before; the test says so only if at most 9 changed:
+    Of 500 answers 6 more are right than before; the test says so only if at most 8 changed:
 
     >>> round(squares_allowed(6, 500), 2)
     9.38
