@@ -12,7 +12,6 @@ counterfactuals mixed among real dialogues) and Tables 3.3 and 3.4.
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,19 +26,9 @@ from everycell.collections.smart import CollectionError
 from everycell.collections.user_satisfaction import COUNTERFACTUAL, SYSTEM, Sample, Turn
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text
 from everycell.foreign import parse_json, quoted
-from everycell.statistics.agreement import cohens_kappa, percent_agreement
 from everycell.text import sheets
-from everycell.text.sheets import (
-    ANNOTATORS,
-    Form,
-    SheetError,
-    replace_file,
-    sheet_path,
-)
+from everycell.text.sheets import Form, SheetError
 
-#: File that says what each item of the sheets is.
-KEY = "key.jsonl"
-GUIDELINES = "guidelines.md"
 #: Questions of a sheet, answered by 0 (no) or 1 (yes).
 QUESTIONS: Mapping[str, str] = {
     "satisfied": "Is the user satisfied after the last utterance of the system?",
@@ -114,7 +103,7 @@ def read_dialogues(path: Path, *, part: str | None = None) -> list[Sample]:
 
     Examples
     --------
-    >>> import tempfile
+    >>> import json, tempfile
     >>> path = Path(tempfile.mkdtemp()) / "mine.jsonl"
     >>> row = {"id": "1", "benchmark": "toy", "turns": [["SYSTEM", "At 8."]], "satisfied": 1}
     >>> _ = path.write_text(json.dumps(row))
@@ -428,39 +417,20 @@ def write_sheets(folder: Path, items: Sequence[Item], *, seed: int) -> list[Path
     OSError
         No space or no permission.
     """
-    rows = _rows(_on_sheets(items))
-    made = {
-        sheet_path(folder, number): sheets.sheet(FORM, rows, number, seed)
-        for number in ANNOTATORS[:2]
-    }
-    # Without a key a run was stopped here, whose sheets nobody has filled in, or the key was lost.
-    filled = [path for path, own in made.items() if path.exists() and path.read_bytes() != own]
-    if (folder / KEY).exists() or filled or sheet_path(folder, 3).exists():
-        raise SheetError(
-            f"{folder} has sheets already, which may be filled in; name another folder."
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    for path, content in made.items():
-        replace_file(path, content)
-    replace_file(folder / GUIDELINES, _GUIDELINES.encode())
-    lines = [
-        json.dumps(
-            {
-                "item": item.name,
-                "id": item.sample.id,
-                "benchmark": item.sample.benchmark,
-                "turns": item.sample.turns,
-                "satisfied": item.sample.satisfied,
-                "counterfactual": item.counterfactual,
-                "fault": item.fault,
-                "seed": seed,
-            },
-        )
+    key = [
+        {
+            "item": item.name,
+            "id": item.sample.id,
+            "benchmark": item.sample.benchmark,
+            "turns": item.sample.turns,
+            "satisfied": item.sample.satisfied,
+            "counterfactual": item.counterfactual,
+            "fault": item.fault,
+        }
         for item in items
     ]
-    # Last, since a folder with a key is one that is complete.
-    replace_file(folder / KEY, ("\n".join(lines) + "\n").encode())
-    return list(made)
+    rows = _rows(_on_sheets(items))
+    return sheets.write_folder(folder, FORM, rows, key, guidelines=_GUIDELINES, seed=seed)
 
 
 def _rows(items: Sequence[Item]) -> dict[str, dict[str, str]]:
@@ -477,38 +447,19 @@ def read_items(folder: Path) -> list[Item]:
     SheetError
         No key, or one that was edited.
     """
-    return _read_key(folder)[0]
+    return sheets.read_key(folder, FORM, _item)[0]
 
 
-def _read_key(folder: Path) -> tuple[list[Item], int]:
-    path = folder / KEY
-    if not path.is_file():
-        raise SheetError(
-            f"{folder} has no {KEY}; name the folder that `everycell annotation sheets` wrote."
-        )
-    edited = "the key must stay as it was written, so restore it"
-    items: dict[str, Item] = {}
-    seed = 0
+def _item(row: dict[str, Any]) -> Item:
+    turns = tuple((speaker, text) for speaker, text in row["turns"])
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, ValueError) as error:
-        raise SheetError(f"{path}: cannot be read ({error}); {edited}.") from None
-    for number, line in enumerate(filter(str.strip, lines), start=1):
-        try:
-            row = parse_json(line)
-            turns = tuple((speaker, text) for speaker, text in row["turns"])
-            sample = Sample(row["id"], row["benchmark"], turns, row["satisfied"])
-            item = Item(row["item"], sample, row["counterfactual"], row["fault"])
-            seed = row["seed"]
-            if not isinstance(item.counterfactual, bool) or item.fault not in ("", *FAULTS):
-                raise ValueError
-        except (ValueError, KeyError, TypeError, CollectionError):
-            raise SheetError(f"{path}, line {number}: is no item; {edited}.") from None
-        if items.setdefault(item.name, item) != item:
-            raise SheetError(f"{path}, line {number}: has the item {item.name} again; {edited}.")
-    if not items:
-        raise SheetError(f"{path}: has no item; {edited}.")
-    return list(items.values()), seed
+        sample = Sample(row["id"], row["benchmark"], turns, row["satisfied"])
+    except CollectionError as error:
+        raise ValueError(error) from None
+    item = Item(row["item"], sample, row["counterfactual"], row["fault"])
+    if not isinstance(item.counterfactual, bool) or item.fault not in ("", *FAULTS):
+        raise ValueError(item)
+    return item
 
 
 def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
@@ -545,7 +496,7 @@ def write_third(folder: Path) -> Path | None:
     SheetError
         A sheet that is not whole, or a third one that is there already.
     """
-    items, seed = _read_key(folder)
+    items, seed = sheets.read_key(folder, FORM, _item)
     return sheets.third_sheet(folder, FORM, _rows(_on_sheets(items)), seed)
 
 
@@ -665,20 +616,15 @@ def agreement(labels: pd.DataFrame) -> pd.DataFrame:
     for (benchmark, made), group in shown.groupby(["benchmark", "counterfactual"], sort=False):
         kind = "counterfactual" if made else "real"
         for question in QUESTIONS:
-            pair = [group[f"{question}_{number}"].astype(int).tolist() for number in (1, 2)]
             as_intended = float("nan")
             if question == "satisfied":
                 as_intended = 100 * float((group[question] == group["intended"]).mean())
             rows.append(
-                (
-                    *(benchmark, kind, question, len(group)),
-                    percent_agreement(*pair),
-                    cohens_kappa(*pair),
-                    as_intended,
-                )
+                {"benchmark": benchmark, "dialogues": kind, "question": question}
+                | sheets.agreement_on(group, question)
+                | {"as intended": as_intended}
             )
-    columns = ["benchmark", "dialogues", "question", "items"]
-    return pd.DataFrame(rows, columns=[*columns, "percent agreement", "Cohen kappa", "as intended"])
+    return pd.DataFrame(rows)
 
 
 def confirmed(items: Sequence[Item], labels: pd.DataFrame) -> list[Sample]:
