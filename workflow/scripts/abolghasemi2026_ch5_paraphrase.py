@@ -45,8 +45,10 @@ with Job(snakemake) as job:
     full = snakemake.wildcards.tier == "full"
     if full and not tried:
         raise LanguageModelError(
-            f"None of {len(found)} questions has only passages of at most {sizes['longest']} "
-            "words: raise `longest` under `attribution.paraphrases.full` in config.yaml."
+            f"{files.run}: no question can be tried, since of those that it has {left_out.total()} "
+            f"are left out for their passages ({dict(left_out)}) and {len(found)} for passages of "
+            f"more than {sizes['longest']} words: name another run, or raise `longest` under "
+            "`attribution.paraphrases.full` in config.yaml."
         )
     # A document has to keep its status with the questions that it may be asked with.
     gold = relevant[relevant["query"].isin([question.id for question in tried])]

@@ -1,10 +1,8 @@
 """The human step between generated counterfactuals and a test set, as files.
 
-A folder holds it: `KEY` (what each item is; not for annotators), a sheet for each of two
-annotators, on disagreement one for a third, and the guidelines. Sheets are CSV files in the form
-that spreadsheets open well (UTF-8 with a byte order mark, CRLF, one row a dialogue). They are
-blind: counterfactuals stand among real dialogues, in another order for each annotator, under names
-that say nothing.
+A folder of sheets holds it (`everycell.text.sheets`), one row a dialogue. They are blind:
+counterfactuals stand among real dialogues, in another order for each annotator, under names that
+say nothing.
 
 Source: abolghasemi2026, section 3.5.4 (two annotators, a third on disagreement, two questions,
 counterfactuals mixed among real dialogues) and Tables 3.3 and 3.4.
@@ -23,8 +21,8 @@ import pandas as pd
 import pyarrow.parquet
 
 from everycell.collections.smart import CollectionError
-from everycell.collections.user_satisfaction import COUNTERFACTUAL, SYSTEM, Sample, Turn
-from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text
+from everycell.collections.user_satisfaction import COUNTERFACTUAL, Sample, Turn
+from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text, rewritten
 from everycell.foreign import parse_json, quoted
 from everycell.text import sheets
 from everycell.text.sheets import Form, SheetError
@@ -360,20 +358,7 @@ def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed:
     >>> [(item.name, item.sample.id, item.sample.satisfied) for item in items]
     [('d0001', '2', True), ('d0002', '1-cf', False)]
     """
-    items = [
-        Item(
-            "",
-            replace(
-                made.sample,
-                id=f"{made.sample.id}{COUNTERFACTUAL}",
-                turns=(*made.sample.turns[:-1], (SYSTEM, made.text)),
-                satisfied=not made.sample.satisfied,
-            ),
-            True,
-            made.fault,
-        )
-        for made in rewritings
-    ]
+    items = [Item("", rewritten(made), True, made.fault) for made in rewritings]
     if all(item.fault for item in items):
         raise SheetError(
             f"None of the {len(items)} counterfactuals can be shown to annotators; generate some "
@@ -394,28 +379,16 @@ def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed:
 
 
 def write_sheets(folder: Path, items: Sequence[Item], *, seed: int) -> list[Path]:
-    """Write key, guidelines and the sheets of the first two annotators.
+    """Write key, guidelines and two sheets: `everycell.text.sheets.write_folder`.
 
     Parameters
     ----------
     folder : Path
-        New, or without a key: what annotators have filled in is never overwritten.
+        New, or without a key.
     items
         Of `make_items`.
     seed : int
         Of the order of each sheet.
-
-    Returns
-    -------
-    list of Path
-        The two sheets.
-
-    Raises
-    ------
-    SheetError
-        The folder has a key, or a sheet that is not as it would be written.
-    OSError
-        No space or no permission.
     """
     key = [
         {
@@ -468,8 +441,7 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
     Parameters
     ----------
     path : Path
-        CSV with commas, semicolons or tabs, as spreadsheets write it; columns in any order, rows
-        in any order, other columns allowed.
+        As `everycell.text.sheets.read_sheet` takes it.
     items
         What must stand on it.
 
@@ -481,9 +453,7 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
     Raises
     ------
     SheetError
-        A file that cannot be read, a missing column, an item that is unknown, missing or there
-        twice, a dialogue that was changed (other than in its white space), or an answer that is
-        not 0 or 1.
+        The sheet is not whole.
     """
     return sheets.read_sheet(path, FORM, _rows(items))
 

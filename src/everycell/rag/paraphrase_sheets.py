@@ -267,23 +267,16 @@ def make_pairs(
 
 
 def write_sheets(folder: Path, pairs: Sequence[Pair], *, seed: int) -> list[Path]:
-    """Write key, guidelines and the sheets of the first two annotators.
+    """Write key, guidelines and two sheets: `everycell.text.sheets.write_folder`.
 
     Parameters
     ----------
     folder : Path
-        New, or without a key: what annotators have filled in is never overwritten.
+        New, or without a key.
     pairs
         Of `make_pairs`.
     seed : int
         Of the order of each sheet.
-
-    Raises
-    ------
-    SheetError
-        The folder has a key, or a sheet that is not as it would be written.
-    OSError
-        No space or no permission.
     """
     key = [pair._asdict() for pair in pairs]
     return sheets.write_folder(folder, FORM, _shown(pairs), key, guidelines=_GUIDELINES, seed=seed)
