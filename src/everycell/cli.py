@@ -9,7 +9,7 @@ import platform
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
@@ -991,6 +991,21 @@ app.add_typer(annotation, name="annotation")
 Folder = Annotated[Path, typer.Argument(help="Folder that `sheets` wrote.")]
 
 
+def _write_third(write: Callable[[Path], Path | None], folder: Path) -> None:
+    from everycell.text.sheets import SheetError
+
+    with sentences(SheetError):
+        path = write(folder)
+    typer.echo(f"{path}" if path else "The annotators agree on everything; no third is needed.")
+
+
+def _write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
+    from everycell.render.atomic import write_atomically
+
+    for name, table in tables.items():
+        write_atomically(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+
+
 @annotation.command("sheets")
 def sheets(
     counterfactuals: Annotated[
@@ -1016,8 +1031,9 @@ def sheets(
 ) -> None:
     """Write blind sheets for two annotators, counterfactuals among real dialogues."""
     from everycell.dialogue import annotation as human
+    from everycell.text.sheets import KEY, SheetError
 
-    with sentences(human.SheetError):
+    with sentences(SheetError):
         made = human.read_rewritings(counterfactuals)
         known = human.read_dialogues(real, part=part) if real is not None else []
         drawn = human.draw_real(known, made, number=len(made) if mix is None else mix, seed=seed)
@@ -1026,7 +1042,7 @@ def sheets(
     hidden = sum(bool(item.fault) for item in items)
     typer.echo(
         f"{', '.join(map(str, written))}: {len(items) - hidden} dialogues, {len(drawn)} of them "
-        f"real; {hidden} rewritings have a fault and are on no sheet. Keep {out / human.KEY} from "
+        f"real; {hidden} rewritings have a fault and are on no sheet. Keep {out / KEY} from "
         "the annotators."
     )
     if told := human.given_away(made, items):
@@ -1041,9 +1057,7 @@ def third(folder: Folder) -> None:
     """Write a sheet for a third annotator: what the first two disagree on."""
     from everycell.dialogue import annotation as human
 
-    with sentences(human.SheetError):
-        path = human.write_third(folder)
-    typer.echo(f"{path}" if path else "The annotators agree on everything; no third is needed.")
+    _write_third(human.write_third, folder)
 
 
 @annotation.command("import")
@@ -1056,8 +1070,9 @@ def import_(folder: Folder) -> None:
     from everycell.collections.user_satisfaction import samples_frame
     from everycell.dialogue import annotation as human
     from everycell.render.atomic import write_atomically
+    from everycell.text.sheets import SheetError
 
-    with sentences(human.SheetError):
+    with sentences(SheetError):
         labels = human.read_labels(folder)
         kept = human.confirmed(human.read_items(folder), labels)
         tables = {
@@ -1065,8 +1080,7 @@ def import_(folder: Folder) -> None:
             "css": human.success(labels),
             "agreement": human.agreement(labels),
         }
-        for name, table in tables.items():
-            write_atomically(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+        _write_tables(folder, tables)
         lines = samples_frame(kept).to_json(orient="records", lines=True, force_ascii=False)
         write_atomically(folder / "confirmed.jsonl", lines)
     for name in ("css", "agreement"):
@@ -1088,25 +1102,50 @@ def paraphrase_sheets(
     ],
     made: Annotated[Path, typer.Argument(help="Folder with paraphrases and asked (.parquet).")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
+    others: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Share of questions with a passage that is not relevant."),
+    ] = 0.1,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Run that those come from; by default runs/bm25.run of the pool."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of names and orders.")] = 1,
 ) -> None:
-    """Write blind sheets for two annotators: relevant passages with their paraphrases."""
+    """Write blind sheets for two annotators: passages with their paraphrases."""
     from everycell.rag import paraphrase_sheets as human
+    from everycell.text.sheets import KEY, SheetError
 
-    with sentences(human.SheetError):
+    with sentences(SheetError, ValueError):
         questions = human.read_frame(pool / "questions.parquet", "query_id", "text", "answers")
         asked = human.read_frame(made / "asked.parquet", "query_id")["query_id"]
+        questions = questions[questions["query_id"].isin(asked)]
+        relevant = human.read_frame(pool / "relevant.parquet", "query", "document")
+        said = human.read_frame(made / "paraphrases.parquet", "document_id", "text", "kept")
+        drawn = None
+        if others:
+            run = run or pool / "runs" / "bm25.run"
+            if not run.is_file():
+                raise CardError(
+                    f"There is no run {run}; name one by --run, or do without passages that are "
+                    "not relevant by --others 0."
+                )
+            drawn = human.draw_others(
+                _read_run(run), questions, relevant, said, share=others, seed=seed
+            )
         pairs = human.make_pairs(
-            questions[questions["query_id"].isin(asked)],
-            human.read_frame(pool / "relevant.parquet", "query", "document"),
+            questions,
+            relevant,
             human.read_frame(pool / "passages.parquet", "document_id", "text"),
-            human.read_frame(made / "paraphrases.parquet", "document_id", "text", "kept"),
+            said,
+            drawn,
             seed=seed,
         )
         written = human.write_sheets(out, pairs, seed=seed)
+    number = sum(not pair.relevant for pair in pairs)
     typer.echo(
-        f"{', '.join(map(str, written))}: {len(pairs)} pairs. Keep {out / human.KEY} from the "
-        "annotators."
+        f"{', '.join(map(str, written))}: {len(pairs)} pairs, {number} of them with passages that "
+        f"are not relevant. Keep {out / KEY} from the annotators."
     )
 
 
@@ -1115,21 +1154,21 @@ def paraphrase_third(folder: Folder) -> None:
     """Write a sheet for a third annotator: what the first two disagree on."""
     from everycell.rag import paraphrase_sheets as human
 
-    with sentences(human.SheetError):
-        path = human.write_third(folder)
-    typer.echo(f"{path}" if path else "The annotators agree on everything; no third is needed.")
+    _write_third(human.write_third, folder)
 
 
 @paraphrases.command("import")
 def paraphrase_import(folder: Folder) -> None:
     """Check the sheets, settle labels, and write labels.csv and agreement.csv into the folder."""
     from everycell.rag import paraphrase_sheets as human
-    from everycell.render.atomic import write_atomically
+    from everycell.text.sheets import SheetError
 
-    with sentences(human.SheetError):
+    with sentences(SheetError):
         labels = human.read_labels(folder)
         tables = {"labels": labels, "agreement": human.agreement(labels)}
-        for name, table in tables.items():
-            write_atomically(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+        _write_tables(folder, tables)
     _console().print(tables["agreement"].round(2).to_string(index=False))
-    typer.echo(f"{int(labels['survives'].sum())} of {len(labels)} paraphrases survive.")
+    counts = labels.groupby("relevant")["survives"].agg(["sum", "size"])
+    for relevant, (kept, size) in counts[::-1].iterrows():
+        what = "relevant" if relevant else "not relevant"
+        typer.echo(f"{kept} of {size} paraphrases survive of passages that are {what}.")

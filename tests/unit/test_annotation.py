@@ -20,8 +20,6 @@ from everycell.collections.planted_dialogues import plant_dialogues
 from everycell.collections.user_satisfaction import Sample, samples_frame
 from everycell.dialogue.annotation import (
     FORM,
-    KEY,
-    SheetError,
     agreement,
     confirmed,
     draw_real,
@@ -32,7 +30,6 @@ from everycell.dialogue.annotation import (
     read_labels,
     read_rewritings,
     read_sheet,
-    sheet_path,
     success,
     write_sheets,
     write_third,
@@ -42,7 +39,7 @@ from everycell.dialogue.counterfactuals import (
     rewrite_by_rule,
     rewritings_frame,
 )
-from everycell.text.sheets import disagreements
+from everycell.text.sheets import KEY, SheetError, disagreements, sheet_path
 
 PLANTED = plant_dialogues(8, dissatisfied=0.3, seed=5).samples
 MADE = [rewrite_by_rule(sample, seed=1) for sample in PLANTED[:6]]

@@ -146,7 +146,8 @@ SHEET = csv_of(
 KEY = written(_sheets, "key.jsonl")
 PAIRS = json_of(
     {"name": "p0001", "query": "q1", "document": "d1", "question": "where", "answers": ["Delft"],
-     "original": "In Delft.", "paraphrase": "Delft it is.", "swapped": False, "seed": 1}
+     "original": "In Delft.", "paraphrase": "Delft it is.", "relevant": True, "swapped": False,
+     "seed": 1}
 )  # fmt: skip
 PAIR_SHEET = csv_of(
     {"item": "p0001", "question": "where", "answers": "Delft", "first": "In Delft.",
@@ -537,7 +538,7 @@ NOT_HERE = {
     "learning.models.read_tokenizer": "damaged and hostile models: test_learning_models.py",
     "learning.t5.load_t5": "as load_model: test_learning_t5.py",
     "learning.query_encoders.load_encoder": "as load_model: test_learning_query_encoders.py",
-    "rag.paraphrase_sheets.read_labels": "reads sheets as `dialogue.annotation` does, in the table",
+    "text.sheets.read_key": "`read_items` and `read_pairs` are nothing else, and in the table",
     "learning.language_model.load_language_model": "as load_model: test_language_model_local.py",
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from language_model_server import Server
 from workflow.project import Project, copy_tree
 
 
@@ -49,3 +50,11 @@ def clean(tree: Project, tmp_path: Path) -> Project:
 def rebuilt(built: Project, tmp_path: Path) -> Project:
     """Return a copy with all embedded results that a test may change."""
     return built.copy_to(tmp_path / "project")
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Return a server that answers as a language model does."""
+    server = Server()
+    yield server
+    server.close()

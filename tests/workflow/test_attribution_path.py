@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from language_model_server import Server, reply_of
+from workflow.endpoint_runs import KEY, check_key, go_on, kill_at, name_endpoint
 from workflow.project import Project
 
 TABLE = "results/full/abolghasemi2026/table_5_1"
@@ -35,14 +33,6 @@ def answer(body: dict) -> dict:
     pieces = [("It was then [", -0.1), ("1", -0.5), ("].", -0.1)]
     tokens = [{"token": token, "logprob": value} for token, value in pieces]
     return reply_of(text, logprobs={"content": tokens} if body.get("logprobs") else None)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    server.replies = [lambda handler, body: (200, {}, answer(body))]
-    yield server
-    server.close()
 
 
 def write_lines(path: Path, rows: list[dict]) -> None:
@@ -100,8 +90,7 @@ def named(clean: Project, server: Server, tmp_path: Path) -> Project:
     text = text.replace(block[: block.index("max_tokens")], small)
     text = text.replace("full: {model: null, candidates", "full: {model: mine, candidates")
     (clean.folder / "config.yaml").write_text(text)
-    settings = server.settings(workers=1, key="EVERYCELL_TEST_KEY").model_dump(mode="json")
-    clean.edit("config.yaml", "  endpoints: {}", f"  endpoints: {json.dumps({'mine': settings})}")
+    name_endpoint(clean, server)
     return clean
 
 
@@ -109,7 +98,7 @@ def named(clean: Project, server: Server, tmp_path: Path) -> Project:
 def test_a_killed_study_goes_on_and_asks_nothing_twice(
     named: Project, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EVERYCELL_TEST_KEY", SECRET)
+    monkeypatch.setenv(KEY, SECRET)
     stuck = threading.Event()
     cited = 0
 
@@ -123,18 +112,11 @@ def test_a_killed_study_goes_on_and_asks_nothing_twice(
         return None
 
     server.replies = [hang_at_the_tenth]
-    process = named.start("snakemake", "--cores", "1", f"{TABLE}.csv")
-    try:
-        assert stuck.wait(600)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+    kill_at(stuck, named, f"{TABLE}.csv")
     first = [json.dumps(body) for _, body, _ in server.seen]
-    assert not (named.folder / f"{TABLE}.csv").exists()
     server.seen.clear()
     server.replies = [lambda handler, body: (200, {}, answer(body))]
-    assert named.snakemake("--unlock").returncode == 0
-    named.build("--cores", "1", f"{TABLE}.csv")
+    go_on(named, f"{TABLE}.csv")
     again = [json.dumps(body) for _, body, _ in server.seen]
     # The one that was under way has no answer yet.
     assert set(first) & set(again) == {first[-1]}
@@ -150,9 +132,10 @@ def test_a_killed_study_goes_on_and_asks_nothing_twice(
     receipt = json.loads((named.folder / f"{TABLE}.receipt.json").read_text())
     models = receipt["parameters"]["language_models"]
     assert {model["model"]["name"] for model in models} == {"gpt-9"}
-    assert all(headers["Authorization"] == f"Bearer {SECRET}" for *_, headers in server.seen)
-    for path in named.folder.rglob("*"):
-        assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+    check_key(named, server, SECRET)
+    log = (named.folder / "logs/attribution/full/nq_full/paraphrases.log").read_text()
+    assert log.startswith("5 questions can be asked")
+    assert "5 of 5 questions tried, 5 have all 2 passages: 5 of 5 relevant ones and 5 of 5" in log
 
 
 def test_what_the_full_tier_needs_is_said(clean: Project) -> None:

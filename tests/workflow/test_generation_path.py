@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import threading
-from collections.abc import Iterator
 
 import pytest
 from language_model_server import Server, reply_of
+from workflow.endpoint_runs import KEY, check_key, go_on, kill_at, name_endpoint
 from workflow.project import Project
 
 TABLE = "results/embedded/abolghasemi2026/table_3_4"
@@ -27,19 +25,11 @@ SAID = [
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.close()
-
-
-@pytest.fixture
 def named(clean: Project, server: Server) -> Project:
     """Return a project whose counterfactuals come from the server, three of each label."""
     clean.edit("config.yaml", "  model: smollm2\n  template", "  model: mine\n  template")
     clean.edit("config.yaml", "noise: 0.05, samples: 20}", "noise: 0.05, samples: 3}")
-    settings = server.settings(workers=1, key="EVERYCELL_TEST_KEY").model_dump(mode="json")
-    clean.edit("config.yaml", "  endpoints: {}", f"  endpoints: {json.dumps({'mine': settings})}")
+    name_endpoint(clean, server)
     return clean
 
 
@@ -47,7 +37,7 @@ def named(clean: Project, server: Server) -> Project:
 def test_a_killed_run_goes_on_and_pays_for_no_answer_twice(
     named: Project, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EVERYCELL_TEST_KEY", SECRET)
+    monkeypatch.setenv(KEY, SECRET)
     stuck = threading.Event()
 
     def hang(handler: object, body: object) -> None:
@@ -55,21 +45,13 @@ def test_a_killed_run_goes_on_and_pays_for_no_answer_twice(
         server.closing.wait(120)
 
     server.replies = [*map(reply_of, SAID[:2]), hang]
-    process = named.start("snakemake", "--cores", "1", f"{TABLE}.csv")
-    try:
-        assert stuck.wait(120)
-    finally:
-        # Snakemake and its job: they are of one group.
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+    kill_at(stuck, named, f"{TABLE}.csv")
     first = [body for _, body, _ in server.seen]
     assert len(first) == 3
     assert len((named.folder / RECORD).read_text().splitlines()) == 2
-    assert not (named.folder / f"{TABLE}.csv").exists()
     server.seen.clear()
     server.replies = [reply_of(text) for text in SAID[2:]]
-    assert named.snakemake("--unlock").returncode == 0
-    named.build("--cores", "1", f"{TABLE}.csv")
+    go_on(named, f"{TABLE}.csv")
     again = [body for _, body, _ in server.seen]
     # The one that was under way has no answer yet; those before it are not asked again.
     assert len(again) == 4 and again[0] == first[2]
@@ -86,7 +68,4 @@ def test_a_killed_run_goes_on_and_pays_for_no_answer_twice(
     assert "gpt-9: 6 requests, 4 of them not recorded." in log
     assert "tokens of prompts and 256 of answers, no `prices` are named." in log
     assert "HTTP Request" not in log
-    # The key was sent, and no file has it.
-    assert all(headers["Authorization"] == f"Bearer {SECRET}" for *_, headers in server.seen)
-    for path in named.folder.rglob("*"):
-        assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+    check_key(named, server, SECRET)

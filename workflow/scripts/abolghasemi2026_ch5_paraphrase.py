@@ -8,11 +8,11 @@ from job import Job
 
 from everycell.config import Decoding, parse_config
 from everycell.learning.answering import open_language_model
-from everycell.rag.answers import is_correct, usable_answers
+from everycell.rag.answers import usable_answers
 from everycell.rag.attribution_arms import pick_questions
+from everycell.rag.paraphrased_questions import paraphrase_questions
 from everycell.rag.paraphrases import (
     Limits,
-    Paraphrase,
     Passage,
     attempts,
     paraphrase_all,
@@ -25,9 +25,6 @@ from everycell.render.atomic import write_atomically
 from everycell.retrieval.runs import read_run
 from everycell.text.generation import LanguageModelError
 from everycell.text.records import key_of
-
-#: Questions that are tried before it is looked whether there are enough.
-AT_ONCE = 5
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
@@ -45,12 +42,18 @@ with Job(snakemake) as job:
         short = words[words <= sizes["longest"]].index
         tried = [question for question in tried if set(question.documents) <= set(short)]
     tried = list(tried)[: sizes["candidates"]]
+    full = snakemake.wildcards.tier == "full"
+    if full and not tried:
+        raise LanguageModelError(
+            f"{files.run}: no question can be tried, since of those that it has {left_out.total()} "
+            f"are left out for their passages ({dict(left_out)}) and {len(found)} for passages of "
+            f"more than {sizes['longest']} words: name another run, or raise `longest` under "
+            "`attribution.paraphrases.full` in config.yaml."
+        )
     # A document has to keep its status with the questions that it may be asked with.
     gold = relevant[relevant["query"].isin([question.id for question in tried])]
     answers_of = gold["query"].map(answers).groupby(gold["document"]).sum()
 
-    made: dict[str, Paraphrase] = {}
-    asked: list[str] = []
     used: dict[str, dict] = {}
     with open_language_model(
         chosen.model,
@@ -72,50 +75,31 @@ with Job(snakemake) as job:
             used[key] = entry.model_copy(update={"answer": told}).model_dump(mode="json")
 
         def say_again(names):
-            """Whether all of these documents have a paraphrase that can be used."""
-            new = [
-                Passage(name, passages["body"][name], answers_of.get(name, ()))
-                for name in dict.fromkeys(names)
-                if name not in made
+            """Paraphrases of these documents."""
+            texts = [
+                Passage(name, passages["body"][name], answers_of.get(name, ())) for name in names
             ]
-            for each in paraphrase_all(
-                new, model.answer_all, template, decodings, limits, judged=keep
-            ):
-                made[each.id] = each
+            return paraphrase_all(texts, model.answer_all, template, decodings, limits, judged=keep)
 
-        for start in range(0, len(tried), AT_ONCE):
-            batch = tried[start : start + AT_ONCE]
-            if len(asked) >= sizes["questions"]:
-                break
-            # The relevant passage first: without it the others are not needed.
-            say_again(question.documents[question.gold - 1] for question in batch)
-            left = [each for each in batch if not made[each.documents[each.gold - 1]].reason]
-            say_again(name for question in left for name in question.documents)
-            for question in left:
-                others = [made[name] for name in question.documents]
-                others.pop(question.gold - 1)
-                # A model may write the answer into a passage that did not have it.
-                if not any(
-                    each.reason
-                    or (answers[question.id] and is_correct(each.text, answers[question.id]))
-                    for each in others
-                ):
-                    asked.append(question.id)
+        def tell(outlook):
+            """Log how it looks; end a search that finds nothing before it costs more."""
+            job.log.write(f"{outlook}\n")
+            if full and outlook.hopeless:
+                raise LanguageModelError(f"{chosen.model} is asked for no more passages: {outlook}")
+
+        asked, made = paraphrase_questions(
+            tried, say_again, answers.to_dict(), wanted=sizes["questions"], told=tell
+        )
         write_json(Path(snakemake.output.provenance), model.provenance())
     lines = (json.dumps(entry, separators=(",", ":")) + "\n" for entry in used.values())
     write_atomically(Path(snakemake.output.record), "".join(lines))
-    if snakemake.wildcards.tier == "full" and not asked:
-        raise LanguageModelError(
-            f"Of {len(tried)} questions none has all its passages in the words of {chosen.model}: "
-            "name a larger model, or a smaller `k`, under `attribution` in config.yaml."
-        )
-    frame = paraphrases_frame(list(made.values()))
+    frame = paraphrases_frame(made)
     # The title stays as it is, in front of either.
     titles = frame["document_id"].map(passages["title"])
     shown = (titles.where(titles == "", titles + ". ") + frame["text"]).where(
         frame["text"] != "", ""
     )
     job.write_frame(frame.assign(text=shown), "paraphrases")
-    job.write_frame(pd.DataFrame({"query_id": asked[: sizes["questions"]]}), "asked")
+    job.write_frame(pd.DataFrame({"query_id": asked}), "asked")
     counts = frame["reason"].replace("", "kept").value_counts().to_dict()
     job.log.write(f"{len(frame)} passages: {counts}; {len(asked)} questions have all of theirs.\n")

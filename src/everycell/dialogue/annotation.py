@@ -1,10 +1,8 @@
 """The human step between generated counterfactuals and a test set, as files.
 
-A folder holds it: `KEY` (what each item is; not for annotators), a sheet for each of two
-annotators, on disagreement one for a third, and the guidelines. Sheets are CSV files in the form
-that spreadsheets open well (UTF-8 with a byte order mark, CRLF, one row a dialogue). They are
-blind: counterfactuals stand among real dialogues, in another order for each annotator, under names
-that say nothing.
+A folder of sheets holds it (`everycell.text.sheets`), one row a dialogue. They are blind:
+counterfactuals stand among real dialogues, in another order for each annotator, under names that
+say nothing.
 
 Source: abolghasemi2026, section 3.5.4 (two annotators, a third on disagreement, two questions,
 counterfactuals mixed among real dialogues) and Tables 3.3 and 3.4.
@@ -12,7 +10,6 @@ counterfactuals mixed among real dialogues) and Tables 3.3 and 3.4.
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,22 +21,12 @@ import pandas as pd
 import pyarrow.parquet
 
 from everycell.collections.smart import CollectionError
-from everycell.collections.user_satisfaction import COUNTERFACTUAL, SYSTEM, Sample, Turn
-from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text
+from everycell.collections.user_satisfaction import COUNTERFACTUAL, Sample, Turn
+from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text, rewritten
 from everycell.foreign import parse_json, quoted
-from everycell.statistics.agreement import cohens_kappa, percent_agreement
 from everycell.text import sheets
-from everycell.text.sheets import (
-    ANNOTATORS,
-    Form,
-    SheetError,
-    replace_file,
-    sheet_path,
-)
+from everycell.text.sheets import Form, SheetError
 
-#: File that says what each item of the sheets is.
-KEY = "key.jsonl"
-GUIDELINES = "guidelines.md"
 #: Questions of a sheet, answered by 0 (no) or 1 (yes).
 QUESTIONS: Mapping[str, str] = {
     "satisfied": "Is the user satisfied after the last utterance of the system?",
@@ -114,7 +101,7 @@ def read_dialogues(path: Path, *, part: str | None = None) -> list[Sample]:
 
     Examples
     --------
-    >>> import tempfile
+    >>> import json, tempfile
     >>> path = Path(tempfile.mkdtemp()) / "mine.jsonl"
     >>> row = {"id": "1", "benchmark": "toy", "turns": [["SYSTEM", "At 8."]], "satisfied": 1}
     >>> _ = path.write_text(json.dumps(row))
@@ -371,20 +358,7 @@ def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed:
     >>> [(item.name, item.sample.id, item.sample.satisfied) for item in items]
     [('d0001', '2', True), ('d0002', '1-cf', False)]
     """
-    items = [
-        Item(
-            "",
-            replace(
-                made.sample,
-                id=f"{made.sample.id}{COUNTERFACTUAL}",
-                turns=(*made.sample.turns[:-1], (SYSTEM, made.text)),
-                satisfied=not made.sample.satisfied,
-            ),
-            True,
-            made.fault,
-        )
-        for made in rewritings
-    ]
+    items = [Item("", rewritten(made), True, made.fault) for made in rewritings]
     if all(item.fault for item in items):
         raise SheetError(
             f"None of the {len(items)} counterfactuals can be shown to annotators; generate some "
@@ -405,62 +379,31 @@ def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed:
 
 
 def write_sheets(folder: Path, items: Sequence[Item], *, seed: int) -> list[Path]:
-    """Write key, guidelines and the sheets of the first two annotators.
+    """Write key, guidelines and two sheets: `everycell.text.sheets.write_folder`.
 
     Parameters
     ----------
     folder : Path
-        New, or without a key: what annotators have filled in is never overwritten.
+        New, or without a key.
     items
         Of `make_items`.
     seed : int
         Of the order of each sheet.
-
-    Returns
-    -------
-    list of Path
-        The two sheets.
-
-    Raises
-    ------
-    SheetError
-        The folder has a key, or a sheet that is not as it would be written.
-    OSError
-        No space or no permission.
     """
-    rows = _rows(_on_sheets(items))
-    made = {
-        sheet_path(folder, number): sheets.sheet(FORM, rows, number, seed)
-        for number in ANNOTATORS[:2]
-    }
-    # Without a key a run was stopped here, whose sheets nobody has filled in, or the key was lost.
-    filled = [path for path, own in made.items() if path.exists() and path.read_bytes() != own]
-    if (folder / KEY).exists() or filled or sheet_path(folder, 3).exists():
-        raise SheetError(
-            f"{folder} has sheets already, which may be filled in; name another folder."
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    for path, content in made.items():
-        replace_file(path, content)
-    replace_file(folder / GUIDELINES, _GUIDELINES.encode())
-    lines = [
-        json.dumps(
-            {
-                "item": item.name,
-                "id": item.sample.id,
-                "benchmark": item.sample.benchmark,
-                "turns": item.sample.turns,
-                "satisfied": item.sample.satisfied,
-                "counterfactual": item.counterfactual,
-                "fault": item.fault,
-                "seed": seed,
-            },
-        )
+    key = [
+        {
+            "item": item.name,
+            "id": item.sample.id,
+            "benchmark": item.sample.benchmark,
+            "turns": item.sample.turns,
+            "satisfied": item.sample.satisfied,
+            "counterfactual": item.counterfactual,
+            "fault": item.fault,
+        }
         for item in items
     ]
-    # Last, since a folder with a key is one that is complete.
-    replace_file(folder / KEY, ("\n".join(lines) + "\n").encode())
-    return list(made)
+    rows = _rows(_on_sheets(items))
+    return sheets.write_folder(folder, FORM, rows, key, guidelines=_GUIDELINES, seed=seed)
 
 
 def _rows(items: Sequence[Item]) -> dict[str, dict[str, str]]:
@@ -477,38 +420,19 @@ def read_items(folder: Path) -> list[Item]:
     SheetError
         No key, or one that was edited.
     """
-    return _read_key(folder)[0]
+    return sheets.read_key(folder, FORM, _item)[0]
 
 
-def _read_key(folder: Path) -> tuple[list[Item], int]:
-    path = folder / KEY
-    if not path.is_file():
-        raise SheetError(
-            f"{folder} has no {KEY}; name the folder that `everycell annotation sheets` wrote."
-        )
-    edited = "the key must stay as it was written, so restore it"
-    items: dict[str, Item] = {}
-    seed = 0
+def _item(row: dict[str, Any]) -> Item:
+    turns = tuple((speaker, text) for speaker, text in row["turns"])
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, ValueError) as error:
-        raise SheetError(f"{path}: cannot be read ({error}); {edited}.") from None
-    for number, line in enumerate(filter(str.strip, lines), start=1):
-        try:
-            row = parse_json(line)
-            turns = tuple((speaker, text) for speaker, text in row["turns"])
-            sample = Sample(row["id"], row["benchmark"], turns, row["satisfied"])
-            item = Item(row["item"], sample, row["counterfactual"], row["fault"])
-            seed = row["seed"]
-            if not isinstance(item.counterfactual, bool) or item.fault not in ("", *FAULTS):
-                raise ValueError
-        except (ValueError, KeyError, TypeError, CollectionError):
-            raise SheetError(f"{path}, line {number}: is no item; {edited}.") from None
-        if items.setdefault(item.name, item) != item:
-            raise SheetError(f"{path}, line {number}: has the item {item.name} again; {edited}.")
-    if not items:
-        raise SheetError(f"{path}: has no item; {edited}.")
-    return list(items.values()), seed
+        sample = Sample(row["id"], row["benchmark"], turns, row["satisfied"])
+    except CollectionError as error:
+        raise ValueError(error) from None
+    item = Item(row["item"], sample, row["counterfactual"], row["fault"])
+    if not isinstance(item.counterfactual, bool) or item.fault not in ("", *FAULTS):
+        raise ValueError(item)
+    return item
 
 
 def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
@@ -517,8 +441,7 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
     Parameters
     ----------
     path : Path
-        CSV with commas, semicolons or tabs, as spreadsheets write it; columns in any order, rows
-        in any order, other columns allowed.
+        As `everycell.text.sheets.read_sheet` takes it.
     items
         What must stand on it.
 
@@ -530,9 +453,7 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
     Raises
     ------
     SheetError
-        A file that cannot be read, a missing column, an item that is unknown, missing or there
-        twice, a dialogue that was changed (other than in its white space), or an answer that is
-        not 0 or 1.
+        The sheet is not whole.
     """
     return sheets.read_sheet(path, FORM, _rows(items))
 
@@ -545,7 +466,7 @@ def write_third(folder: Path) -> Path | None:
     SheetError
         A sheet that is not whole, or a third one that is there already.
     """
-    items, seed = _read_key(folder)
+    items, seed = sheets.read_key(folder, FORM, _item)
     return sheets.third_sheet(folder, FORM, _rows(_on_sheets(items)), seed)
 
 
@@ -665,20 +586,15 @@ def agreement(labels: pd.DataFrame) -> pd.DataFrame:
     for (benchmark, made), group in shown.groupby(["benchmark", "counterfactual"], sort=False):
         kind = "counterfactual" if made else "real"
         for question in QUESTIONS:
-            pair = [group[f"{question}_{number}"].astype(int).tolist() for number in (1, 2)]
             as_intended = float("nan")
             if question == "satisfied":
                 as_intended = 100 * float((group[question] == group["intended"]).mean())
             rows.append(
-                (
-                    *(benchmark, kind, question, len(group)),
-                    percent_agreement(*pair),
-                    cohens_kappa(*pair),
-                    as_intended,
-                )
+                {"benchmark": benchmark, "dialogues": kind, "question": question}
+                | sheets.agreement_on(group, question)
+                | {"as intended": as_intended}
             )
-    columns = ["benchmark", "dialogues", "question", "items"]
-    return pd.DataFrame(rows, columns=[*columns, "percent agreement", "Cohen kappa", "as intended"])
+    return pd.DataFrame(rows)
 
 
 def confirmed(items: Sequence[Item], labels: pd.DataFrame) -> list[Sample]:

@@ -524,6 +524,24 @@ def _serve(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tu
     return "met", f"I have found just what you want{listed}. Shall I book it for you?"
 
 
+def rewritten(rewriting: Rewriting) -> Sample:
+    """The dialogue with its new last utterance and the other label, whatever its fault.
+
+    Examples
+    --------
+    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> rewritten(Rewriting(sample, "At 8.", "unchanged", "")).id
+    '1-cf'
+    """
+    sample = rewriting.sample
+    return replace(
+        sample,
+        id=f"{sample.id}{COUNTERFACTUAL}",
+        turns=(*sample.turns[:-1], (SYSTEM, rewriting.text)),
+        satisfied=not sample.satisfied,
+    )
+
+
 def counterfactual(rewriting: Rewriting) -> Sample | None:
     """The dialogue with its new last utterance and the other label; None if it has a fault.
 
@@ -538,15 +556,7 @@ def counterfactual(rewriting: Rewriting) -> Sample | None:
     ('1-cf', ('SYSTEM', 'No taxi.'), False)
     >>> counterfactual(Rewriting(sample, "", "empty", ""))
     """
-    if rewriting.fault:
-        return None
-    sample = rewriting.sample
-    return replace(
-        sample,
-        id=f"{sample.id}{COUNTERFACTUAL}",
-        turns=(*sample.turns[:-1], (SYSTEM, rewriting.text)),
-        satisfied=not sample.satisfied,
-    )
+    return None if rewriting.fault else rewritten(rewriting)
 
 
 def rewritings_frame(rewritings: Sequence[Rewriting]) -> pd.DataFrame:

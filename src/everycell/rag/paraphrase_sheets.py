@@ -2,38 +2,28 @@
 
 Each row of a sheet has a question, its right answers and two passages, the original and its
 paraphrase in a drawn order, so that the annotator does not know which is which. Of either they say
-whether it is relevant and whether it holds an answer, and of both whether they say the same.
+whether it is relevant and whether it holds an answer, and of both whether they say the same. The
+passages are the relevant ones of all questions and, of a share of these, one that is not relevant.
 
 Source: abolghasemi2026, section 5.3.2 and appendix 5.A (two expert annotators look at synthetic
-passages; the questions here are this project's).
+passages, at those that are not relevant of 50 of 500 queries; the questions here are this
+project's).
 """
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from everycell.foreign import parse_json
-from everycell.statistics.agreement import cohens_kappa, percent_agreement
-from everycell.text.sheets import (
-    ANNOTATORS,
-    Form,
-    SheetError,
-    replace_file,
-    settled_answers,
-    sheet,
-    sheet_path,
-    third_sheet,
-)
+from everycell.retrieval.runs import trec_order
+from everycell.text import sheets
+from everycell.text.sheets import Form, SheetError
 
-#: File that says what each item of the sheets is.
-KEY = "key.jsonl"
-GUIDELINES = "guidelines.md"
 #: Questions of a sheet, answered by 0 (no) or 1 (yes).
 QUESTIONS: Mapping[str, str] = {
     "first_relevant": "Is the first passage about what is asked?",
@@ -67,10 +57,10 @@ write 0 (no) or 1 (yes) into each of these columns:
     + "".join(f"- `{name}`: {question}\n" for name, question in QUESTIONS.items())
     + """\
 
-A passage is relevant if it speaks of what is asked, also where its language is poor. It holds an
-answer if someone who reads nothing else would give that answer to the question: the words alone do
-not suffice. Passages state the same facts if neither says anything that contradicts the other and
-neither adds a name, number or event; one may leave details out.
+A passage is relevant if it speaks of what is asked, also where its language is poor; some rows have
+passages that do not. It holds an answer if someone who reads nothing else would give that answer to
+the question: the words alone do not suffice. Passages state the same facts if neither says anything
+that contradicts the other and neither adds a name, number or event; one may leave details out.
 
 Write what you like into `comment`. Change nothing else, add and remove no rows (sorting them is
 fine), save as CSV (UTF-8), and speak with no other annotator until all are done.
@@ -79,7 +69,7 @@ fine), save as CSV (UTF-8), and speak with no other annotator until all are done
 
 
 class Pair(NamedTuple):
-    """A passage and its paraphrase, with the question that the passage is relevant for.
+    """A passage and its paraphrase, with a question that the passage is shown for.
 
     Attributes
     ----------
@@ -91,6 +81,8 @@ class Pair(NamedTuple):
     answers : tuple of str
         Right ones.
     original, paraphrase : str
+    relevant : bool
+        Whether the passage is relevant for the question.
     swapped : bool
         Whether the paraphrase is shown first.
     """
@@ -102,6 +94,7 @@ class Pair(NamedTuple):
     answers: tuple[str, ...]
     original: str
     paraphrase: str
+    relevant: bool
     swapped: bool
 
 
@@ -122,11 +115,86 @@ def read_frame(path: Path, *columns: str) -> pd.DataFrame:
         ) from None
 
 
+def draw_others(
+    run: pd.DataFrame,
+    questions: pd.DataFrame,
+    relevant: pd.DataFrame,
+    paraphrases: pd.DataFrame,
+    *,
+    share: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Draw passages that are not relevant: one each, of a share of the questions.
+
+    It is one of a question's first passages up to the first whose paraphrase was not kept, as far
+    as a prompt can reach that shows all passages in the words of a model.
+
+    Parameters
+    ----------
+    run : pandas.DataFrame
+        Columns `query`, `document`, `score`: what was retrieved.
+    questions : pandas.DataFrame
+        Column `query_id`: those that are asked.
+    relevant : pandas.DataFrame
+        Columns `query`, `document`.
+    paraphrases : pandas.DataFrame
+        Columns `document_id`, `kept`.
+    share : float
+        0 to 1, rounded to a number of questions; above 0 one question at least, and all that have
+        such a passage where there are fewer.
+    seed : int
+        Of the draw.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `query`, `document`, in the order of the questions' ids.
+
+    Raises
+    ------
+    SheetError
+        A share above 0, and no question has such a passage.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "q1", "document": ["d1", "d2", "d3"], "score": [3, 2, 1]})
+    >>> said = pd.DataFrame({"document_id": ["d1", "d2", "d3"], "kept": [True, True, False]})
+    >>> gold = pd.DataFrame({"query": ["q1"], "document": ["d1"]})
+    >>> asked = pd.DataFrame({"query_id": ["q1"]})
+    >>> draw_others(run, asked, gold, said, share=0.1, seed=1).values.tolist()
+    [['q1', 'd2']]
+    """
+    kept = set(paraphrases.loc[paraphrases["kept"], "document_id"])
+    right = set(relevant[["query", "document"]].itertuples(index=False, name=None))
+    lists = trec_order(run).groupby("query")["document"].agg(list)
+    others = {
+        query: [
+            document
+            for document in takewhile(kept.__contains__, lists.get(query, []))
+            if (query, document) not in right
+        ]
+        for query in sorted(questions["query_id"])
+    }
+    fitting = [query for query, documents in others.items() if documents]
+    if share and not fitting:
+        raise SheetError(
+            f"None of {len(others)} questions has a retrieved passage that is not relevant and "
+            "whose paraphrase was kept; name the run that the paraphrases were made for, or a "
+            "share of 0."
+        )
+    draw = random.Random(seed)
+    number = max(1, round(share * len(others))) if share else 0
+    drawn = sorted(draw.sample(fitting, min(number, len(fitting))))
+    rows = [(query, draw.choice(others[query])) for query in drawn]
+    return pd.DataFrame(rows, columns=["query", "document"])
+
+
 def make_pairs(
     questions: pd.DataFrame,
     relevant: pd.DataFrame,
     passages: pd.DataFrame,
     paraphrases: pd.DataFrame,
+    others: pd.DataFrame | None = None,
     *,
     seed: int,
 ) -> list[Pair]:
@@ -142,6 +210,9 @@ def make_pairs(
         Columns `document_id`, `text`.
     paraphrases : pandas.DataFrame
         Columns `document_id`, `text`, `kept`.
+    others : pandas.DataFrame, optional
+        Columns `query`, `document`: passages that are not relevant, to stand among them
+        (`draw_others`).
     seed : int
         Of names and of what is shown first.
 
@@ -168,10 +239,15 @@ def make_pairs(
     texts = passages.set_index("document_id")["text"]
     known = questions.set_index("query_id")
     wanted = relevant[relevant["query"].isin(known.index) & relevant["document"].isin(kept.index)]
-    # Sorted first, so that names do not hang on the order of what is given.
-    ids = sorted(wanted[["query", "document"]].itertuples(index=False, name=None))
-    if not ids:
+    if wanted.empty:
         raise SheetError("No question has a relevant passage whose paraphrase was kept; make some.")
+    # Sorted first, so that names do not hang on the order of what is given.
+    ids = sorted(
+        (query, document, status)
+        for frame, status in ((wanted, True), (others, False))
+        if frame is not None
+        for query, document in frame[["query", "document"]].itertuples(index=False, name=None)
+    )
     draw = random.Random(seed)
     draw.shuffle(ids)
     return [
@@ -183,43 +259,27 @@ def make_pairs(
             answers=tuple(known["answers"][query]),
             original=texts[document],
             paraphrase=kept[document],
+            relevant=status,
             swapped=draw.random() < 0.5,
         )
-        for number, (query, document) in enumerate(ids, start=1)
+        for number, (query, document, status) in enumerate(ids, start=1)
     ]
 
 
 def write_sheets(folder: Path, pairs: Sequence[Pair], *, seed: int) -> list[Path]:
-    """Write key, guidelines and the sheets of the first two annotators.
+    """Write key, guidelines and two sheets: `everycell.text.sheets.write_folder`.
 
     Parameters
     ----------
     folder : Path
-        New or empty: what annotators have filled in is never overwritten.
+        New, or without a key.
     pairs
         Of `make_pairs`.
     seed : int
         Of the order of each sheet.
-
-    Raises
-    ------
-    SheetError
-        The folder has files.
-    OSError
-        No space or no permission.
     """
-    if folder.exists() and any(folder.iterdir()):
-        raise SheetError(f"{folder} has files, which may be filled in; name another folder.")
-    folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    for number in ANNOTATORS[:2]:
-        made.append(sheet_path(folder, number))
-        replace_file(made[-1], sheet(FORM, _shown(pairs), number, seed))
-    replace_file(folder / GUIDELINES, _GUIDELINES.encode())
-    lines = [json.dumps(pair._asdict() | {"seed": seed}) + "\n" for pair in pairs]
-    # Last, since a folder with a key is one that is complete.
-    replace_file(folder / KEY, "".join(lines).encode())
-    return made
+    key = [pair._asdict() for pair in pairs]
+    return sheets.write_folder(folder, FORM, _shown(pairs), key, guidelines=_GUIDELINES, seed=seed)
 
 
 def _shown(pairs: Sequence[Pair]) -> dict[str, dict[str, str]]:
@@ -242,31 +302,18 @@ def read_pairs(folder: Path) -> tuple[list[Pair], int]:
     SheetError
         No key, or one that was edited.
     """
-    path = folder / KEY
-    edited = "the key must stay as it was written, so restore it"
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, ValueError) as error:
-        raise SheetError(
-            f"{path}: cannot be read ({error}); name the folder that `{FORM.command}` wrote, or "
-            "restore its key."
-        ) from None
-    pairs, seed = [], 0
-    for number, line in enumerate(filter(str.strip, lines), start=1):
-        try:
-            row = parse_json(line)
-            seed = row.pop("seed")
-            pair = Pair(**row | {"answers": tuple(row["answers"])})
-            texts = (*pair[:4], *pair.answers, pair.original, pair.paraphrase)
-            whole = all(isinstance(text, str) for text in texts)
-            if not whole or not isinstance(pair.swapped, bool) or not isinstance(seed, int):
-                raise ValueError
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise SheetError(f"{path}, line {number}: is no pair; {edited}.") from None
-        pairs.append(pair)
-    if not pairs or len({pair.name for pair in pairs}) < len(pairs):
-        raise SheetError(f"{path}: has no pair, or one of them twice; {edited}.")
-    return pairs, seed
+    return sheets.read_key(folder, FORM, _pair)
+
+
+def _pair(row: dict[str, Any]) -> Pair:
+    pair = Pair(**row | {"answers": tuple(row["answers"])})
+    texts = (*pair[:4], *pair.answers, pair.original, pair.paraphrase)
+    flags = (pair.relevant, pair.swapped)
+    if not all(isinstance(text, str) for text in texts) or not all(
+        isinstance(flag, bool) for flag in flags
+    ):
+        raise ValueError(pair)
+    return pair
 
 
 def write_third(folder: Path) -> Path | None:
@@ -278,7 +325,7 @@ def write_third(folder: Path) -> Path | None:
         A sheet that is not whole, or a third one that is there already.
     """
     pairs, seed = read_pairs(folder)
-    return third_sheet(folder, FORM, _shown(pairs), seed)
+    return sheets.third_sheet(folder, FORM, _shown(pairs), seed)
 
 
 def read_labels(folder: Path) -> pd.DataFrame:
@@ -287,10 +334,12 @@ def read_labels(folder: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row a pair: `item`, `query`, `document`, and 0 or 1 for each of `original_relevant`,
-        `original_answers`, `paraphrase_relevant`, `paraphrase_answers` and `same`, with ``_1`` and
-        ``_2`` for what the first two annotators say and without for what is settled; `survives`:
-        whether the settled paraphrase is relevant and holds an answer.
+        A row a pair: `item`, `query`, `document`, `relevant` (1 for a passage that is), and 0 or 1
+        for each of `original_relevant`, `original_answers`, `paraphrase_relevant`,
+        `paraphrase_answers` and `same`, with ``_1`` and ``_2`` for what the first two annotators
+        say and without for what is settled. `survives`, likewise, says whether the paraphrase has
+        kept its status: of a relevant passage it is relevant and holds an answer, of another one
+        neither.
 
     Raises
     ------
@@ -298,7 +347,7 @@ def read_labels(folder: Path) -> pd.DataFrame:
         A sheet that is not whole, or is missing although the first two annotators disagree.
     """
     pairs, _ = read_pairs(folder)
-    answers = settled_answers(folder, FORM, _shown(pairs))
+    answers = sheets.settled_answers(folder, FORM, _shown(pairs))
     rows = []
     for pair in pairs:
         first, second = ("paraphrase", "original") if pair.swapped else ("original", "paraphrase")
@@ -306,11 +355,22 @@ def read_labels(folder: Path) -> pd.DataFrame:
             column.replace("first_", f"{first}_").replace("second_", f"{second}_"): value
             for column, value in answers.loc[pair.name].items()
         }
-        survives = int(named["paraphrase_relevant"] and named["paraphrase_answers"])
+        kept = {
+            f"survives{by}": int(
+                {named[f"paraphrase_{what}{by}"] for what in ("relevant", "answers")}
+                == {int(pair.relevant)}
+            )
+            for by in ("", "_1", "_2")
+        }
         rows.append(
-            {"item": pair.name, "query": pair.query, "document": pair.document}
+            {
+                "item": pair.name,
+                "query": pair.query,
+                "document": pair.document,
+                "relevant": int(pair.relevant),
+            }
             | {column: int(named[column]) for column in sorted(named)}
-            | {"survives": survives}
+            | kept
         )
     return pd.DataFrame(rows)
 
@@ -326,33 +386,23 @@ def agreement(labels: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row a question: `question`, `items`, `percent agreement` (0 to 100), `Cohen kappa` (-1 to
-        1; NaN where each annotator gave one and the same answer throughout), `yes` (percentage of
-        items whose settled answer is yes). In the last row, `survives`, an annotator says so where
-        they call the paraphrase relevant and find an answer in it.
+        A row for each kind of passages and each question: `passages` ("relevant", "not relevant"),
+        `question`, `items`, `percent agreement` (0 to 100), `Cohen kappa` (-1 to 1; NaN where each
+        annotator gave one and the same answer throughout), `yes` (percentage of items whose settled
+        answer is yes). The last question of each kind is `survives`, see `read_labels`.
 
     Examples
     --------
     >>> told = dict.fromkeys(ASPECTS, 1) | {"paraphrase_answers": [1, 0], "survives": [1, 0]}
     >>> both = {f"{name}_{n}": value for name, value in told.items() for n in (1, 2)}
-    >>> agreement(pd.DataFrame(told | both)).to_numpy().tolist()[-1][2:]
-    [100.0, 1.0, 50.0]
+    >>> agreement(pd.DataFrame({"relevant": 1} | told | both)).to_numpy().tolist()[-1]
+    ['relevant', 'survives', 2, 100.0, 1.0, 50.0]
     """
-    labels = labels.copy()
-    for number in (1, 2):
-        said = (labels[f"paraphrase_{what}_{number}"] == 1 for what in ("relevant", "answers"))
-        labels[f"survives_{number}"] = (next(said) & next(said)).astype(int)
-    rows = []
-    for question in (*ASPECTS, "survives"):
-        pair = [labels[f"{question}_{number}"].tolist() for number in (1, 2)]
-        rows.append(
-            (
-                question,
-                len(labels),
-                percent_agreement(*pair),
-                cohens_kappa(*pair),
-                100 * float(labels[question].mean()),
-            )
-        )
-    columns = ["question", "items", "percent agreement", "Cohen kappa", "yes"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(
+        {"passages": passages, "question": question}
+        | sheets.agreement_on(group, question)
+        | {"yes": 100 * float(group[question].mean())}
+        for passages, status in (("relevant", 1), ("not relevant", 0))
+        if len(group := labels[labels["relevant"] == status])
+        for question in (*ASPECTS, "survives")
+    )

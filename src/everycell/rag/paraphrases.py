@@ -6,7 +6,7 @@ document itself. Here a passage is said again sentence by sentence, which small 
 each sentence is asked for several times, the likeliest answer first, until one passes the checks.
 The sentences that pass are joined, and the whole is checked again.
 
-Checks (`fault`), first of all on words as SQuAD normalises them:
+Checks (`fault`), on words as SQuAD normalises them but for names:
 
 - the answers that stood there still stand there,
 - at most `Limits.copied` of its sequences of five words are the original's,
@@ -49,7 +49,7 @@ FAULTS = {
     "answer lost": "an answer that stood in the original is no longer there",
     "copy": "too many sequences of five words are the original's",
     "too short": "too few words for the original",
-    "too long": "too many",
+    "too long": "too many words for the original",
     "made up": "a number or a name does not stand in the original",
 }
 _QUOTES = "\"'“”‘’«» \t"
@@ -65,8 +65,6 @@ _REFUSAL = re.compile(
     r"|(?:the|this) (?:sentence|passage|text) (?:is|was|has been) (?:rewritten|rephrased))",
     re.IGNORECASE,
 )
-
-
 _WORD = re.compile(r"[^\W_]+")
 # What stands before the first word of a sentence.
 _ENDED = re.compile(r"[.!?:][\"'“”‘’«»()\s]*$")
@@ -295,8 +293,8 @@ def made_up(text: str, original: str) -> list[str]:
         first = not text[: match.start()].strip(_QUOTES + "(") or _ENDED.search(
             text[: match.start()]
         )
-        told = word[0].isdigit() or (word[0].isupper() and not first)
-        if told and word.casefold() not in there:
+        counts = word[0].isdigit() or (word[0].isupper() and not first)
+        if counts and word.casefold() not in there:
             found.append(word)
     return found
 

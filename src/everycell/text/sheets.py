@@ -1,24 +1,30 @@
 """Sheets that annotators fill in: blind, checked when they come back, settled by two equal answers.
 
-A folder has a sheet for each of two annotators and, on disagreement, one for a third. A sheet is a
-CSV file in the form that spreadsheets open well (UTF-8 with a byte order mark, CRLF), in another
-order for each annotator. What stands on it is a `Form` with its rows.
+A folder has a key (what each item is; not for annotators), guidelines, a sheet for each of two
+annotators and, on disagreement, one for a third. A sheet is a CSV file in the form that
+spreadsheets open well (UTF-8 with a byte order mark, CRLF), in another order for each annotator.
+What stands on it is a `Form` with its rows.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pandas as pd
 
-from everycell.foreign import quoted
+from everycell.foreign import parse_json, quoted
+from everycell.statistics.agreement import cohens_kappa, percent_agreement
 
+#: File that says what each item of the sheets is.
+KEY = "key.jsonl"
+GUIDELINES = "guidelines.md"
 #: The first two answer every question; the third what they disagree on.
 ANNOTATORS = (1, 2, 3)
 #: Name of an item -> what a sheet shows of it, by column.
@@ -27,6 +33,17 @@ Rows = Mapping[str, Mapping[str, str]]
 
 class SheetError(Exception):
     """A sheet or its folder cannot be used; the message names the file, row and item."""
+
+
+class Named(Protocol):
+    """An item of a key."""
+
+    @property
+    def name(self) -> str:
+        """As the sheets call it."""
+
+
+_Item = TypeVar("_Item", bound=Named)
 
 
 class Form(NamedTuple):
@@ -102,6 +119,125 @@ def replace_file(path: Path, content: bytes) -> None:
     partial = path.with_name(f".{path.name}.partial")
     partial.write_bytes(content)
     partial.replace(path)
+
+
+def write_folder(
+    folder: Path,
+    form: Form,
+    rows: Rows,
+    key: Sequence[Mapping[str, object]],
+    *,
+    guidelines: str,
+    seed: int,
+) -> list[Path]:
+    """Write key, guidelines and the sheets of the first two annotators.
+
+    Parameters
+    ----------
+    folder : Path
+        New, or without a key: what annotators have filled in is never overwritten.
+    form : Form
+    rows
+        What stands on the sheets.
+    key : sequence of mapping
+        What JSON can hold of each item, for `read_key`.
+    guidelines : str
+        For annotators.
+    seed : int
+        Of the order of each sheet.
+
+    Returns
+    -------
+    list of Path
+        The two sheets.
+
+    Raises
+    ------
+    SheetError
+        The folder has a key, or a sheet that is not as it would be written.
+    OSError
+        No space or no permission.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> form = Form(("text",), {"good": "Is it good?"}, "make")
+    >>> folder, rows = Path(tempfile.mkdtemp()), {"d1": {"text": "So it is."}}
+    >>> [path.name for path in write_folder(folder, form, rows, [], guidelines="Read.", seed=1)]
+    ['annotator-1.csv', 'annotator-2.csv']
+    """
+    made = {
+        sheet_path(folder, number): sheet(form, rows, number, seed) for number in ANNOTATORS[:2]
+    }
+    # Without a key a run was stopped here, whose sheets nobody has filled in, or the key was lost.
+    filled = [path for path, own in made.items() if path.exists() and path.read_bytes() != own]
+    if (folder / KEY).exists() or filled or sheet_path(folder, 3).exists():
+        raise SheetError(
+            f"{folder} has sheets already, which may be filled in; name another folder."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, content in made.items():
+        replace_file(path, content)
+    replace_file(folder / GUIDELINES, guidelines.encode())
+    lines = [json.dumps({**row, "seed": seed}) + "\n" for row in key]
+    # Last, since a folder with a key is one that is complete.
+    replace_file(folder / KEY, "".join(lines).encode())
+    return list(made)
+
+
+def read_key(
+    folder: Path, form: Form, parse: Callable[[dict[str, Any]], _Item]
+) -> tuple[list[_Item], int]:
+    """Items of a folder's key, and the seed that its sheets were made with.
+
+    Parameters
+    ----------
+    folder : Path
+    form : Form
+    parse : callable
+        Makes an item of what `write_folder` was given for it; a ValueError, KeyError, TypeError or
+        AttributeError says that it is none.
+
+    Raises
+    ------
+    SheetError
+        No key, or one that was edited.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> class Text(NamedTuple):
+    ...     name: str
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / KEY).write_text('{"name": "d1", "seed": 7}')
+    >>> read_key(folder, Form((), {}, "make"), lambda row: Text(**row))
+    ([Text(name='d1')], 7)
+    """
+    path = folder / KEY
+    if not path.is_file():
+        raise SheetError(f"{folder} has no {KEY}; name the folder that `{form.command}` wrote.")
+    edited = "the key must stay as it was written, so restore it"
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        raise SheetError(f"{path}: cannot be read ({error}); {edited}.") from None
+    items: dict[str, _Item] = {}
+    seed = 0
+    for number, line in enumerate(filter(str.strip, lines), start=1):
+        try:
+            row = parse_json(line)
+            seed = row.pop("seed")
+            item = parse(row)
+            if not isinstance(seed, int) or not isinstance(item.name, str):
+                raise ValueError
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise SheetError(f"{path}, line {number}: is no item; {edited}.") from None
+        if item.name in items:
+            raise SheetError(f"{path}, line {number}: has the item {item.name} again; {edited}.")
+        items[item.name] = item
+    if not items:
+        raise SheetError(f"{path}: has no item; {edited}.")
+    return list(items.values()), seed
 
 
 def read_sheet(path: Path, form: Form, rows: Rows) -> pd.DataFrame:
@@ -268,3 +404,31 @@ def settled_answers(folder: Path, form: Form, rows: Rows) -> pd.DataFrame:
             question: settled[question],
         }
     return pd.DataFrame(parts, index=first.index)
+
+
+def agreement_on(labels: pd.DataFrame, question: str) -> dict[str, float]:
+    """How far the first two annotators agree on a question.
+
+    Parameters
+    ----------
+    labels : pandas.DataFrame
+        Columns ``QUESTION_1`` and ``QUESTION_2`` with 0 or 1, a row an item.
+    question : str
+
+    Returns
+    -------
+    dict
+        `items`, `percent agreement` (0 to 100) and `Cohen kappa` (-1 to 1; NaN where each
+        annotator gave one and the same answer throughout).
+
+    Examples
+    --------
+    >>> agreement_on(pd.DataFrame({"good_1": [0, 0, 1, 1], "good_2": [0, 1, 1, 1]}), "good")
+    {'items': 4, 'percent agreement': 75.0, 'Cohen kappa': 0.5}
+    """
+    pair = [labels[f"{question}_{number}"].astype(int).tolist() for number in ANNOTATORS[:2]]
+    return {
+        "items": len(labels),
+        "percent agreement": percent_agreement(*pair),
+        "Cohen kappa": cohens_kappa(*pair),
+    }

@@ -1,0 +1,198 @@
+"""Questions all of whose documents a language model said again, found with few requests.
+
+A prompt with documents by a language model needs a paraphrase of each of them, and one that cannot
+be used takes its question along: where 3 of 5 can be used, one question of 166 keeps all of ten.
+So a question's passages are said again one after the other, the relevant one first, and none of a
+question that has lost one. What is asked side by side are passages of many questions: of as many as
+have to be tried in any case, whatever comes out (`paraphrase_questions`). An `Outlook` says after
+each stretch what is to be expected of the others, before most of the requests are sent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from everycell.rag.answers import is_correct
+from everycell.rag.attribution_arms import Question
+from everycell.rag.paraphrases import Paraphrase
+
+#: Questions of the first stretch, and those between two looks at whether there are enough.
+STEP = 5
+#: Questions that have to be tried before all of them are called hopeless.
+FEWEST = 30
+
+
+class Outlook(NamedTuple):
+    """What became of the questions that were tried, and what this says of the others.
+
+    Attributes
+    ----------
+    tried, passed : tuple of int
+        Questions whose passage was said again, and those of them where it can be used; first of
+        all for the relevant passage, then for each other one in the order of the prompt.
+    candidates : int
+        Questions that may be tried, with those that were.
+    wanted : int
+        Questions that are wanted.
+    """
+
+    tried: tuple[int, ...]
+    passed: tuple[int, ...]
+    candidates: int
+    wanted: int
+
+    @property
+    def expected(self) -> float:
+        """Questions that will have all their passages once all candidates were tried.
+
+        Of the others, the share that has them so far, or what the shares of usable passages come
+        to when multiplied, whichever is larger: passages of one question may fail together.
+
+        Examples
+        --------
+        >>> Outlook((10, 6, 4), (6, 4, 4), candidates=110, wanted=50).expected
+        44.0
+        >>> round(Outlook((10, 6, 2), (6, 2, 0), candidates=110, wanted=50).expected, 2)
+        3.75
+        """
+        relevant = self.passed[0] / self.tried[0]
+        others = sum(self.passed[1:]) / max(1, sum(self.tried[1:]))
+        product = relevant * others ** (len(self.tried) - 1)
+        share = max(product, self.passed[-1] / self.tried[0])
+        return self.passed[-1] + (self.candidates - self.tried[0]) * share
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether not even one question is to be expected, by `FEWEST` questions or by all.
+
+        Examples
+        --------
+        >>> few = Outlook((35,) + (2,) * 9, (7,) + (1,) * 8 + (0,), candidates=2000, wanted=500)
+        >>> few.hopeless, few._replace(tried=(29,) + few.tried[1:]).hopeless
+        (True, False)
+        """
+        return self.tried[0] >= min(FEWEST, self.candidates) and self.expected < 1
+
+    def __str__(self) -> str:
+        """One sentence, with what to do where there will be too few.
+
+        Examples
+        --------
+        >>> print(Outlook((10, 6), (6, 3), candidates=20, wanted=5))
+        10 of 20 questions tried, 3 have all 2 passages: 6 of 10 relevant ones and 3 of 6 others \
+can be used, so about 6 of 20 questions are to be expected.
+        >>> str(Outlook((10, 6), (6, 3), candidates=20, wanted=9))[-122:]
+        'but 9 are wanted: name a better model, raise `attempts` or `candidates`, or lower `k`, \
+under `attribution` in config.yaml.'
+        """
+        expected = f"{self.expected:.0f}" if self.expected >= 10 else f"{self.expected:.2g}"
+        said = (
+            f"{self.tried[0]} of {self.candidates} questions tried, {self.passed[-1]} have all "
+            f"{len(self.tried)} passages: {self.passed[0]} of {self.tried[0]} relevant ones and "
+            f"{sum(self.passed[1:])} of {sum(self.tried[1:])} others can be used, so about "
+            f"{expected} of {self.candidates} questions are to be expected"
+        )
+        if self.expected >= self.wanted:
+            return f"{said}."
+        return (
+            f"{said}, but {self.wanted} are wanted: name a better model, raise `attempts` or "
+            "`candidates`, or lower `k`, under `attribution` in config.yaml."
+        )
+
+
+def paraphrase_questions(
+    questions: Sequence[Question],
+    say_again: Callable[[Sequence[str]], Sequence[Paraphrase]],
+    answers: Mapping[str, Sequence[str]],
+    *,
+    wanted: int,
+    told: Callable[[Outlook], None] = lambda outlook: None,
+) -> tuple[list[str], list[Paraphrase]]:
+    """Say the passages of questions again until enough questions have all of theirs.
+
+    Questions are taken in the given order and counted after every `STEP` of them. A stretch of
+    steps is asked together: one step, then twice as many each time, but never more than must be
+    tried even if all of them succeed. So what is asked for, and the result, are those of one step
+    at a time, however many requests are under way.
+
+    Parameters
+    ----------
+    questions
+        Those that may be tried, each id once, all with as many documents.
+    say_again : callable
+        Gives the paraphrases of documents, in their order; is asked for each document once.
+    answers
+        Right answers of each question. A passage that is not relevant and comes to hold one cannot
+        be used for it.
+    wanted : int
+        Questions after which it is enough.
+    told : callable, optional
+        Is told after each stretch how it looks; may raise an error to end the search.
+
+    Returns
+    -------
+    tuple
+        Ids of the questions that have all their passages, at most `wanted`, and the paraphrases
+        that were made, usable or not. Both hang on nothing else than the questions and their
+        passages.
+
+    Examples
+    --------
+    >>> asked = [Question("q1", ("a", "b"), gold=2), Question("q2", ("c", "a"), gold=1)]
+    >>> def say_again(names):
+    ...     return [Paraphrase(name, "Rye.", 1, "copy" if name == "b" else "") for name in names]
+    >>> found, made = paraphrase_questions(asked, say_again, {"q1": [], "q2": ["oat"]}, wanted=9)
+    >>> found, [each.id for each in made]
+    (['q2'], ['b', 'c', 'a'])
+    """
+    ordered = [_relevant_first(question) for question in questions]
+    depth = len(ordered[0]) if ordered else 0
+    made: dict[str, Paraphrase] = {}
+    complete: list[str] = []
+    # How many of its passages were looked at, by the place of the question.
+    reached = [0] * len(questions)
+    tried, passed = [0] * depth, [0] * depth
+    start, size = 0, STEP
+    while start < len(questions) and len(complete) < wanted:
+        needed = STEP * math.ceil((wanted - len(complete)) / STEP)
+        left = list(range(len(questions))[start : start + min(size, needed)])
+        start, size = left[-1] + 1, 2 * size
+        for place in range(depth):
+            names = dict.fromkeys(ordered[number][place] for number in left)
+            new = [name for name in names if name not in made]
+            made |= {each.id: each for each in say_again(new)}
+            tried[place] += len(left)
+            for number in left:
+                reached[number] += 1
+            left = [
+                number
+                for number in left
+                if _usable(
+                    made[ordered[number][place]],
+                    () if place == 0 else answers[questions[number].id],
+                )
+            ]
+            passed[place] += len(left)
+        complete += [questions[number].id for number in left]
+        told(Outlook(tuple(tried), tuple(passed), len(questions), wanted))
+    # As one step after the other makes them.
+    listed = dict.fromkeys(
+        ordered[number][place]
+        for first in range(0, start, STEP)
+        for place in range(depth)
+        for number in range(first, min(first + STEP, start))
+        if reached[number] > place
+    )
+    return complete[:wanted], [made[name] for name in listed]
+
+
+def _relevant_first(question: Question) -> list[str]:
+    others = list(question.documents)
+    return [others.pop(question.gold - 1), *others]
+
+
+def _usable(paraphrase: Paraphrase, forbidden: Sequence[str]) -> bool:
+    # A model may write the answer into a passage that did not have it.
+    return not paraphrase.reason and not (forbidden and is_correct(paraphrase.text, forbidden))

@@ -1,0 +1,189 @@
+"""Questions with all their paraphrases: what is asked for, and when it is too little."""
+
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.config import Decoding
+from everycell.rag.attribution_arms import Question
+from everycell.rag.paraphrased_questions import STEP, Outlook, paraphrase_questions
+from everycell.rag.paraphrases import Paraphrase
+from everycell.text.generation import Answer, Identity, Request
+from everycell.text.records import Record, Recorded
+
+#: Right answer of every question; the passages that come to hold it are not relevant.
+ANSWER = "rye"
+
+
+def numbered(number, depth):
+    """Questions that share no passage."""
+    return [
+        Question(f"q{n}", tuple(f"d{n}.{place}" for place in range(depth)), gold=1)
+        for n in range(number)
+    ]
+
+
+def saying(failing=(), telling=()):
+    """Say passages again, some of them in vain; and what was asked for together."""
+    calls = []
+
+    def say_again(names):
+        calls.append(list(names))
+        return [
+            Paraphrase(
+                name,
+                "It is rye." if name in telling else "It is oat.",
+                1,
+                "copy" if name in failing else "",
+            )
+            for name in names
+        ]
+
+    return say_again, calls
+
+
+def one_step_at_a_time(questions, failing, telling, wanted):
+    """The same, without any look ahead."""
+    complete, made = [], []
+    for first in range(0, len(questions), STEP):
+        if len(complete) >= wanted:
+            break
+        left = questions[first : first + STEP]
+        for place in range(len(questions[0].documents)):
+            shown = {}
+            for question in left:
+                others = [
+                    d for d in question.documents if d != question.documents[question.gold - 1]
+                ]
+                shown[question.id] = [question.documents[question.gold - 1], *others][place]
+            made += [name for name in dict.fromkeys(shown.values()) if name not in made]
+            left = [
+                question
+                for question in left
+                if shown[question.id] not in failing
+                and not (place and shown[question.id] in telling)
+            ]
+        complete += [question.id for question in left]
+    return complete[:wanted], made
+
+
+DOCUMENTS = [f"d{number}" for number in range(12)]
+
+
+@given(st.data(), st.integers(1, 60), st.integers(1, 4))
+def test_stretches_ask_for_what_single_steps_ask_for(data, wanted, depth):
+    shown = st.lists(st.sampled_from(DOCUMENTS), min_size=depth, max_size=depth, unique=True)
+    lists = data.draw(st.lists(st.tuples(shown, st.integers(1, depth)), max_size=60))
+    questions = [Question(f"q{n}", tuple(row), gold) for n, (row, gold) in enumerate(lists)]
+    failing, telling = (data.draw(st.sets(st.sampled_from(DOCUMENTS), max_size=4)) for _ in "ab")
+    say_again, calls = saying(failing, telling)
+    answers = {question.id: [ANSWER] for question in questions}
+    found, made = paraphrase_questions(questions, say_again, answers, wanted=wanted)
+    expected = one_step_at_a_time(questions, failing, telling, wanted) if questions else ([], [])
+    assert (found, [each.id for each in made]) == expected
+    asked = [name for names in calls for name in names]
+    assert sorted(asked) == sorted(expected[1])
+
+
+def test_many_are_asked_side_by_side_and_none_too_many():
+    say_again, calls = saying()
+    questions = numbered(600, 2)
+    found, made = paraphrase_questions(
+        questions, say_again, dict.fromkeys((each.id for each in questions), ()), wanted=500
+    )
+    assert found == [f"q{n}" for n in range(500)] and len(made) == 1000
+    # The relevant passages of a stretch, then the others; the last stretch is what is still wanted.
+    assert [len(names) for names in calls[::2]] == [5, 10, 20, 40, 80, 160, 185]
+
+
+def test_a_question_that_lost_a_passage_costs_no_more():
+    questions = numbered(5, 10)
+    say_again, calls = saying({"d0.0", "d1.1", "d2.9"}, telling={"d3.4"})
+    answers = {question.id: [ANSWER] for question in questions}
+    found, made = paraphrase_questions(questions, say_again, answers, wanted=9)
+    assert found == ["q4"]
+    assert len(made) == 1 + 2 + 10 + 5 + 10 == sum(map(len, calls))
+
+
+class Counting:
+    """A model that waits until as many requests are under way as there are workers."""
+
+    identity = Identity(name="counting")
+
+    def __init__(self, workers):
+        self.together = threading.Barrier(workers)
+        self.met = threading.Event()
+        self.begun = 0
+        self.lock = threading.Lock()
+
+    def answer(self, request):
+        with self.lock:
+            self.begun += 1
+            # The first two stretches have fewer.
+            early = self.begun <= 3 * STEP
+        if not early and not self.met.is_set():
+            self.together.wait(60)
+            self.met.set()
+        return Answer(text=f"So is {request.text}.", finish="stop")
+
+
+@pytest.mark.parametrize("workers", [1, 16])
+def test_all_workers_are_busy_and_change_nothing(tmp_path, workers):
+    questions = numbered(40, 1)
+    counting = Counting(workers)
+    with Record(tmp_path / "r.jsonl") as record:
+        model = Recorded(record, counting.identity, lambda: counting, workers=workers)
+
+        def say_again(names):
+            requests = [Request(prompt=name, decoding=Decoding()) for name in names]
+            answers = model.answer_all(requests)
+            return [
+                Paraphrase(name, answer.text, 1, "")
+                for name, answer in zip(names, answers, strict=True)
+            ]
+
+        answers = dict.fromkeys((each.id for each in questions), ())
+        found, made = paraphrase_questions(questions, say_again, answers, wanted=35)
+    assert counting.met.is_set() and model.asked == 35
+    assert found == [f"q{n}" for n in range(35)]
+    assert [each.text for each in made] == [f"So is d{n}.0." for n in range(35)]
+
+
+def test_what_will_be_too_few_is_said_before_most_is_asked():
+    questions = numbered(700, 10)
+    # Every second passage fails, whatever the question.
+    failing = {f"d{n}.{place}" for n in range(700) for place in range(10) if (n >> place) % 2}
+    say_again, calls = saying(failing)
+    told = []
+
+    def tell(outlook):
+        told.append(outlook)
+        if outlook.hopeless:
+            raise RuntimeError(outlook)
+
+    answers = dict.fromkeys((each.id for each in questions), ())
+    # The first one has all of its passages by this pattern, as has one of 1,024.
+    with pytest.raises(RuntimeError, match="35 of 699 questions tried, 0 have all 10 passages"):
+        paraphrase_questions(questions[1:], say_again, answers, wanted=500, told=tell)
+    assert [outlook.tried[0] for outlook in told] == [5, 15, 35]
+    assert sum(map(len, calls)) < 200
+    said = str(told[-1])
+    assert "but 500 are wanted: name a better model, raise `attempts`" in said
+    # Where one was found, the search goes on.
+    found, made = paraphrase_questions(questions, say_again, answers, wanted=500, told=tell)
+    assert found == ["q0"] and len(made) > 700
+
+
+def test_passages_that_fail_together_are_not_called_hopeless():
+    # Of 40 questions 20 have all ten passages, although only 20 of 40 and 180 of 200 pass.
+    outlook = Outlook((40, *[20] * 9), (20,) * 10, candidates=100, wanted=40)
+    assert outlook.expected == pytest.approx(20 + 60 / 2)
+    assert "wanted" not in str(outlook) and "so about 50 of 100" in str(outlook)
+
+
+def test_no_question_is_nothing_to_ask_for():
+    say_again, calls = saying()
+    assert paraphrase_questions([], say_again, {}, wanted=3) == ([], [])
+    assert calls == []
