@@ -1,6 +1,5 @@
 """Passages in the words of a language model, until enough questions have all of theirs."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +23,7 @@ from everycell.receipts import write_json
 from everycell.render.atomic import write_atomically
 from everycell.retrieval.runs import read_run
 from everycell.text.generation import LanguageModelError
-from everycell.text.records import key_of
+from everycell.text.records import Entry, key_of, record_lines
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
@@ -54,7 +53,7 @@ with Job(snakemake) as job:
     gold = relevant[relevant["query"].isin([question.id for question in tried])]
     answers_of = gold["query"].map(answers).groupby(gold["document"]).sum()
 
-    used: dict[str, dict] = {}
+    used: dict[str, Entry] = {}
     with open_language_model(
         chosen.model,
         settings.language_models,
@@ -72,7 +71,7 @@ with Job(snakemake) as job:
             key = key_of(model.identity, request)
             entry = model.record.entries[key]
             told = passed_on(entry.answer, sentence, reason)
-            used[key] = entry.model_copy(update={"answer": told}).model_dump(mode="json")
+            used[key] = entry.model_copy(update={"answer": told})
 
         def say_again(names):
             """Paraphrases of these documents."""
@@ -91,8 +90,7 @@ with Job(snakemake) as job:
             tried, say_again, answers.to_dict(), wanted=sizes["questions"], told=tell
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
-    lines = (json.dumps(entry, separators=(",", ":")) + "\n" for entry in used.values())
-    write_atomically(Path(snakemake.output.record), "".join(lines))
+    write_atomically(Path(snakemake.output.record), record_lines(used.values()))
     frame = paraphrases_frame(made)
     # The title stays as it is, in front of either.
     titles = frame["document_id"].map(passages["title"])
