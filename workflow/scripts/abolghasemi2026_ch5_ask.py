@@ -37,7 +37,8 @@ with Job(snakemake) as job:
     people = pd.read_parquet(files.passages).set_index("document_id")["text"]
     written = pd.read_parquet(files.paraphrases).query("kept").set_index("document_id")["text"]
     texts = {"Human": people.to_dict(), "LLM": written.to_dict()}
-    # Questions all of whose passages a model wrote again, with the answer in the right one alone.
+    # Questions all of whose passages a model wrote again, with the answer in the right one alone:
+    # where only the relevant one is the model's, its paraphrase is enough.
     rewritten = set(pd.read_parquet(files.asked)["query_id"])
 
     @cache
@@ -48,7 +49,7 @@ with Job(snakemake) as job:
         authors = (arm.relevant_author, arm.nonrelevant_author)
         found = pick(setting.retriever, setting.k, setting.place)
         return drawn_questions(
-            [each for each in found if "LLM" not in authors or each.id in rewritten],
+            [each for each in found if arm.nonrelevant_author != "LLM" or each.id in rewritten],
             sizes["questions"][setting.name],
             authors=authors,
             texts=texts,
