@@ -45,6 +45,31 @@ def mirror() -> Path:
     return folder
 
 
+def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Order tests so that each worker begins with a share of the files that have slow ones.
+
+    `--dist worksteal` first gives each worker an equal run of the list, in its order, and what is
+    stolen later comes from the ends: there shall only be quick tests. A file stays together, since
+    its tests share fixtures.
+    """
+    slow = dict.fromkeys(item.path for item in items if item.get_closest_marker("slow"))
+    worker_of = {path: number % workers for number, path in enumerate(slow)}
+    quick = [item for item in items if item.path not in slow]
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        ordered += [item for item in items if worker_of.get(item.path) == worker]
+        end = len(items) * (worker + 1) // workers
+        taken = max(end - len(ordered), 0)
+        ordered, quick = ordered + quick[:taken], quick[taken:]
+    return ordered
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1:
+        items[:] = in_shares(items, workers)
+
+
 def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str | None:
     """Return why a test or a file was skipped; None where it was not (an xfail is no skip)."""
     if not report.skipped or hasattr(report, "wasxfail"):

@@ -39,6 +39,18 @@ except (CardError, ConfigError) as error:
 config["cache"] = SETTINGS.cache
 
 
+# Snakemake starts at most 100 jobs a second unless told otherwise. While that limit stands, its loop
+# looks at all ready jobs again a second after each look, and each job that has ended adds one more
+# such chain (JobScheduler._schedule_reevalutation; snakemake pull request 3744 is about this loop):
+# a third of a core in the released tier. No option takes the limit away, and a longer timespan
+# keeps Snakemake, and each job of a cluster, that much longer from ending. So it goes where nobody
+# chose another one.
+onstart:
+    limit = workflow.scheduling_settings.max_jobs_per_timespan
+    if limit is not None and (limit.max_jobs, limit.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
+
+
 def code_of(script):
     """Hash of the code that a script runs, so that a change of any of it runs it again.
 
