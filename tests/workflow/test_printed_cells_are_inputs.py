@@ -1,12 +1,9 @@
 """No rebuilt cell was read from the printed cells without being declared an input."""
 
 import csv
-import os
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -16,33 +13,6 @@ from everycell.artefacts import Artefact, Paper, all_artefacts, find_artefact, l
 from everycell.config import load_yaml
 from everycell.receipts import read_receipt
 from everycell.verdicts import report
-
-#: What a run needs of the checkout.
-PARTS = ("Snakefile", "config.yaml", "envs", "published", "src", "workflow")
-
-
-def copy_of(repository: Path, folder: Path) -> Path:
-    """Copy the parts of the checkout that a run needs."""
-    folder.mkdir()
-    for part in PARTS:
-        source = repository / part
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, folder / part)
-    return folder
-
-
-def snakemake(folder: Path, *targets: str, **environment: str) -> None:
-    """Run Snakemake in a copy, with the copy's library."""
-    found = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2", *targets],
-        cwd=folder,
-        env=os.environ | environment | {"PYTHONPATH": str(folder / "src")},
-        capture_output=True,
-        text=True,
-    )
-    assert found.returncode == 0, found.stdout + found.stderr
 
 
 def other(value: str) -> str:
@@ -92,21 +62,21 @@ def undeclared_inputs(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_embedded_bytes_do_not_follow_the_printed_cells(repository, tmp_path):
-    targets = rebuilt_in("embedded", load_papers(repository / "published"))
+def test_embedded_bytes_do_not_follow_the_printed_cells(built, clean):
+    """One run on changed print: what it rebuilds must have the bytes of the run on the true one."""
+    targets = rebuilt_in("embedded", load_papers(built.folder / "published"))
     assert "results/embedded/sakai2023/table_1.csv" in targets
-    plain, changed = (copy_of(repository, tmp_path / name) for name in ("plain", "changed"))
-    assert change_all_but_inputs(changed / "published") > 1000
-    for folder in (plain, changed):
-        snakemake(folder, *targets)
-        assert undeclared_inputs(folder) == []
+    assert change_all_but_inputs(clean.folder / "published") > 1000
+    clean.build(*targets)
+    assert undeclared_inputs(built.folder) == undeclared_inputs(clean.folder) == []
     for target in targets:
-        assert (plain / target).read_bytes() == (changed / target).read_bytes(), target
+        true, changed = ((project.folder / target).read_bytes() for project in (built, clean))
+        assert true == changed, target
 
 
 @pytest.mark.slow
 @pytest.mark.released
-def test_released_values_do_not_follow_the_printed_cells(repository, mirror, tmp_path):
+def test_released_values_do_not_follow_the_printed_cells(repository, mirror, clean):
     """One run on changed print: what it rebuilds must get its verdicts of the true print."""
     targets = {
         file: artefact
@@ -114,13 +84,12 @@ def test_released_values_do_not_follow_the_printed_cells(repository, mirror, tmp
         # Not Table 5.6, for which classifiers are trained.
         if artefact.paper == "lajewska2025" and artefact.name != "table_5_6"
     }
-    folder = copy_of(repository, tmp_path / "changed")
-    change_all_but_inputs(folder / "published")
-    snakemake(folder, *targets, EVERYCELL_MIRROR=str(mirror.resolve()))
-    assert undeclared_inputs(folder) == []
+    change_all_but_inputs(clean.folder / "published")
+    replace(clean, mirror=mirror.resolve()).build(*targets)
+    assert undeclared_inputs(clean.folder) == []
     found = {}
     for file, artefact in targets.items():
-        table = pd.read_csv(folder / file, dtype=str, keep_default_na=False)
+        table = pd.read_csv(clean.folder / file, dtype=str, keep_default_na=False)
         if not artefact.cells.empty:
             for cell in report(artefact, "released", table)["cells"]:
                 found[artefact.id, " / ".join(cell["key"].values())] = cell["verdict"]
