@@ -951,6 +951,7 @@ class ParaphraseSizes(_Model):
     )
     candidates: int = Field(40, ge=1, description="Questions that are tried at most.")
     longest: int | None = Field(70, ge=1, description="Words of a passage; null: any number.")
+    attempts: int = Field(3, ge=1, description="Attempts at a sentence, the first one greedy.")
 
 
 class Paraphrases(_Model):
@@ -963,14 +964,13 @@ class Paraphrases(_Model):
     stop: list[Annotated[str, Field(min_length=1)]] = Field(
         ["\n"], max_length=4, description="Texts that end an answer."
     )
-    attempts: int = Field(3, ge=1, description="Attempts at a sentence, the first one greedy.")
     temperature: float = Field(0.9, gt=0, le=2, description="Of the further attempts.")
     top_p: float = Field(0.9, gt=0, le=1, description="Of the further attempts.")
     copied: float = Field(
         0.5, ge=0, le=1, description="Share of sequences of five words that may be the original's."
     )
     released: ParaphraseSizes = ParaphraseSizes()
-    full: ParaphraseSizes = ParaphraseSizes(model=None, candidates=2000, longest=None)
+    full: ParaphraseSizes = ParaphraseSizes(model=None, candidates=2000, longest=None, attempts=6)
 
 
 class Attribution(_Model):

@@ -104,11 +104,7 @@ rule abolghasemi2026_ch5_paraphrase:
         model=paraphraser,
         sizes=paraphrase_sizes,
         decoding=ATTRIBUTION.paraphrases.model_dump(include={"max_tokens", "stop"}),
-        sampling={
-            "number": ATTRIBUTION.paraphrases.attempts,
-            "temperature": ATTRIBUTION.paraphrases.temperature,
-            "top_p": ATTRIBUTION.paraphrases.top_p,
-        },
+        sampling=ATTRIBUTION.paraphrases.model_dump(include={"temperature", "top_p"}),
         copied=ATTRIBUTION.paraphrases.copied,
         records="abolghasemi2026-ch5-paraphrases-{bench}",
         seed=SETTINGS.seed,

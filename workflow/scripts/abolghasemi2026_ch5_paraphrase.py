@@ -63,7 +63,12 @@ with Job(snakemake) as job:
         network=settings.network,
     ) as model:
         template = read_template(Path(files.template))
-        decodings = attempts(Decoding(**chosen.decoding), **chosen.sampling, seed=job.seed)
+        decodings = attempts(
+            Decoding(**chosen.decoding),
+            number=sizes["attempts"],
+            **chosen.sampling,
+            seed=job.seed,
+        )
         limits = Limits(copied=chosen.copied)
 
         def keep(request, sentence, reason):
