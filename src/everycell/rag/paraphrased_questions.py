@@ -1,7 +1,7 @@
 """Questions all of whose documents a language model said again, found with few requests.
 
 A prompt with documents by a language model needs a paraphrase of each of them, and one that cannot
-be used takes its question along: where 3 of 5 can be used, one question of 166 keeps all of ten.
+be used takes its question along: where 3 of 5 can be used, one question of 165 keeps all of ten.
 So a question's passages are said again one after the other, the relevant one first, and none of a
 question that has lost one. What is asked side by side are passages of many questions: of as many as
 have to be tried in any case, whatever comes out (`paraphrase_questions`). An `Outlook` says after
