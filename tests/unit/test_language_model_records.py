@@ -372,6 +372,37 @@ def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
     assert not caplog.messages
 
 
+@pytest.mark.parametrize(
+    ("workers", "expected"),
+    [(1, "1 of 9 answers; the others will take about 2 min."), (3, "3 of 9 answers; ")],
+)
+def test_the_time_of_answers_is_neither_that_of_loading_nor_of_one_of_several(
+    tmp_path, caplog, monkeypatch, workers, expected
+):
+    caplog.set_level("INFO")
+    seconds, lock = [0.0], threading.Lock()
+    monkeypatch.setattr(records.time, "monotonic", lambda: seconds[0])
+
+    def wait(more):
+        with lock:
+            seconds[0] += more
+
+    class Slow(Parrot):
+        def answer(self, request):
+            wait(10.0)
+            return super().answer(request)
+
+    def load():
+        wait(36_000.0)
+        return Slow()
+
+    with Record(tmp_path / "a.jsonl") as record:
+        model = Recorded(record, MODEL, load, workers=workers)
+        model.answer_all([ask(text) for text in "abcdefghi"])
+    assert caplog.messages[1].startswith(f"parrot: {expected}")
+    assert not any("600 min" in message for message in caplog.messages)
+
+
 def test_a_record_of_used_answers_with_some_probabilities_replays_the_same(tmp_path):
     tokens = tuple(
         Token(text=text, logprob=value)

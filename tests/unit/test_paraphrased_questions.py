@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 
 from everycell.config import Decoding
 from everycell.rag.attribution_arms import Question
-from everycell.rag.paraphrased_questions import STEP, Outlook, paraphrase_questions
+from everycell.rag.paraphrased_questions import (
+    STEP,
+    Outlook,
+    none_to_try,
+    paraphrase_questions,
+)
 from everycell.rag.paraphrases import Paraphrase
 from everycell.text.generation import Answer, Identity, Request
 from everycell.text.records import Record, Recorded
@@ -187,3 +192,11 @@ def test_no_question_is_nothing_to_ask_for():
     say_again, calls = saying()
     assert paraphrase_questions([], say_again, {}, wanted=3) == ([], [])
     assert calls == []
+
+
+@pytest.mark.parametrize("longest", [None, 70])
+def test_what_is_said_where_nothing_can_be_tried_names_a_limit_only_where_there_is_one(longest):
+    said = none_to_try({"no gold": 2, "not retrieved": 1}, 4, longest=longest)
+    assert "3 are left out for their passages (no gold: 2, not retrieved: 1)" in said
+    assert ("`longest`" in said) == ("4 for passages of more than 70" in said) == bool(longest)
+    assert "None" not in said

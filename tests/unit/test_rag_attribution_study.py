@@ -125,6 +125,22 @@ def test_questions_without_a_text_of_an_author_are_passed_over():
     assert ids(99, "Human", "Human", seed=1) != ids(99, "Human", "Human")
 
 
+def test_a_relevant_paraphrase_made_for_another_question_has_to_keep_the_answer():
+    questions = [Question(name, (name, "x"), gold=1) for name in ("kept", "lost", "unknown")]
+    human = {"kept": "In 1246.", "lost": "In 1246, by Ada.", "unknown": "Long ago.", "x": "..."}
+    texts = {"Human": human, "LLM": {"kept": "1246 it was.", "lost": "By Ada.", "unknown": "Once."}}
+    # What people's text does not have cannot be lost, nor can what nobody knows.
+    answers = {"kept": ["1246", "1300"], "lost": ["1246", "Ada"]}
+
+    def ids(*authors, **given):
+        found = drawn_questions(questions, 9, authors=authors, texts=texts, seed=1, **given)
+        return {question.id for question in found}
+
+    assert ids("LLM", "Human", answers=answers) == {"kept", "unknown"}
+    assert ids("Human", "Human", answers=answers) == {"kept", "lost", "unknown"}
+    assert ids("LLM", "Human") == {"kept", "lost", "unknown"}
+
+
 def answered(*texts, gold=None, tokens=None, finish="stop", question=QUESTION):
     asked = [Asked(SETTINGS[0], arm, question) for arm in PLAIN_ARMS[: len(texts)]]
     answers = [Answer(text=text, finish=finish, tokens=tokens) for text in texts]

@@ -62,6 +62,10 @@ def numbers(text, **options):
             "[Human] [author: LLM] [1, Ada Ode] [1 (see Ada Ode)] [1 human right] [1Human] [GPT-4]",
             [],
         ),
+        (
+            "[Source: 1] [Documents: 2, 3] [doc: #4] [Note: 1] [and: 1] [2 and: 3] [Source:: 1]",
+            [1, 2, 3, 4],
+        ),
         # Marks before and behind.
         ("[1.] [1, 2,] [3,] [4;] [5:] [1-2.]", [1, 1, 2, 3, 4, 5, 1, 2]),
         ("[#2] [^1] [#3, #4]", [2, 1, 3, 4]),

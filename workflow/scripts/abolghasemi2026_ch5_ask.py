@@ -29,6 +29,7 @@ with Job(snakemake) as job:
     settings = parse_config(snakemake.config)
     sizes = chosen.sizes
     questions = pd.read_parquet(files.questions).set_index("query_id")
+    right = questions["answers"].map(tuple).to_dict()
     relevant = pd.read_parquet(files.relevant)
     runs = {
         name: read_run(file).query("query in @questions.index")
@@ -53,6 +54,7 @@ with Job(snakemake) as job:
             sizes["questions"][setting.name],
             authors=authors,
             texts=texts,
+            answers=right,
             seed=job.seed,
         )
 
@@ -102,7 +104,7 @@ with Job(snakemake) as job:
     table = answers_frame(
         asked,
         answers,
-        gold_answers=questions["answers"].to_dict(),
+        gold_answers=right,
         dataset=chosen.dataset,
         generator=sizes["models"][chosen.model],
     )

@@ -9,7 +9,7 @@ from everycell.config import Decoding, parse_config
 from everycell.learning.answering import open_language_model
 from everycell.rag.answers import usable_answers
 from everycell.rag.attribution_arms import pick_questions
-from everycell.rag.paraphrased_questions import paraphrase_questions
+from everycell.rag.paraphrased_questions import none_to_try, paraphrase_questions
 from everycell.rag.paraphrases import (
     Limits,
     Passage,
@@ -44,10 +44,7 @@ with Job(snakemake) as job:
     full = snakemake.wildcards.tier == "full"
     if full and not tried:
         raise LanguageModelError(
-            f"{files.run}: no question can be tried, since of those that it has {left_out.total()} "
-            f"are left out for their passages ({dict(left_out)}) and {len(found)} for passages of "
-            f"more than {sizes['longest']} words: name another run, or raise `longest` under "
-            "`attribution.paraphrases.full` in config.yaml."
+            f"{files.run}: {none_to_try(left_out, len(found), longest=sizes['longest'])}"
         )
     # A document has to keep its status with the questions that it may be asked with.
     gold = relevant[relevant["query"].isin([question.id for question in tried])]

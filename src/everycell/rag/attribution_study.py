@@ -24,6 +24,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -44,6 +45,7 @@ from everycell.rag.citations import (
     written_citations,
 )
 from everycell.rag.draws import named_draws
+from everycell.rag.paraphrases import standing_answers
 from everycell.rag.prompts import cited_answer_prompt, shown_authors
 from everycell.text.generation import Answer, NotOfferedError, Request
 
@@ -181,12 +183,15 @@ def drawn_questions(
     *,
     authors: tuple[str, str],
     texts: Mapping[str, Mapping[str, str]],
+    answers: Mapping[str, Sequence[str]] = MappingProxyType({}),
     seed: int,
 ) -> list[Question]:
     """The first questions of a drawn order for whose documents there are texts by their authors.
 
     A passage whose paraphrase lost the answer has no text by [LLM], and the questions that would
-    show it are passed over.
+    show it are passed over. A paraphrase may have been made for another question, for which the
+    passage is not relevant; so that of the relevant document must have all answers that people's
+    text has.
 
     Parameters
     ----------
@@ -198,6 +203,8 @@ def drawn_questions(
         Who writes the relevant document, and who the others.
     texts
         Texts of each author, by document.
+    answers
+        Right answers of each question, by its id; of one without any nothing can be lost.
     seed : int
         Of the order, which depends on nothing else but the ids.
 
@@ -210,13 +217,21 @@ def drawn_questions(
     ['q2']
     """
     relevant, other = authors
+
+    def keeps_answers(question: Question) -> bool:
+        document = question.documents[question.gold - 1]
+        gold = answers.get(question.id, ())
+        standing = standing_answers(texts["Human"][document], gold) if gold else []
+        return standing_answers(texts[relevant][document], standing) == standing
+
     found: list[Question] = []
     for question in sorted(questions, key=lambda each: named_draws(f"{seed}\t{each.id}").random()):
         numbered = enumerate(question.documents, start=1)
-        if len(found) < size and all(
+        shown = all(
             document in texts[relevant if number == question.gold else other]
             for number, document in numbered
-        ):
+        )
+        if len(found) < size and shown and keeps_answers(question):
             found.append(question)
     return found
 

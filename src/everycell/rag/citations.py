@@ -7,7 +7,8 @@ authors' library reads nothing else. Models write more: the forms that are read 
 ``[1]``, ``[1][2]``                 one number in brackets
 ``[1, 2]``, ``[1; 2]``, ``[1 2]``   several; also with "and", "&" and "/"
 ``[1-3]``                           all numbers from 1 to 3, with a hyphen or a dash
-``[Document 2]``, ``[[2]]``         with a noun before the number, or in further brackets
+``[Document 2]``, ``[Source: 2]``   with a noun before the number
+``[[2]]``                           in further brackets
 ``[#2]``, ``[^1]``                  with the mark of a number or of a footnote before it
 ``[1.]``, ``[1, 2,]``, ``[1:]``     with one mark of punctuation behind the last number
 ``[1, Human]``, ``[LLM: 2]``        with one of `LABELS` beside the number
@@ -53,7 +54,7 @@ _INNERMOST = re.compile(
 )
 _PLAIN = re.compile(r"\[(\d+)\]")
 _NOUN = rf"(?:{'|'.join(NOUNS)})"
-_WORD = re.compile(rf"{_NOUN}s?\.?", re.IGNORECASE)
+_WORD = re.compile(rf"{_NOUN}s?[.:]?", re.IGNORECASE)
 _DASH = r"[-\u2010-\u2015\u2212~]"
 _CHINESE = "一二三四五六七八九"
 # A mark beside a label belongs to it. All quantifiers but one are bounded, and that one ends at
@@ -66,7 +67,7 @@ _LABEL = (
 # What stands in brackets: numbers, labels, dashes, separators, words, blanks, anything else.
 _PART = re.compile(
     rf"[#^]?(?P<number>\d+|[{_CHINESE}十]+)|(?P<label>{_LABEL})|(?P<dash>{_DASH})"
-    r"|(?P<separator>[,;&/、，；])|(?P<word>[^\W\d_]+\.?)|(?P<blank>\s+)|(?P<other>.)",
+    r"|(?P<separator>[,;&/、，；])|(?P<word>[^\W\d_]+[.:]?)|(?P<blank>\s+)|(?P<other>.)",
     re.IGNORECASE,
 )
 _CHINESE_NUMBER = re.compile(rf"([{_CHINESE}])?(十)?([{_CHINESE}])?")

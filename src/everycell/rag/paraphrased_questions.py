@@ -1,7 +1,7 @@
 """Questions all of whose documents a language model said again, found with few requests.
 
 A prompt with documents by a language model needs a paraphrase of each of them, and one that cannot
-be used takes its question along: where 3 of 5 can be used, one question of 166 keeps all of ten.
+be used takes its question along: where 3 of 5 can be used, one question of 165 keeps all of ten.
 So a question's passages are said again one after the other, the relevant one first, and none of a
 question that has lost one. What is asked side by side are passages of many questions: of as many as
 have to be tried in any case, whatever comes out (`paraphrase_questions`). An `Outlook` says after
@@ -100,6 +100,39 @@ under `attribution` in config.yaml.'
             f"{said}, but {self.wanted} are wanted: name a better model, raise `attempts` or "
             "`candidates`, or lower `k`, under `attribution` in config.yaml."
         )
+
+
+def none_to_try(left_out: Mapping[str, int], found: int, *, longest: int | None) -> str:
+    """Why no question can be tried, and what to do.
+
+    Parameters
+    ----------
+    left_out
+        Fault of a question's passages -> questions (`pick_questions`).
+    found : int
+        Questions without such a fault, all of them with a passage that is too long.
+    longest : int, optional
+        Words of a passage that may be said again; None: any number.
+
+    Examples
+    --------
+    >>> print(none_to_try({"not retrieved": 7}, 0, longest=None))
+    no question can be tried, since 7 are left out for their passages (not retrieved: 7): \
+name another run.
+    >>> none_to_try({}, 3, longest=70)[-91:]
+    'words: name another run, or raise `longest` under `attribution.paraphrases` in config.yaml.'
+    """
+    named = ", ".join(f"{fault}: {number}" for fault, number in left_out.items()) or "none"
+    said = (
+        f"no question can be tried, since {sum(left_out.values())} are left out for their passages "
+        f"({named})"
+    )
+    if longest is None:
+        return f"{said}: name another run."
+    return (
+        f"{said} and {found} for passages of more than {longest} words: name another run, or raise "
+        "`longest` under `attribution.paraphrases` in config.yaml."
+    )
 
 
 def paraphrase_questions(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import os
 import threading
 import time
@@ -364,18 +365,27 @@ def _cost(expected: Estimate, prices: Prices) -> str:
 
 
 class _Progress:
-    """Says in the log how long answers will take: after the first one, then once a minute."""
+    """Says in the log how long answers will take: after the first ones, then once a minute.
 
-    def __init__(self, name: str, total: int) -> None:
-        self._name, self._total, self._done = name, total, 0
-        self._began = time.monotonic()
-        self._next = self._began
+    The first ones are as many as are asked side by side: after one of them the others are nearly
+    there, too. The time that a model takes to load does not count.
+    """
+
+    def __init__(self, name: str, total: int, workers: int) -> None:
+        self._name, self._total, self._first, self._done = name, total, workers, 0
+        self._began: float | None = None
+        self._next = -math.inf
+
+    def begin(self) -> None:
+        """Start the clock, once, when the model is there; one thread at a time."""
+        if self._began is None:
+            self._began = time.monotonic()
 
     def step(self) -> None:
         """Count an answer; one thread at a time."""
         self._done += 1
         now = time.monotonic()
-        if now < self._next or self._done == self._total:
+        if self._done < self._first or now < self._next or self._done == self._total:
             return
         self._next = now + _TELL
         seconds = (now - self._began) / self._done * (self._total - self._done)
@@ -486,7 +496,7 @@ class Recorded:
         if waiting and self._load is None:
             raise MissingAnswerError(self._missing(requests, waiting))
         self._announce(list(waiting.values()))
-        progress = _Progress(self.identity.name, len(waiting))
+        progress = _Progress(self.identity.name, len(waiting), self._workers)
         if self._workers == 1:
             # In this thread: others would have their own settings of torch.
             for request in waiting.values():
@@ -568,6 +578,7 @@ class Recorded:
                         f"The model that was loaded is {self._model.identity!r}, but answers were "
                         f"to be recorded as those of {self.identity!r}: make the two equal."
                     )
+            progress.begin()
         answer = self._model.answer(request)
         self.record.add(self.identity, request, answer)
         with self._loading:
