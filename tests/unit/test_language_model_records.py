@@ -350,6 +350,28 @@ def test_a_budget_is_kept_over_all_calls_and_what_is_recorded_costs_nothing(tmp_
     assert "asked 1 requests" in caplog.text and "2.00 USD" in caplog.text
 
 
+def test_what_was_never_sent_does_not_use_up_the_budget(tmp_path):
+    class Down(Parrot):
+        def answer(self, request):
+            if request.text == "b" and not self.asked[1:]:
+                self.asked.append(request)
+                raise LanguageModelError("down")
+            return super().answer(request)
+
+    parrot, prices = Down(), Prices(answer=1e6)
+    three = [ask(text, max_tokens=1) for text in "abc"]
+    with Record(tmp_path / "a.jsonl") as record:
+        model = Recorded(record, MODEL, lambda: parrot, prices=prices, budget=4.0)
+        with pytest.raises(LanguageModelError, match="may bring the cost to 5.00"):
+            model.answer_all([ask(text, max_tokens=1) for text in "vwxyz"])
+        with pytest.raises(LanguageModelError, match="down"):
+            model.answer_all(three)
+        # The first was answered, the second may have been charged, the third was not sent.
+        assert len(model.answer_all(three)) == 3
+        with pytest.raises(LanguageModelError, match="may bring the cost to 5.00"):
+            model.answer(ask("d", max_tokens=1))
+
+
 def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
     tmp_path, caplog, monkeypatch
 ):

@@ -549,12 +549,12 @@ class Recorded:
         )
         if self._prices is None:
             return
-        self._estimated += expected.cost
+        total = self._estimated + expected.cost
         currency = self._prices.currency
-        if self._budget is not None and self._estimated > self._budget:
+        if self._budget is not None and total > self._budget:
             raise LanguageModelError(
                 f"{expected.calls} requests to {self.identity.name} may bring the cost to "
-                f"{self._estimated:.2f} {currency}, above the `budget` of {self._budget:g}: raise "
+                f"{total:.2f} {currency}, above the `budget` of {self._budget:g}: raise "
                 "it, or ask for less. None of them was sent."
             )
 
@@ -579,6 +579,9 @@ class Recorded:
                         f"to be recorded as those of {self.identity!r}: make the two equal."
                     )
             progress.begin()
+            # What was announced and not sent costs nothing; what fails may have been charged.
+            if self._prices is not None:
+                self._estimated += estimate([request], self._prices).cost
         answer = self._model.answer(request)
         self.record.add(self.identity, request, answer)
         with self._loading:
