@@ -67,7 +67,9 @@ def numbers(text, **options):
             [1, 2, 3, 4],
         ),
         # Marks before and behind.
-        ("[1.] [1, 2,] [3,] [4;] [5:] [1-2.]", [1, 1, 2, 3, 4, 5, 1, 2]),
+        ("[1.] [1, 2,] [3,] [4;] [1-2.]", [1, 1, 2, 3, 4, 1, 2]),
+        (r"\[1\] \[2, 3\]", [1, 2, 3]),
+        ("【1†source】【2, 3†L1-L9】 【4:0†source】 【†1】", [1, 2, 3]),
         ("[#2] [^1] [#3, #4]", [2, 1, 3, 4]),
         ("[1,,] [1.,] [#] [^] [2^1^]", []),
         # Numerals that have no decimal digits.
@@ -75,7 +77,8 @@ def numbers(text, **options):
         ("［一、三］ [一-三]", [1, 3, 1, 2, 3]),
         ("[一二] [十十] [二百] [一个] 第二 [②]", []),
         # Something else in brackets, or not closed.
-        ("[a] [-1] [1-] [,1] [1..3] [x1] [1.5] [1:2] [ ] [] [note 1 above] [and 1]", []),
+        ("[a] [-1] [1-] [,1] [1..3] [x1] [1.5] [1:2] [1:] [1,000]", []),
+        ("[ ] [] [note 1 above] [and 1]", []),
         ("[1", []),
         ("1] and [", []),
         ("² [²]", []),
@@ -97,6 +100,7 @@ def test_a_long_range_is_read_as_its_ends():
     assert numbers(f"[1-{LONGEST_RANGE}]") == list(range(1, LONGEST_RANGE + 1))
     assert numbers(f"[1-{LONGEST_RANGE + 1}]") == [1, LONGEST_RANGE + 1]
     assert numbers("[1-999999]") == [1, 999999]
+    assert numbers("the war [1939-1945]") == [1939, 1945]
 
 
 def test_places_are_those_of_the_digits():

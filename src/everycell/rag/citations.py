@@ -1,4 +1,4 @@
-"""Citations in generated answers: which documents a text refers to, and where.
+r"""Citations in generated answers: which documents a text refers to, and where.
 
 The prompts of abolghasemi2026 (Figures 5.2 and 5.7) ask for citations such as ``[1] [2]``, and its
 authors' library reads nothing else. Models write more: the forms that are read here are
@@ -10,7 +10,8 @@ authors' library reads nothing else. Models write more: the forms that are read 
 ``[Document 2]``, ``[Source: 2]``   with a noun before the number
 ``[[2]]``                           in further brackets
 ``[#2]``, ``[^1]``                  with the mark of a number or of a footnote before it
-``[1.]``, ``[1, 2,]``, ``[1:]``     with one mark of punctuation behind the last number
+``[1.]``, ``[1, 2,]``, ``[1;]``     with one mark of punctuation behind the last number
+``\[1\]``, ``【1†source】``           with backslashes, or with what GPT writes behind a dagger
 ``[1, Human]``, ``[LLM: 2]``        with one of `LABELS` beside the number
 ``[1 (author: Ada Ode)]``           with a label in parentheses that begins as prompts write it
 ``［１］``, ``【1】``, ``[١]``           full-width brackets, and decimal digits of any script
@@ -19,10 +20,10 @@ Document 2, documents 1 and 3       without brackets, after one of `NOUNS`
 ==================================  =======================================================
 
 A label beside a number repeats the prompt's label, so the number is still that of a document.
-Brackets that hold anything else (``[note 1 above]``, ``[-1]``, ``[a]``, ``[Human]``, ``[1: 2]``,
-``[Delft, 1]``) are no citation. Whether a number is a document's is for `documents` to say:
-``[0]`` and ``[2015]`` are *stray*. A text that an answer copies from a document with its ``[3]``
-cannot be told from a citation; prompts can avoid it by taking such marks out of documents
+Brackets that hold anything else (``[note 1 above]``, ``[-1]``, ``[a]``, ``[Human]``, ``[1:]``,
+``[1,000]``, ``[Delft, 1]``) are no citation. Whether a number is a document's is for `documents` to
+say: ``[0]`` and ``[2015]`` are *stray*. A text that an answer copies from a document with its
+``[3]`` cannot be told from a citation; prompts can avoid it by taking such marks out of documents
 (`without_citations`).
 
 Time is linear in the length of the text (of `without_citations` for each depth of nested brackets).
@@ -42,7 +43,7 @@ NOUNS = ("document", "doc", "passage", "source", "reference", "ref")
 LABELS = ("author", "authors", "human", "llm", "ai")
 #: Digits of the longest number that is read; more are no citation.
 LONGEST_NUMBER = 6
-#: A range with more numbers than this is read as its two ends.
+#: A range with more numbers than this is read as its two ends, as is one of years.
 LONGEST_RANGE = 100
 #: Numbers that read as a year where they are no document's.
 YEARS = range(1000, 2100)
@@ -50,7 +51,7 @@ Forms = Literal["all", "plain"]
 
 _OPEN, _CLOSE = "[［【", "]］】"
 _INNERMOST = re.compile(
-    rf"[{re.escape(_OPEN)}]([^{re.escape(_OPEN + _CLOSE)}]*)[{re.escape(_CLOSE)}]"
+    rf"\\?[{re.escape(_OPEN)}]([^{re.escape(_OPEN + _CLOSE)}]*)[{re.escape(_CLOSE)}]"
 )
 _PLAIN = re.compile(r"\[(\d+)\]")
 _NOUN = rf"(?:{'|'.join(NOUNS)})"
@@ -70,6 +71,7 @@ _PART = re.compile(
     r"|(?P<separator>[,;&/、，；])|(?P<word>[^\W\d_]+[.:]?)|(?P<blank>\s+)|(?P<other>.)",
     re.IGNORECASE,
 )
+_THOUSANDS = re.compile(r"\d,\d{3}(?!\d)")
 _CHINESE_NUMBER = re.compile(rf"([{_CHINESE}])?(十)?([{_CHINESE}])?")
 # Only the plural takes several numbers: "Document 1 and 3 people" cites one.
 _PROSE = re.compile(
@@ -169,9 +171,11 @@ def _in_list(content: str, offset: int) -> list[Citation]:
     dash: int | None = None
     # What may come next: after a number a dash or a separator, after these a number.
     after_number = False
-    content = content.rstrip()
-    if content.endswith((".", ",", ";", ":")):
+    content = content.removesuffix("\\").partition("†")[0].rstrip()
+    if content.endswith((".", ",", ";")):
         content = content[:-1]
+    if _THOUSANDS.search(content):
+        return []
     for part in _PART.finditer(content):
         kind = part.lastgroup
         if kind in ("blank", "label"):
@@ -198,8 +202,8 @@ def _in_list(content: str, offset: int) -> list[Citation]:
 
 
 def _inside(low: int, high: int, place: int) -> list[Citation]:
-    """Numbers between the ends of a range; none of one that falls, or that is too long."""
-    if high - low >= LONGEST_RANGE:
+    """Numbers between the ends of a range; none of one that falls, that is too long or of years."""
+    if high - low >= LONGEST_RANGE or (low in YEARS and high in YEARS):
         return []
     return [Citation(number, place, place + 1) for number in range(low + 1, high)]
 
