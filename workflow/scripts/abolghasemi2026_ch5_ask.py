@@ -19,10 +19,11 @@ from everycell.rag.attribution_study import (
 )
 from everycell.rag.citations import may_cite
 from everycell.rag.prompts import read_template
+from everycell.rag.quotations import without_quotations
 from everycell.receipts import write_json
 from everycell.render.atomic import write_atomically
 from everycell.retrieval.runs import read_run
-from everycell.text.records import record_lines
+from everycell.text.records import key_of, record_lines
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
@@ -95,12 +96,21 @@ with Job(snakemake) as job:
             f"{model.identity.name}: {len(requests)} requests, {model.asked} not recorded.\n"
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
-        # What a replay needs, with the probabilities of citations alone, to be passed on.
-        thin = [
-            entry.model_copy(update={"answer": entry.answer.thinned(may_cite)})
-            for entry in model.used
-        ]
-        write_atomically(Path(snakemake.output.record), record_lines(thin))
+        # What a replay needs, to be passed on: nothing that is copied from passages, and the
+        # probabilities of citations alone.
+        shown = {
+            key_of(model.identity, each): one for each, one in zip(requests, asked, strict=True)
+        }
+        entries = []
+        for entry in model.used:
+            question = shown[entry.key].question
+            passages = [
+                by[name] for by in texts.values() for name in question.documents if name in by
+            ]
+            told = without_quotations(entry.answer, passages, right[question.id])
+            if told is not None:
+                entries.append(entry.model_copy(update={"answer": told.thinned(may_cite)}))
+        write_atomically(Path(snakemake.output.record), record_lines(entries))
     table = answers_frame(
         asked,
         answers,

@@ -1,0 +1,119 @@
+"""Answers without what they copy from their documents, for records that are passed on.
+
+Small models repeat the passages of their prompt. A record with such answers would pass on parts of
+a data set, and what a study reads of an answer does not need them: its citations, the gold answers
+that it has, and why it ended.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+
+from everycell.rag.answers import is_correct, usable_answers
+from everycell.rag.citations import find_citations, without_citations
+from everycell.rag.paraphrases import QUOTED
+from everycell.text.generation import Answer, Token
+
+#: What stands for a quotation.
+OMITTED = " … "
+_WORD = re.compile(r"\w+")
+
+
+def without_quotations(
+    answer: Answer, documents: Sequence[str], gold: Sequence[str]
+) -> Answer | None:
+    """An answer in which `QUOTED` words or more that a document has in a row are left out.
+
+    Parameters
+    ----------
+    answer : Answer
+    documents : sequence of str
+        Texts that the answer may quote, such as those of its prompt.
+    gold : sequence of str
+        Right answers. One that a quotation has stays in its place.
+
+    Returns
+    -------
+    Answer or None
+        The same citations with the same probabilities, and right where it was right: what a
+        quotation hides is `OMITTED`. None where it would not be the same any more.
+
+    Examples
+    --------
+    >>> document = "Rye is a grass that is grown as a grain in cold countries."
+    >>> said = Answer(text=f"[1] {document} So it is [2].", finish="stop")
+    >>> without_quotations(said, [document], ["grain", "oat"]).text
+    '[1]  … grain … . So it is [2].'
+    """
+    citations = find_citations(answer.text)
+    places = _quotations(answer.text, documents, {citation.start for citation in citations})
+    spans = [(start, end, _instead(answer.text[start:end], gold)) for start, end in places]
+    text, tokens = _replaced(answer, spans)
+    same = [each.number for each in citations] == [each.number for each in find_citations(text)]
+    right, still = ([_holds(said, each) for each in gold] for said in (answer.text, text))
+    if not same or right != still:
+        return None
+    return answer.model_copy(update={"text": text, "tokens": tokens})
+
+
+def _holds(text: str, gold: str) -> bool:
+    return bool(usable_answers([gold])) and is_correct(without_citations(text), [gold])
+
+
+def _instead(quotation: str, gold: Sequence[str]) -> str:
+    return OMITTED + "".join(each + OMITTED for each in gold if _holds(quotation, each))
+
+
+def _quotations(text: str, documents: Sequence[str], cited: Set[int]) -> list[tuple[int, int]]:
+    """Where quotations begin and end; none goes across the number of a citation."""
+    there = {
+        sequence
+        for document in documents
+        for sequence in _sequences([word.lower() for word in _WORD.findall(document)])
+    }
+    words = list(_WORD.finditer(text))
+    # No document has a word with a blank, so that a citation ends a quotation.
+    names = [" " if word.start() in cited else word[0].lower() for word in words]
+    quoted = [False] * len(words)
+    for first, sequence in enumerate(_sequences(names)):
+        if sequence in there:
+            quoted[first : first + QUOTED] = [True] * QUOTED
+    found: list[tuple[int, int]] = []
+    for number, word in enumerate(words):
+        if quoted[number] and number and quoted[number - 1]:
+            found[-1] = (found[-1][0], word.end())
+        elif quoted[number]:
+            found.append(word.span())
+    return found
+
+
+def _sequences(words: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(words[first : first + QUOTED]) for first in range(len(words) - QUOTED + 1)]
+
+
+def _replaced(
+    answer: Answer, spans: Sequence[tuple[int, int, str]]
+) -> tuple[str, tuple[Token, ...] | None]:
+    """Text and tokens with other texts in some places; a cut token loses its probability."""
+    text = answer.text
+    for first, last, instead in reversed(spans):
+        text = text[:first] + instead + text[last:]
+    if answer.tokens is None:
+        return text, None
+    tokens: list[Token] = []
+    start = 0
+    for token in answer.tokens:
+        end, kept, pieces = start + len(token.text), start, []
+        for first, last, instead in spans:
+            if first < end and last > start:
+                # What stands for it goes where it begins.
+                pieces += [token.text[kept - start : first - start], instead] * (first >= start)
+                kept = min(last, end)
+        if kept == start and not pieces:
+            tokens.append(token)
+        else:
+            joined = "".join([*pieces, token.text[kept - start :]])
+            tokens += [Token(text=joined, logprob=None)] * bool(joined)
+        start = end
+    return text, tuple(tokens)

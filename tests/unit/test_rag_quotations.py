@@ -1,0 +1,96 @@
+"""Answers for a record that is passed on: nothing of a passage, and all that is read of them."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.rag.answers import is_correct
+from everycell.rag.citations import citation_logprobs, find_citations, without_citations
+from everycell.rag.paraphrases import QUOTED
+from everycell.rag.quotations import OMITTED, without_quotations
+from everycell.text.generation import Answer, Token
+
+PASSAGE = "Delft is a city of canals in the west, and it was founded in 1246 by a count."
+WORDS = "delft rye oats 12 canal old in the of a count [1] [2] [1, 2] [3].".split()
+
+
+def said(text, *, tokens=None):
+    return Answer(text=text, finish="stop", tokens=tokens)
+
+
+def words(text):
+    return re.findall(r"\w+", text.lower())
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("It is old [1].", "It is old [1]."),
+        # Seven words in a row may stay.
+        ("a city of canals in the west.", "a city of canals in the west."),
+        ("So: is a city of canals in the west!", f"So: {OMITTED}!"),
+        # Case, punctuation and line breaks hide nothing.
+        ("IS A CITY -- OF CANALS, IN\nTHE WEST", OMITTED),
+        (f"[1] {PASSAGE}\n[2] {PASSAGE}", f"[1] {OMITTED}.\n[2] {OMITTED}."),
+        # A citation ends a quotation.
+        ("is a city of canals [1] in the west and", "is a city of canals [1] in the west and"),
+    ],
+)
+def test_what_is_left_out(text, left):
+    assert without_quotations(said(text), ["Other words.", PASSAGE], []).text == left
+
+
+def test_a_gold_answer_stays_where_a_quotation_has_it():
+    found = without_quotations(said(PASSAGE), [PASSAGE], ["1246", "Leiden", "a count"])
+    assert "1246" in found.text and "count" in found.text and "canals" not in found.text
+    assert not is_correct(found.text, ["Leiden"])
+
+
+def test_an_answer_that_would_be_read_otherwise_is_not_passed_on():
+    # The gold answer stands across the end of the quotation.
+    text = "a city of canals in the west, and north of it"
+    assert without_quotations(said(text), [PASSAGE], ["and north"]) is None
+    # The quotation ends in the noun of a citation.
+    document = "one two three four five six seven document"
+    assert without_quotations(said(f"{document} 2"), [document], []) is None
+
+
+def test_tokens_keep_the_probabilities_of_citations():
+    pieces = [("[", -1.0), ("1", -0.5), ("] Delft is", -0.25), (" a city of canals in the", -2.0)]
+    pieces += [(" west, and", -0.1), (" so [", -0.2), ("2", -0.75), ("]", 0.0)]
+    tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
+    answer = said("".join(text for text, _ in pieces), tokens=tokens)
+    found = without_quotations(answer, [PASSAGE], [])
+    assert found.text == f"[1] {OMITTED} so [2]"
+    assert "".join(token.text for token in found.tokens) == found.text
+    assert citation_logprobs(found, find_citations(found.text)) == [-0.5, -0.75]
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=40),
+    st.lists(st.sampled_from(WORDS), max_size=40),
+    st.lists(st.sampled_from(["12", "old oats", "rye in the", "the"]), max_size=2),
+    st.integers(1, 7),
+)
+def test_nothing_is_quoted_and_all_is_read_as_before(text, document, gold, size):
+    text, document = " ".join(text), without_citations(" ".join(document))
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    tokens = tuple(Token(text=piece, logprob=-float(number)) for number, piece in enumerate(pieces))
+    found = without_quotations(said(text, tokens=tokens), [document], gold)
+    if found is None:
+        return
+    known = {tuple(words(document)[at : at + QUOTED]) for at in range(len(words(document)))}
+    for part in re.split(r"…|\[[^]]*\]", found.text):
+        said_here = words(part)
+        for at in range(len(said_here) - QUOTED + 1):
+            assert tuple(said_here[at : at + QUOTED]) not in known
+    assert "".join(token.text for token in found.tokens) == found.text
+    before, after = find_citations(text), find_citations(found.text)
+    assert [each.number for each in before] == [each.number for each in after]
+    for each in gold:
+        if each != "the":
+            assert is_correct(without_citations(text) or "-", [each]) == is_correct(
+                without_citations(found.text) or "-", [each]
+            )
