@@ -70,7 +70,7 @@ rule abolghasemi2026_ch5_ask:
         "../../envs/torch.yaml"
     threads: 1
     resources:
-        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 120),
+        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 300),
     params:
         sizes=lambda wildcards: getattr(ATTRIBUTION, wildcards.tier).model_dump(),
         retrievers=lambda wildcards: list(ATTRIBUTION_RUNS[wildcards.bench]),
