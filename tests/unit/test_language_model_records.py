@@ -495,6 +495,26 @@ def test_the_provenance_of_a_replay_is_that_of_the_run(tmp_path):
     assert seen[0]["decoding"] == [Decoding().model_dump(mode="json")]
 
 
+@pytest.mark.parametrize(("tokens", "cost"), [((1000, 200), {"cost": 0.008}), ((None, 9), {})])
+def test_the_provenance_has_prices_and_what_the_answers_cost(tmp_path, tokens, cost):
+    prices = Prices(prompt=2.0, answer=10.0, currency="EUR")
+
+    class Paid(Parrot):
+        def answer(self, request):
+            read, written = tokens
+            return Answer(text="", finish="stop", prompt_tokens=read, answer_tokens=written)
+
+    seen = []
+    for load in (Paid, None):
+        with Record(tmp_path / "a.jsonl") as record:
+            model = Recorded(record, MODEL, load, prices=prices)
+            model.answer_all([ask("a"), ask("b"), ask("a")])
+            seen.append(model.provenance())
+    assert seen[0] == seen[1]
+    told = {"prices": {"prompt": 2.0, "answer": 10.0, "currency": "EUR"}} | cost
+    assert {key: seen[0][key] for key in ("prices", "cost") if key in seen[0]} == told
+
+
 def test_the_identity_of_a_folder_is_that_of_its_weights_and_tokenizer(tmp_path):
     with pytest.raises(LanguageModelError, match="holds no model.safetensors"):
         folder_identity(tmp_path, name="toy")

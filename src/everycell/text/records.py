@@ -519,7 +519,9 @@ class Recorded:
         -------
         dict
             The model's identity, the number of answers, the hash of their keys, the dates of the
-            first and the last, what the endpoint says that it ran, and the decoding parameters.
+            first and the last, what the endpoint says that it ran, and the decoding parameters. Of
+            an endpoint with known prices also these, and what the answers cost by them, if it said
+            how many tokens they have.
         """
         entries = self.used
         dates = sorted(entry.date for entry in entries)
@@ -533,7 +535,18 @@ class Recorded:
             "decoding": sorted(
                 (chosen.model_dump(mode="json") for chosen in decodings), key=json.dumps
             ),
-        }
+        } | self._charged()
+
+    def _charged(self) -> dict[str, Any]:
+        prices = self._prices
+        if prices is None or not prices.known:
+            return {}
+        tokens = [(one.answer.prompt_tokens, one.answer.answer_tokens) for one in self.used]
+        charged: dict[str, Any] = {"prices": prices.model_dump(mode="json")}
+        if all(None not in counts for counts in tokens):
+            read, written = (sum(counts) for counts in zip((0, 0), *tokens, strict=True))
+            charged["cost"] = round((read * prices.prompt + written * prices.answer) / 1e6, 6)
+        return charged
 
     def _announce(self, requests: list[Request]) -> None:
         if not requests:
