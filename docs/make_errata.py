@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from everycell.artefacts import Artefact, Erratum, Paper, load_papers
-from everycell.audits import run_audit
+from everycell.engine.artefacts import Artefact, Erratum, Paper, load_papers
+from everycell.engine.audits import run_audit
 
 TARGET = Path("docs/errata.md")
 PUBLISHED = Path("published")
@@ -24,8 +24,8 @@ Each erratum says where the error is. *Error in the print* needs internal eviden
 of the text cannot explain: sums, impossible counts, two places that disagree. *Error in our copy*
 is about the text that this project worked from, not about the paper. Everything else is
 *undecided*: print, copy, or a rule of counting that the paper does not name. Where printed numbers
-alone show it, an audit in `src/everycell/audits.py` checks it in each run, and its numbers stand
-here. A line such as L1110 is a line of our copy of the text.
+alone show it, an audit in `src/everycell/engine/audits.py` checks it in each run, and its numbers
+stand here. A line such as L1110 is a line of our copy of the text.
 """
 
 

@@ -15,9 +15,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from everycell.artefacts import Paper, load_papers
-from everycell.render.site import configuration, escaped, modules, paper_results
-from everycell.results import collect
+from everycell.engine.artefacts import Paper, load_papers
+from everycell.engine.render.site import configuration, escaped, modules, paper_results
+from everycell.engine.results import collect
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"

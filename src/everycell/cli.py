@@ -22,7 +22,8 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from everycell.artefacts import (
+from everycell.config import Config, ConfigError, read_config
+from everycell.engine.artefacts import (
     RUNNABLE,
     TIERS,
     Artefact,
@@ -35,16 +36,15 @@ from everycell.artefacts import (
     find_artefact,
     load_papers,
 )
-from everycell.config import Config, ConfigError, read_config
-from everycell.differences import Difference, compare_folders
-from everycell.foreign import quoted
-from everycell.lineage import NAME as LINEAGE
-from everycell.lineage import contradictions, without_jobs
-from everycell.receipts import ReceiptError, absent_inputs, made_by_other_code
-from everycell.receipts import verify as verify_receipt
-from everycell.results import Result, collect, result_of
-from everycell.sources import SourceError
-from everycell.verdicts import VERDICTS, summary_row
+from everycell.engine.differences import Difference, compare_folders
+from everycell.engine.foreign import quoted
+from everycell.engine.lineage import NAME as LINEAGE
+from everycell.engine.lineage import contradictions, without_jobs
+from everycell.engine.receipts import ReceiptError, absent_inputs, made_by_other_code
+from everycell.engine.receipts import verify as verify_receipt
+from everycell.engine.registry import SourceError
+from everycell.engine.results import Result, collect, result_of
+from everycell.engine.verdicts import VERDICTS, summary_row
 
 app = typer.Typer(
     help="Look at what the workflow rebuilt. Run it in the project folder.",
@@ -435,7 +435,7 @@ def crate(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a results folder as a Workflow Run RO-Crate, for an archive such as Zenodo."""
-    from everycell.crate import write_crate
+    from everycell.engine.crate import write_crate
 
     with sentences():
         settings = read_config(Path("config.yaml"))
@@ -519,8 +519,8 @@ def doctor() -> None:
 @app.command()
 def page() -> None:
     """Draw the reproduction page again from the results on disk."""
-    from everycell.lineage import write_lineage
-    from everycell.render.page import write_page
+    from everycell.engine.lineage import write_lineage
+    from everycell.engine.render.page import write_page
 
     with sentences():
         papers = _papers()
@@ -783,7 +783,7 @@ def overlap(
 ) -> None:
     """Compare a run with one on a gender-swapped collection (CRBO)."""
     from everycell.metrics.rank_overlap import crbo
-    from everycell.retrieval.runs import trec_order
+    from everycell.trec.runs import trec_order
 
     with sentences(ValueError):
         _one_of("format", form, ("table", "csv", "json"))
@@ -843,7 +843,7 @@ def compare(
 ) -> None:
     """Measure how close a reproduced run is to the original: order, scores, effects."""
     from everycell.retrieval.reproduction import compare_runs
-    from everycell.retrieval.runs import read_qrels, read_run
+    from everycell.trec.runs import read_qrels, read_run
 
     with sentences(ValueError):
         _one_of("missing", missing, ("error", "zero", "drop"))
@@ -918,7 +918,7 @@ def _whole(path: Path, read: Callable[..., pd.DataFrame], **options: object) -> 
 
 
 def _read_run(path: Path) -> pd.DataFrame:
-    from everycell.retrieval.runs import read_run
+    from everycell.trec.runs import read_run
 
     return _whole(path, read_run)
 
@@ -1000,7 +1000,7 @@ def _write_third(write: Callable[[Path], Path | None], folder: Path) -> None:
 
 
 def _write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
-    from everycell.render.atomic import write_atomically
+    from everycell.engine.files import write_atomically
 
     for name, table in tables.items():
         write_atomically(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
@@ -1069,7 +1069,7 @@ def import_(folder: Folder) -> None:
     """
     from everycell.collections.user_satisfaction import samples_frame
     from everycell.dialogue import annotation as human
-    from everycell.render.atomic import write_atomically
+    from everycell.engine.files import write_atomically
     from everycell.text.sheets import SheetError
 
     with sentences(SheetError):

@@ -6,7 +6,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,108 +22,15 @@ from pydantic import (
     model_validator,
 )
 
+from everycell.engine.validation import describe_fault
+from everycell.engine.yaml import load_yaml, yaml_fault
+
 #: Where ``python -m everycell.config`` writes the schema, below the project folder.
 SCHEMA = Path("workflow/schemas/config.schema.json")
 
 
 class ConfigError(Exception):
     """The configuration cannot be used; the message names the key, the value and what may be."""
-
-
-#: Most levels of a YAML text, and most values once each alias stands for what it names: many times
-#: what a card or the registry has.
-_LEVELS = 50
-_VALUES = 1_000_000
-#: libyaml's parser is eight times faster than the one in Python, which stands in where it is
-#: not compiled in.
-_Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _Loader(_Parser):
-    """A safe loader that refuses a key that stands twice, of which YAML would drop the first."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys: set[str] = set()
-        for key, _ in node.value:
-            # A merge key may be repeated, and a key that it brings may be overridden.
-            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                if key.value in keys:
-                    raise yaml.constructor.ConstructorError(
-                        problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
-                    )
-                keys.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
-def load_yaml(text: str) -> Any:
-    r"""Parse YAML safely; a key that stands twice in a mapping is a fault.
-
-    Raises
-    ------
-    yaml.YAMLError
-        What `yaml_fault` puts into words.
-
-    Examples
-    --------
-    >>> load_yaml("a: {b: 1}")
-    {'a': {'b': 1}}
-    >>> load_yaml("? [a]\n: 1")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    yaml.constructor.ConstructorError: ... found unhashable key ...
-    """
-    try:
-        _check_size(text)
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
-    # Of a date with a month 99, a tag !!int before a word, a number of 5,000 digits.
-    except ValueError as error:
-        raise yaml.constructor.ConstructorError(
-            problem=f"a value cannot be read ({error})"
-        ) from None
-
-
-def _check_size(text: str) -> None:
-    """Refuse what libyaml crashes on, or what a few lines make huge through aliases of aliases."""
-    open_nodes = [0]
-    anchors: list[str | None] = [None]
-    sizes: dict[str, int] = {}
-    for event in yaml.parse(text, Loader=_Parser):
-        if isinstance(event, yaml.CollectionStartEvent):
-            open_nodes.append(0)
-            anchors.append(event.anchor)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            size, anchor = open_nodes.pop() + 1, anchors.pop()
-            open_nodes[-1] += size
-            if anchor:
-                sizes[anchor] = size
-        elif isinstance(event, yaml.AliasEvent):
-            open_nodes[-1] += sizes.get(event.anchor, 1)
-        elif isinstance(event, yaml.ScalarEvent):
-            open_nodes[-1] += 1
-        for what, found, most in (
-            ("levels", len(open_nodes) - 1, _LEVELS),
-            ("values, aliases written out,", open_nodes[-1], _VALUES),
-        ):
-            if found > most:
-                raise yaml.constructor.ConstructorError(
-                    problem=f"has more than {most:,} {what} where a file has far fewer",
-                    problem_mark=event.start_mark,
-                )
-
-
-def yaml_fault(error: yaml.YAMLError) -> str:
-    r"""Where and what is wrong with a YAML text.
-
-    Examples
-    --------
-    >>> try:
-    ...     load_yaml("a: 1\na: 2")
-    ... except yaml.YAMLError as error:
-    ...     print(yaml_fault(error))
-    line 2: the key 'a' stands twice
-    """
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error)
-    return f"line {mark.line + 1}: {problem}" if mark else problem
 
 
 class _Model(BaseModel):
@@ -1089,89 +995,6 @@ def read_config(path: Path) -> Config:
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: is no YAML, {yaml_fault(error)}; mend that line.") from None
     return parse_config(content, name=path.name)
-
-
-#: JSON schema's words for the limits of a number.
-_LIMITS = {
-    "minimum": "at least",
-    "exclusiveMinimum": "above",
-    "maximum": "at most",
-    "exclusiveMaximum": "below",
-}
-#: Plain words for what pydantic says in its own.
-_WORDS = {
-    "model_type": "a block of `key: value`",
-    "dict_type": "a block of `key: value`",
-    "invalid_key": "a key that is text",
-    "too_short": "{min_length} entries or more",
-    "string_too_short": "a text of {min_length} characters or more",
-    "string_pattern_mismatch": "a text of the form {pattern}",
-}
-
-
-def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
-    """One sentence for the first fault that pydantic found: the key, the value, what may be.
-
-    Parameters
-    ----------
-    model
-        The model that was validated.
-    error
-        What it raised.
-
-    Examples
-    --------
-    >>> try:
-    ...     Config.model_validate({"seed": -1})
-    ... except ValidationError as error:
-    ...     print(describe_fault(Config, error))
-    `seed` is -1; allowed is: a number, at least 0, below 4294967296.
-    """
-    fault = error.errors()[0]
-    place = list(fault["loc"])
-    # Of a choice of types pydantic also names the one it tried, which is no key of the file.
-    if place and "anyOf" in _schema_at(model, place[:-1]):
-        place.pop()
-    # A key of the file may be as long as its author likes.
-    key = f"`{'.'.join(str(part)[:80] for part in place)}`" if place else "the content"
-    found = _short(fault["input"])
-    if fault["type"] == "extra_forbidden":
-        fields = list(_schema_at(model, place[:-1]).get("properties", {}))
-        near = get_close_matches(str(place[-1]), fields, n=1)
-        hint = f" (did you mean `{near[0]}`?)" if near else ""
-        return f"{key} is no key{hint}; allowed are: {', '.join(fields)}."
-    if fault["type"] == "missing":
-        return f"{key} is missing; add it."
-    if fault["type"] == "value_error":
-        return f"{key} does not hold together: {fault['msg'].removeprefix('Value error, ')}."
-    node = _schema_at(model, place)
-    limits = [f"{word} {node[bound]}" for bound, word in _LIMITS.items() if bound in node]
-    allowed = fault["msg"].removeprefix("Input should be ")
-    if fault["type"] in _WORDS:
-        allowed = _WORDS[fault["type"]].format(**fault.get("ctx", {}))
-    if limits and fault["type"].startswith(("greater_than", "less_than")):
-        allowed = "a number"
-    return f"{key} is {found}; allowed is: {', '.join([allowed, *limits])}."
-
-
-def _short(value: Any, most: int = 80) -> str:
-    text = repr(value)
-    return text if len(text) <= most else f"{text[: most - 3]}..."
-
-
-def _schema_at(model: type[BaseModel], place: list[Any]) -> dict[str, Any]:
-    """JSON schema of the key at `place`; an empty one where there is no such key."""
-    schema = model.model_json_schema()
-    definitions, node = schema.get("$defs", {}), schema
-    for part in place:
-        if isinstance(part, int):
-            node = node.get("items", {})
-        else:
-            others = node.get("additionalProperties") or {}
-            node = node.get("properties", {}).get(part, others)
-        if "$ref" in node:
-            node = definitions[node["$ref"].rsplit("/", 1)[1]]
-    return node
 
 
 def json_schema() -> str:

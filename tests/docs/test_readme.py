@@ -13,7 +13,6 @@ import typer
 import yaml
 
 from everycell import artefacts
-from everycell.artefacts import RUNNABLE, TIERS, all_artefacts, load_papers
 from everycell.cli import app
 from everycell.collections.user_studies import (
     EXPLANATION_RATINGS,
@@ -23,6 +22,7 @@ from everycell.collections.user_studies import (
     read_transparency,
 )
 from everycell.config import parse_config
+from everycell.engine.artefacts import RUNNABLE, TIERS, all_artefacts, load_papers
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova
 

@@ -14,9 +14,9 @@ import pytest
 import yaml
 from page import toys
 
-from everycell.artefacts import load_papers
-from everycell.render.site import configuration, embedded, modules, paper_results
-from everycell.render.tables import write_table
+from everycell.engine.artefacts import load_papers
+from everycell.engine.render.site import configuration, embedded, modules, paper_results
+from everycell.engine.render.tables import write_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(

@@ -6,7 +6,7 @@ import pytest
 from page import toys
 from playwright.sync_api import sync_playwright
 
-from everycell.render.page import VERDICTS, write_page
+from everycell.engine.render.page import VERDICTS, write_page
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.artefacts import Artefact, Card, Paper, load_papers
-from everycell.render.figures import bar_panels, save_figure
+from everycell.engine.artefacts import Artefact, Card, Paper, load_papers
+from everycell.engine.render.figures import bar_panels, save_figure
 
 EVIL = "<script>document.title='taken'</script>"
 #: What tries to leave a text, an attribute, a style, a script, a template or a link.
@@ -79,7 +79,7 @@ CELLS = [
 
 @dataclass(frozen=True)
 class Toy:
-    """Stands for `everycell.results.Result`."""
+    """Stands for `everycell.engine.results.Result`."""
 
     artefact: Artefact
     tier: str

@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from everycell.artefacts import all_artefacts, load_papers
-from everycell.audits import (
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.audits import (
     AUDITS,
     CONSISTENCIES,
     INCONSISTENCIES,

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.artefacts import Artefact, Conclusion, all_artefacts, is_number, load_papers
-from everycell.conclusions import evaluate
+from everycell.engine.artefacts import Artefact, Conclusion, all_artefacts, is_number, load_papers
+from everycell.engine.conclusions import evaluate
 
 ARTEFACTS = list(all_artefacts(load_papers(Path(__file__).parents[2] / "published")))
 CLAIMS = [

@@ -6,9 +6,9 @@ import pytest
 from everycell.collections.nugget_labels import CONDENSED, read_nugget_labels
 from everycell.rag.nuggets import nugget_scores
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.runs import read_qrels, read_run
 from everycell.retrieval.significance import paired_beside_unpaired
-from everycell.sources.fetch import fetch
+from everycell.sources import fetch
+from everycell.trec.runs import read_qrels, read_run
 
 pytestmark = pytest.mark.released
 

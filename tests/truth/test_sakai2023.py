@@ -5,7 +5,8 @@ from decimal import ROUND_HALF_UP, Decimal
 import pandas as pd
 import pytest
 
-from everycell.artefacts import load_papers
+from everycell.engine.artefacts import load_papers
+from everycell.engine.verdicts import judge
 from everycell.metrics.cells import (
     annotated_entities,
     fairness_cells,
@@ -13,7 +14,6 @@ from everycell.metrics.cells import (
     relevance_cells,
 )
 from everycell.metrics.group_fairness import AttributeSet, gfrc
-from everycell.verdicts import judge
 
 GAINS = {"L0": 0, "L1": 0.5, "L2": 1}
 #: Means that the paper took of two values that it had rounded before.

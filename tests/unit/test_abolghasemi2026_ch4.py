@@ -7,17 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.artefacts import find_artefact, load_papers
 from everycell.collections.planted_bias import SYSTEMS, plant_bias
-from everycell.metrics.term_counts import count_terms
-from everycell.metrics.term_fairness import TAU, nfairr, texfair
-from everycell.render.figures import (
+from everycell.engine.artefacts import find_artefact, load_papers
+from everycell.engine.render.figures import (
     COLOURS,
     document_against_list_fairness,
     documents_in_lists,
     fairness_over_depth,
 )
-from everycell.retrieval.runs import write_run
+from everycell.metrics.term_counts import count_terms
+from everycell.metrics.term_fairness import TAU, nfairr, texfair
+from everycell.trec.runs import write_run
 
 REPOSITORY = Path(__file__).parents[2]
 DEPTH = 12

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from everycell.artefacts import (
+from everycell.engine.artefacts import (
     CardError,
     all_artefacts,
     check_cards,
@@ -14,8 +14,8 @@ from everycell.artefacts import (
     is_number,
     load_papers,
 )
-from everycell.conclusions import evaluate
-from everycell.verdicts import report
+from everycell.engine.conclusions import evaluate
+from everycell.engine.verdicts import report
 
 PAPER = "{title: Toy paper, authors: N. N., year: 2026, kind: paper, reference: none}\n"
 CELLS = """\

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from everycell.artefacts import load_papers
+from everycell.engine.artefacts import load_papers
 
 PAPERS = load_papers(Path(__file__).parents[2] / "published")
 

@@ -17,7 +17,7 @@ from everycell.metrics.fairness_report import most_neutral, read_documents
 from everycell.metrics.rank_overlap import rbo
 from everycell.metrics.term_counts import read_counts
 from everycell.metrics.term_fairness import correlation, fairness_by_query, ranked_counts
-from everycell.retrieval.runs import read_run, write_run
+from everycell.trec.runs import read_run, write_run
 
 WORDS = "she,f\nher,f\nMary,f\nhe,m\nhis,m\n"
 #: id -> text; d4 has no group term.

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.artefacts import Conclusion
-from everycell.conclusions import evaluate
+from everycell.engine.artefacts import Conclusion
+from everycell.engine.conclusions import evaluate
 
 
 def table(**values) -> pd.DataFrame:

@@ -4,15 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from everycell.config import (
-    SCHEMA,
-    Config,
-    ConfigError,
-    json_schema,
-    load_yaml,
-    parse_config,
-    read_config,
-)
+from everycell.config import SCHEMA, Config, ConfigError, json_schema, parse_config, read_config
+from everycell.engine.yaml import load_yaml
 
 
 def test_schema_file_is_that_of_the_model(repository):

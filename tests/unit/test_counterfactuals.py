@@ -36,9 +36,9 @@ from everycell.dialogue.judging import (
     train_judge,
     unchanged,
 )
-from everycell.text.generation import Answer, Request, prompt_hash
-from everycell.text.records import read_record
-from everycell.text.templates import TemplateError
+from everycell.language_models.generation import Answer, Request, prompt_hash
+from everycell.language_models.records import read_record
+from everycell.language_models.templates import TemplateError
 
 SAMPLE = Sample(
     "1",

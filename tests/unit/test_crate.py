@@ -13,15 +13,16 @@ from crate_validator import issues, serve_the_context
 from typer.testing import CliRunner
 
 import everycell
-from everycell.artefacts import find_artefact, load_papers
 from everycell.cli import app
-from everycell.crate import write_crate
-from everycell.lineage import write_lineage
-from everycell.receipts import ReceiptError, code_sha256, write_json, write_receipt
-from everycell.render.page import write_page
-from everycell.results import collect, read_result
-from everycell.sources import load_registry
-from everycell.verdicts import report
+from everycell.engine.artefacts import find_artefact, load_papers
+from everycell.engine.code import code_sha256
+from everycell.engine.crate import write_crate
+from everycell.engine.lineage import write_lineage
+from everycell.engine.receipts import ReceiptError, write_json, write_receipt
+from everycell.engine.registry import load_registry
+from everycell.engine.render.page import write_page
+from everycell.engine.results import collect, read_result
+from everycell.engine.verdicts import report
 
 RELEASED = "transparent-cis/input_data.csv"
 

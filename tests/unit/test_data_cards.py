@@ -11,7 +11,8 @@ from everycell.collections import (
     planted_dialogues,
     user_studies,
 )
-from everycell.sources import fetch, load_registry
+from everycell.engine.registry import load_registry
+from everycell.sources import fetch
 
 #: What fetched sets without a card are: weights, which docs/data.md describes; and what no chapter
 #: reads yet.

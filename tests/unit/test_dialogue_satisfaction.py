@@ -6,7 +6,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
-from everycell.artefacts import read_cells
 from everycell.collections.user_satisfaction import SYSTEM, Sample
 from everycell.dialogue.satisfaction import (
     Confusion,
@@ -17,6 +16,7 @@ from everycell.dialogue.satisfaction import (
     jaccard,
     scores,
 )
+from everycell.engine.artefacts import read_cells
 
 answers = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40)
 sizes = st.integers(0, 60)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_score
 
-from everycell.artefacts import load_papers
 from everycell.collections.snippets import FILES, read_annotations
 from everycell.dialogue.spans import (
     AGGREGATIONS,
@@ -21,6 +20,7 @@ from everycell.dialogue.spans import (
     most_similar,
     reference_similarity,
 )
+from everycell.engine.artefacts import load_papers
 from everycell.sources import fetch
 
 PEOPLE = st.tuples(st.integers(2, 5), st.integers(0, 12)).flatmap(

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from everycell.cli import app
-from everycell.differences import Cause, Moved, compare_folders
-from everycell.lineage import NAME
-from everycell.receipts import ReceiptError, write_json, write_receipt
+from everycell.engine.differences import Cause, Moved, compare_folders
+from everycell.engine.lineage import NAME
+from everycell.engine.receipts import ReceiptError, write_json, write_receipt
 
 STEM = "released/toy/table_1"
 

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from everycell.sources import SourceError, check, fetch, fetch_set, load_registry
-from everycell.sources.fetch import CacheError, DamagedFileError, DownloadError, MirrorError
-from everycell.sources.registry import Registry, UnavailableError
+from everycell.engine.registry import Registry, SourceError, UnavailableError, load_registry
+from everycell.engine.released import CacheError, DamagedFileError, check
+from everycell.sources import fetch, fetch_set
+from everycell.sources.fetch import DownloadError, MirrorError
 
 # `everycell.sources.fetch` as an attribute is the function, so the module is looked up by name.
 MODULE = importlib.import_module("everycell.sources.fetch")
@@ -530,7 +531,7 @@ def run_fetch(registry: Registry, cache: Path, before: str = "") -> subprocess.P
     script = (
         f"import json, pathlib, resource, sys\n{before}\n"
         "from everycell.sources import SourceError, fetch\n"
-        "from everycell.sources.registry import Registry\n"
+        "from everycell.engine.registry import Registry\n"
         "registry = Registry.model_validate_json(sys.argv[1])\n"
         "try:\n"
         "    print(fetch(sys.argv[2], pathlib.Path(sys.argv[3]), registry=registry))\n"

@@ -11,11 +11,17 @@ import pytest
 from language_model_server import Server, reply_of
 
 from everycell.config import ConfigError, Decoding, LanguageModels, parse_config
-from everycell.learning.answering import open_language_model
-from everycell.text import endpoint as endpoint_module
-from everycell.text.endpoint import Endpoint, EndpointError
-from everycell.text.generation import LanguageModelError, Message, NotOfferedError, Request, chat
-from everycell.text.records import read_record
+from everycell.language_models import endpoint as endpoint_module
+from everycell.language_models.answering import open_language_model
+from everycell.language_models.endpoint import Endpoint, EndpointError
+from everycell.language_models.generation import (
+    LanguageModelError,
+    Message,
+    NotOfferedError,
+    Request,
+    chat,
+)
+from everycell.language_models.records import read_record
 
 SECRET = "sk-very-secret-7"
 VARIABLE = "EVERYCELL_TEST_KEY"
@@ -361,8 +367,8 @@ def test_a_run_that_fails_midway_is_resumed_without_a_second_call(server, tmp_pa
 RUN = """
 import sys
 from everycell.config import Decoding, LanguageModels
-from everycell.learning.answering import open_language_model
-from everycell.text.generation import Request, chat
+from everycell.language_models.answering import open_language_model
+from everycell.language_models.generation import Request, chat
 
 settings = LanguageModels.model_validate_json(sys.argv[1])
 asked = [Request(prompt=chat(letter), decoding=Decoding()) for letter in "abcdef"]

@@ -15,22 +15,22 @@ from transformers import (
 )
 
 from everycell.config import Decoding, LanguageModels, LocalSettings
-from everycell.learning import language_model
-from everycell.learning.answering import open_language_model
-from everycell.learning.language_model import (
-    LocalModel,
-    convert_gguf,
-    load_language_model,
-)
-from everycell.learning.models import ModelError
-from everycell.text.generation import (
+from everycell.language_models.answering import open_language_model
+from everycell.language_models.generation import (
     Identity,
     LanguageModelError,
     NotOfferedError,
     Request,
     chat,
 )
-from everycell.text.records import MissingAnswerError
+from everycell.language_models.local import (
+    LocalModel,
+    convert_gguf,
+    load_language_model,
+)
+from everycell.language_models.records import MissingAnswerError
+from everycell.learning import language_model
+from everycell.learning.models import ModelError
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from everycell.config import Decoding, Prices
-from everycell.rag.citations import citation_logprobs, find_citations
-from everycell.text import records
-from everycell.text.generation import (
+from everycell.language_models import records
+from everycell.language_models.generation import (
     Answer,
     Identity,
     LanguageModelError,
@@ -25,7 +24,7 @@ from everycell.text.generation import (
     prompt_hash,
     request_key,
 )
-from everycell.text.records import (
+from everycell.language_models.records import (
     MissingAnswerError,
     Record,
     Recorded,
@@ -34,6 +33,7 @@ from everycell.text.records import (
     read_record,
     record_lines,
 )
+from everycell.rag.citations import citation_logprobs, find_citations
 
 MODEL = Identity(name="parrot", revision="1")
 
@@ -297,7 +297,7 @@ def test_prompts_are_kept_apart_and_once(tmp_path):
 
 
 def test_two_processes_do_not_write_to_one_record(tmp_path, monkeypatch):
-    monkeypatch.setattr("everycell.text.records._WAIT", 0.05)
+    monkeypatch.setattr("everycell.language_models.records._WAIT", 0.05)
     with Record(tmp_path / "a.jsonl"):
         with pytest.raises(RecordError, match="another process writes"):
             with Record(tmp_path / "a.jsonl"):

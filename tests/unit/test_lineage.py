@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from everycell.cli import app
-from everycell.lineage import (
+from everycell.engine.lineage import (
     NAME,
     JobRecord,
     contradictions,
@@ -25,8 +25,8 @@ from everycell.lineage import (
     without_jobs,
     write_lineage,
 )
-from everycell.receipts import ReceiptError, parameters_line, write_json, write_receipt
-from everycell.sources.registry import load_registry
+from everycell.engine.receipts import ReceiptError, parameters_line, write_json, write_receipt
+from everycell.engine.registry import load_registry
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -159,10 +159,12 @@ def test_a_large_file_is_hashed_once(tmp_path, monkeypatch):
     write(large, "x" * 100)
     write(small, "y")
     record(tmp_path, "work/model", rule="train", inputs=["named"], endtime=time.time())
-    monkeypatch.setattr("everycell.lineage.LARGE", 100)
+    monkeypatch.setattr("everycell.engine.lineage.LARGE", 100)
     first = hashes(tmp_path)
     read = []
-    monkeypatch.setattr("everycell.lineage.sha256", lambda path: read.append(path.name) or "0" * 64)
+    monkeypatch.setattr(
+        "everycell.engine.lineage.sha256", lambda path: read.append(path.name) or "0" * 64
+    )
     assert hashes(tmp_path)["named/large"] == first["named/large"] and read == ["small"]
     write(large, "z" * 101)
     assert hashes(tmp_path)["named/large"] == "0" * 64

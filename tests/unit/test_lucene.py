@@ -26,8 +26,8 @@ from everycell.retrieval.lucene import (
     build_index,
     check_statistics,
 )
-from everycell.retrieval.runs import read_run, trec_order, write_run
 from everycell.sources import fetch
+from everycell.trec.runs import read_run, trec_order, write_run
 
 # (Importing jnius itself would start whatever Java the system has.)
 pytest.importorskip("jnius_config", reason="needs Lucene: run `make setup-lucene`")

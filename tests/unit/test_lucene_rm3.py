@@ -17,7 +17,7 @@ from everycell.retrieval.lucene import (
     Rm3,
     build_index,
 )
-from everycell.retrieval.runs import trec_order
+from everycell.trec.runs import trec_order
 
 # (Importing jnius itself would start whatever Java the system has.)
 pytest.importorskip("jnius_config", reason="needs Lucene: run `make setup-lucene`")

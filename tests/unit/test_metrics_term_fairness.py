@@ -26,7 +26,7 @@ from everycell.metrics.term_fairness import (
     term_exposure,
     texfair,
 )
-from everycell.retrieval.runs import read_run, trec_order, write_run
+from everycell.trec.runs import read_run, trec_order, write_run
 
 SHE, HE, NONE = [1, 0], [0, 1], [0, 0]
 

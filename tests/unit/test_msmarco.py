@@ -22,7 +22,7 @@ from everycell.collections.msmarco import (
     stream_passages,
 )
 from everycell.config import Config
-from everycell.sources.fetch import fetch
+from everycell.sources import fetch
 
 
 @pytest.fixture

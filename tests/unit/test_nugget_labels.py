@@ -15,8 +15,8 @@ from everycell.collections.nugget_labels import (
     LabelsError,
     read_nugget_labels,
 )
-from everycell.sources.fetch import fetch
-from everycell.sources.registry import load_registry
+from everycell.engine.registry import load_registry
+from everycell.sources import fetch
 
 
 def entry(**changes):

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.config import Decoding
+from everycell.language_models.generation import Answer, Identity, Request
+from everycell.language_models.records import Record, Recorded
 from everycell.rag.attribution_arms import Question
 from everycell.rag.paraphrased_questions import (
     STEP,
@@ -15,8 +17,6 @@ from everycell.rag.paraphrased_questions import (
     paraphrase_questions,
 )
 from everycell.rag.paraphrases import Paraphrase
-from everycell.text.generation import Answer, Identity, Request
-from everycell.text.records import Record, Recorded
 
 #: Right answer of every question; the passages that come to hold it are not relevant.
 ANSWER = "rye"

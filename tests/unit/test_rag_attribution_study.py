@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from everycell.config import Decoding
+from everycell.language_models.generation import Answer, Token
 from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Question
 from everycell.rag.attribution_results import ANSWERS, check_answers
 from everycell.rag.attribution_study import (
@@ -21,7 +22,6 @@ from everycell.rag.attribution_study import (
     study_settings,
 )
 from everycell.rag.prompts import AUTHORS_TEMPLATE, PLAIN_TEMPLATE, read_template
-from everycell.text.generation import Answer, Token
 
 TEMPLATES = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
 SETTINGS = study_settings(2, [2, 5], others=["SPLADE", "MiniLM"])

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.language_models.generation import Answer, NotOfferedError, Token
 from everycell.rag.citations import (
     LONGEST_RANGE,
     Cited,
@@ -12,7 +13,6 @@ from everycell.rag.citations import (
     find_citations,
     without_citations,
 )
-from everycell.text.generation import Answer, NotOfferedError, Token
 
 
 def numbers(text, **options):

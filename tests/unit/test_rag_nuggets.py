@@ -13,7 +13,7 @@ from everycell.rag.nuggets import (
     nugget_scores,
     with_one_key,
 )
-from everycell.sources.fetch import fetch
+from everycell.sources import fetch
 
 LABELS = st.tuples(
     st.sampled_from(["vital", "okay", "", "Vital"]),

@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.config import Decoding
+from everycell.language_models.generation import Answer
+from everycell.language_models.records import read_record
 from everycell.rag.answers import normalise_answer
 from everycell.rag.paraphrases import (
     FAULTS,
@@ -20,8 +22,6 @@ from everycell.rag.paraphrases import (
     passed_on,
     read_template,
 )
-from everycell.text.generation import Answer
-from everycell.text.records import read_record
 
 FIRST = "The old mill of Zandt was built by Jan Mol in 1742 for grinding corn."
 SECOND = "It burned down twice and was last restored by the owners in 1988."

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from everycell.language_models.templates import TemplateError
 from everycell.rag.citations import find_citations
 from everycell.rag.prompts import (
     AUTHORS_TEMPLATE,
@@ -13,7 +14,6 @@ from everycell.rag.prompts import (
     read_template,
     shown_authors,
 )
-from everycell.text.templates import TemplateError
 
 TEXTS = ["Delft is old.", "Leiden is older.", "Gouda has cheese."]
 NAMES = ["Ada Ode", "Bo Berg", "Cleo Carr"]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.language_models.generation import Answer, Token
 from everycell.rag.answers import is_correct
 from everycell.rag.citations import citation_logprobs, find_citations, without_citations
 from everycell.rag.paraphrases import QUOTED
 from everycell.rag.quotations import OMITTED, without_quotations
-from everycell.text.generation import Answer, Token
 
 PASSAGE = "Delft is a city of canals in the west, and it was founded in 1246 by a count."
 WORDS = "delft rye oats 12 canal old in the of a count [1] [2] [1, 2] [3].".split()

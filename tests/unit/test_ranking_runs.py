@@ -12,8 +12,8 @@ import pytest
 
 from everycell.retrieval.evaluation import evaluate, judge
 from everycell.retrieval.interpolation import sweep
-from everycell.retrieval.runs import write_run
 from everycell.retrieval.system_tables import noise_levels
+from everycell.trec.runs import write_run
 
 TASKS = ["cite", "co-cite"]
 SYSTEMS = {"BM25": "bm25", "TILDE": "tilde.{task}"}

@@ -39,9 +39,9 @@ from everycell.collections.user_satisfaction import Sample
 from everycell.collections.user_studies import ANSWERABILITY
 from everycell.config import Decoding
 from everycell.dialogue.annotation import Item, write_sheets
+from everycell.language_models.generation import Answer, Identity, Request
+from everycell.language_models.records import Record
 from everycell.retrieval.encoded import Encoded, write_encoded
-from everycell.text.generation import Answer, Identity, Request
-from everycell.text.records import Record
 from everycell.text.sheets import Form
 
 LIBRARY = Path(everycell.__file__).parent
@@ -291,7 +291,7 @@ ANSWERING = b'{"id": "d1", "title": "Delft", "text": "It is here."}\n'
 
 def _papers(read: Callable[..., Any], path: Path) -> Any:
     papers = read(path.parent.parent)
-    importlib.import_module("everycell.artefacts").check_cards(papers)
+    importlib.import_module("everycell.engine.artefacts").check_cards(papers)
     return papers
 
 

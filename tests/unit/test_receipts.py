@@ -13,20 +13,17 @@ from typer.testing import CliRunner
 
 import everycell
 from everycell.cli import app
-from everycell.receipts import (
-    NOT_CODE,
+from everycell.engine.code import NOT_CODE, code_sha256, imported_files, imported_names
+from everycell.engine.receipts import (
     PACKAGES,
     ReceiptError,
     absent_inputs,
-    code_sha256,
-    imported_files,
-    imported_names,
     read_receipt,
     verify,
     write_json,
     write_receipt,
 )
-from everycell.sources.registry import load_registry
+from everycell.engine.registry import load_registry
 
 
 def make(project: Path, *, seconds: float = 1.0) -> Path:

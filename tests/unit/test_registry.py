@@ -13,8 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from everycell.sources import SourceError, generate, load_registry
-from everycell.sources.registry import Entry, Registry, RelativePath, set_of
+from everycell.engine.registry import (
+    Entry,
+    Registry,
+    RelativePath,
+    SourceError,
+    load_registry,
+    set_of,
+)
+from everycell.sources import generate
 
 PACKAGE = Path(generate.__file__).parent
 HASH = "0" * 64

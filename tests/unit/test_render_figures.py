@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.render.figures import (
+from everycell.engine.render.figures import (
     COLOURS,
     bar_panels,
     box_panels,
@@ -30,7 +30,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 import pandas as pd
-from everycell.render.figures import bar_panels, save_figure
+from everycell.engine.render.figures import bar_panels, save_figure
 frame = pd.read_csv(sys.argv[1])
 save_figure(bar_panels(frame, panel="panel", group="group", series="by"), Path(sys.argv[2]))
 """

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from page import toys
 
-from everycell.artefacts import CardError, all_artefacts, load_papers
-from everycell.render.page import VERDICTS, build_model, label, write_page
+from everycell.engine.artefacts import CardError, all_artefacts, load_papers
+from everycell.engine.render.page import VERDICTS, build_model, label, write_page
 
 PUBLISHED = Path(__file__).parents[2] / "published"
 VOID = {"meta", "link", "br", "img", "input"}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.render.atomic import write_atomically
-from everycell.render.tables import escape_tex, lay_out, show_value, write_table
+from everycell.engine.files import write_atomically
+from everycell.engine.render.tables import escape_tex, lay_out, show_value, write_table
 
 NASTY = 'a&b <i>100%</i> $x_1$ {y} ~^\\ "q" [z] # | ω ≥'
 
@@ -267,7 +267,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("everycell.render.atomic.os.replace", full)
+    monkeypatch.setattr("everycell.engine.files.os.replace", full)
     with pytest.raises(OSError, match="No space"):
         write_atomically(path, "new")
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

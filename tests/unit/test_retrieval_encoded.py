@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
-from everycell.retrieval.runs import trec_order
+from everycell.trec.runs import trec_order
 
 PAIRS = pd.DataFrame({"query": ["r", "q", "q"], "document": ["a", "c", "a"]})
 RANDOM = np.random.default_rng(3)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.retrieval.evaluation import evaluate, judge, ranking_measures
-from everycell.retrieval.runs import trec_order
+from everycell.trec.runs import trec_order
 
 #: Measure -> pytrec_eval's name, written out by hand.
 PEERS = {

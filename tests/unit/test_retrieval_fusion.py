@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.retrieval.fusion import fuse
-from everycell.retrieval.runs import trec_order
+from everycell.trec.runs import trec_order
 
 
 def run_of(seed, documents, queries=("q2", "q10", "q1"), levels=4):

@@ -9,7 +9,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.retrieval.runs import (
+from everycell.trec.runs import (
     check_candidates,
     check_qrels,
     check_run,

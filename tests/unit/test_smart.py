@@ -18,7 +18,8 @@ from everycell.collections.smart import (
     read_cacm_links,
     read_collection,
 )
-from everycell.sources import fetch, load_registry
+from everycell.engine.registry import load_registry
+from everycell.sources import fetch
 
 PAGE = """<html>
 <pre>

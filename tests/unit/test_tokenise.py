@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 
-from everycell.sources import fetch, load_registry
+from everycell.engine.registry import load_registry
+from everycell.sources import fetch
 from everycell.text.tokenise import (
     _UNICODE_TOKEN,
     LONGEST,

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.artefacts import read_cells
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_satisfaction import (
     CAUSE_BENCHMARK,
@@ -27,6 +26,7 @@ from everycell.collections.user_satisfaction import (
     split_samples,
     without_apologies,
 )
+from everycell.engine.artefacts import read_cells
 from everycell.sources import fetch
 
 ASKED, TOLD = (USER, "A boat to the island?"), (SYSTEM, "At noon: two seats.")

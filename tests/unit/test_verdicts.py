@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from everycell import audits
-from everycell.artefacts import (
+from everycell.engine import audits
+from everycell.engine.artefacts import (
     RUNNABLE,
     Artefact,
     Card,
@@ -21,7 +21,7 @@ from everycell.artefacts import (
     find_artefact,
     load_papers,
 )
-from everycell.verdicts import VERDICTS, judge, report, summary_row
+from everycell.engine.verdicts import VERDICTS, judge, report, summary_row
 
 PAPERS = load_papers(Path(__file__).parents[2] / "published")
 DIGITS = st.integers(0, 6)

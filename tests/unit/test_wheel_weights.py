@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from everycell.sources import SourceError, check, fetch, fetch_set, generate, load_registry
-from everycell.sources.fetch import CacheError, WheelError
-from everycell.sources.registry import Registry, UnavailableError
+from everycell.engine.registry import Registry, SourceError, UnavailableError, load_registry
+from everycell.engine.released import CacheError, check
+from everycell.sources import fetch, fetch_set, generate
+from everycell.sources.fetch import WheelError
 
 WEIGHTS = b"weights " * 100
 KEY = "toy/model.safetensors"

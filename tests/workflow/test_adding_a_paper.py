@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from everycell.artefacts import check_cards, load_papers
+from everycell.engine.artefacts import check_cards, load_papers
 
 # A step names a file; the block below it is the file's content.
 STEP = re.compile(r"^\d+\. `(?P<path>[^`]+)`.*?\n\n(?P<block> +```.*?^ +```)$", re.M | re.S)

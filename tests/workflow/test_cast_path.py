@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from workflow.project import Project
 
-from everycell.retrieval.runs import read_qrels, write_run
+from everycell.trec.runs import read_qrels, write_run
 
 TABLES = "results/full/lajewska2025"
 #: First lines of the run files that Tables 3.3 and 3.4 name.

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 from workflow.project import Project
 
-from everycell.artefacts import TIERS, all_artefacts, load_papers
 from everycell.cli import app
-from everycell.verdicts import VERDICTS
+from everycell.engine.artefacts import TIERS, all_artefacts, load_papers
+from everycell.engine.verdicts import VERDICTS
 
 STATES = {"rebuilt", "stand_in", "quoted", "not_run", "drawing"}
 

@@ -16,8 +16,8 @@ from everycell.collections.msmarco import COLLECTION, QUERY_SETS, read_query_set
 from everycell.learning.tildev2 import TildeV2
 from everycell.retrieval.lucene import start_java
 from everycell.retrieval.prebuilt import distinct_words, index_texts
-from everycell.retrieval.runs import read_run, write_run
-from everycell.sources.fetch import fetch
+from everycell.sources import fetch
+from everycell.trec.runs import read_run, write_run
 
 #: Queries of each set that a passage is made of; the others find what shares words with it.
 ANSWERED = 10

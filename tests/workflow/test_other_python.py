@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from workflow.project import REPOSITORY, Project
 
-from everycell.lineage import snakemake_jobs, upstream
+from everycell.engine.lineage import snakemake_jobs, upstream
 
 VERSIONS = ("3.12", "3.13")
 

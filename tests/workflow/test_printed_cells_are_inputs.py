@@ -9,10 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from everycell.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
-from everycell.config import load_yaml
-from everycell.receipts import read_receipt
-from everycell.verdicts import report
+from everycell.engine.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
+from everycell.engine.receipts import read_receipt
+from everycell.engine.verdicts import report
+from everycell.engine.yaml import load_yaml
 
 
 def other(value: str) -> str:

@@ -6,9 +6,9 @@ import zipfile
 
 from crate_validator import issues, serve_the_context
 
-from everycell.lineage import read_lineage, upstream
-from everycell.receipts import read_receipt
-from everycell.sources.registry import load_registry
+from everycell.engine.lineage import read_lineage, upstream
+from everycell.engine.receipts import read_receipt
+from everycell.engine.registry import load_registry
 
 SIMULATED = "embedded/lajewska2025/table_4_8"
 

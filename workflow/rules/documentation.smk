@@ -19,16 +19,16 @@ rule rulegraph:
     wildcard_constraints:
         target="|".join(GRAPHS),
     conda:
-        "../../envs/docs.yaml"
+        environment("docs")
     resources:
         mem_mb=memory(600),
         runtime=5,
     params:
-        code=code_of("rulegraph.py"),
+        code=code_of("rulegraph"),
     message:
         "Drawing the rules of {wildcards.target}"
     script:
-        "../scripts/rulegraph.py"
+        script_file("rulegraph")
 
 
 # Pages, cards, results on disk, rules and the library's docstrings as one site.
@@ -49,7 +49,7 @@ rule site:
     benchmark:
         "benchmarks/site.tsv"
     conda:
-        "../../envs/docs.yaml"
+        environment("docs")
     resources:
         mem_mb=memory(1000),
         runtime=10,

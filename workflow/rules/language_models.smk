@@ -14,14 +14,14 @@ rule convert_gguf:
         "logs/language-models/{language_model}.log",
     cache: True
     conda:
-        "../../envs/torch.yaml"
+        environment("torch")
     threads: 1
     resources:
         mem_mb=memory(3000),
         runtime=20,
     params:
-        code=code_of("convert_gguf.py"),
+        code=code_of("language_models/convert_gguf"),
     message:
         "Unpacking the language model {wildcards.language_model}"
     script:
-        "../scripts/convert_gguf.py"
+        script_file("language_models/convert_gguf")

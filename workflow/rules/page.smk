@@ -17,13 +17,13 @@ rule page:
     benchmark:
         "benchmarks/page.tsv"
     conda:
-        "../../envs/base.yaml"
+        environment("base")
     resources:
         mem_mb=memory(500),
         runtime=5,
     params:
-        code=code_of("page.py"),
+        code=code_of("page"),
     message:
         "Drawing the page results/index.html"
     script:
-        "../scripts/page.py"
+        script_file("page")

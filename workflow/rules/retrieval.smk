@@ -21,18 +21,18 @@ rule tokenise:
     benchmark:
         "benchmarks/retrieval/{collection}/tokenise_{tokens}.tsv"
     conda:
-        "../../envs/base.yaml"
+        environment("base")
     resources:
         mem_mb=memory(800),
         runtime=10,
     params:
         name=tokenisation_of,
         first=first_terms_of,
-        code=code_of("tokenise.py"),
+        code=code_of("retrieval/tokenise"),
     message:
         "Terms of {wildcards.collection} ({wildcards.tokens})"
     script:
-        "../scripts/tokenise.py"
+        script_file("retrieval/tokenise")
 
 
 rule index:
@@ -44,18 +44,18 @@ rule index:
         "logs/retrieval/{collection}/index_{tokens}.log",
     cache: True
     conda:
-        "../../envs/lucene.yaml"
+        environment("lucene")
     threads: 1
     resources:
         mem_mb=memory(2000),
         runtime=20,
     params:
         term_vectors=False,
-        code=code_of("lucene_index.py"),
+        code=code_of("retrieval/lucene_index"),
     message:
         "Lucene index of {wildcards.collection} ({wildcards.tokens})"
     script:
-        "../scripts/lucene_index.py"
+        script_file("retrieval/lucene_index")
 
 
 # Scores of the candidates alone, with the statistics of the whole index.
@@ -72,7 +72,7 @@ rule score_lexically:
     benchmark:
         "benchmarks/retrieval/{collection}/score_{tokens}.tsv"
     conda:
-        "../../envs/lucene.yaml"
+        environment("lucene")
     resources:
         mem_mb=memory(2000),
         runtime=20,
@@ -81,11 +81,11 @@ rule score_lexically:
         jelinek_mercer=SETTINGS.query_by_example.jelinek_mercer,
         dirichlet=SETTINGS.query_by_example.dirichlet,
         hits=1000,
-        code=code_of("lucene_score.py"),
+        code=code_of("retrieval/lucene_score"),
     message:
         "BM25 and language models on {wildcards.collection} ({wildcards.tokens})"
     script:
-        "../scripts/lucene_score.py"
+        script_file("retrieval/lucene_score")
 
 
 # The language model with the other smoothing.
@@ -131,7 +131,7 @@ rule tune_bm25:
     benchmark:
         "benchmarks/retrieval/{collection}/tune_bm25_{tokens}.tsv"
     conda:
-        "../../envs/lucene.yaml"
+        environment("lucene")
     resources:
         mem_mb=memory(2000),
         runtime=20,
@@ -140,11 +140,11 @@ rule tune_bm25:
         measure="nDCG",
         tasks=tasks_of,
         setting=setting_of,
-        code=code_of("lucene_tune.py"),
+        code=code_of("retrieval/lucene_tune"),
     message:
         "Tuning BM25 on {wildcards.collection} ({wildcards.tokens})"
     script:
-        "../scripts/lucene_tune.py"
+        script_file("retrieval/lucene_tune")
 
 
 # Documents and queries as a ranker sees them: once, whatever is done with the scores.
@@ -161,7 +161,7 @@ rule encode:
         kind="tilde|tildev2|splade|dense",
     cache: True
     conda:
-        "../../envs/torch.yaml"
+        environment("torch")
     threads: 1
     resources:
         mem_mb=memory(3000),
@@ -171,11 +171,11 @@ rule encode:
         length=length_of,
         query_length=SETTINGS.query_by_example.lengths.query,
         proposals=proposals_of,
-        code=code_of("encode.py"),
+        code=code_of("retrieval/encode"),
     message:
         "Encoding {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
     script:
-        "../scripts/encode.py"
+        script_file("retrieval/encode")
 
 
 # TILDEv2 on documents with terms that TILDE thinks likely and that they lack.
@@ -200,7 +200,7 @@ use rule encode as encode_expanded with:
         own=SETTINGS.query_by_example.lengths.text,
         length=SETTINGS.query_by_example.lengths.expanded,
         query_length=SETTINGS.query_by_example.lengths.query,
-        code=code_of("encode.py"),
+        code=code_of("retrieval/encode"),
     message:
         "Encoding {wildcards.collection} with {wildcards.m} new terms ({wildcards.model})"
 
@@ -219,16 +219,16 @@ rule rerank:
     wildcard_constraints:
         system=r"(tilde|tildev2|tildev2-expanded-\d+|splade|dense)\..+",
     conda:
-        "../../envs/base.yaml"
+        environment("base")
     resources:
         mem_mb=memory(2000),
         runtime=20,
     params:
-        code=code_of("rerank.py"),
+        code=code_of("retrieval/rerank"),
     message:
         "Re-ranking {wildcards.collection} ({wildcards.system})"
     script:
-        "../scripts/rerank.py"
+        script_file("retrieval/rerank")
 
 
 # The same by a cross-encoder, for the test queries of what it was trained for alone: it reads
@@ -247,7 +247,7 @@ rule rerank_pairs:
         kind="cross-encoder|mtft",
     cache: True
     conda:
-        "../../envs/torch.yaml"
+        environment("torch")
     threads: 1
     resources:
         mem_mb=memory(3000),
@@ -256,8 +256,8 @@ rule rerank_pairs:
         setting=setting_of,
         tasks=tasks_of,
         pair_length={"total": SETTINGS.query_by_example.lengths.pair},
-        code=code_of("rerank_pairs.py"),
+        code=code_of("retrieval/rerank_pairs"),
     message:
         "Re-ranking {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
     script:
-        "../scripts/rerank_pairs.py"
+        script_file("retrieval/rerank_pairs")

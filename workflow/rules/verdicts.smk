@@ -15,16 +15,16 @@ rule verdicts:
         tier="|".join(TIERS),
         artefact=r"(table|figure|text)_\w+",
     conda:
-        "../../envs/base.yaml"
+        environment("base")
     resources:
         mem_mb=memory(400),
         runtime=5,
     params:
-        code=code_of("verdicts.py"),
+        code=code_of("verdicts"),
     message:
         "Verdicts of {wildcards.paper} {wildcards.artefact} ({wildcards.tier})"
     script:
-        "../scripts/verdicts.py"
+        script_file("verdicts")
 
 
 # Every erratum that printed numbers alone can show, checked by its audit.
@@ -38,13 +38,13 @@ rule errata:
     benchmark:
         "benchmarks/errata.tsv"
     conda:
-        "../../envs/base.yaml"
+        environment("base")
     resources:
         mem_mb=memory(400),
         runtime=5,
     params:
-        code=code_of("errata.py"),
+        code=code_of("errata"),
     message:
         "Auditing the printed numbers"
     script:
-        "../scripts/errata.py"
+        script_file("errata")

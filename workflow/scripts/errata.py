@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pandas as pd
-from job import Job
 
-from everycell.artefacts import all_artefacts, load_papers
-from everycell.audits import run_audit
-from everycell.render.tables import write_table
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.audits import run_audit
+from everycell.engine.job import Job
+from everycell.engine.render.tables import write_table
 
 PUBLISHED = Path("published")
 

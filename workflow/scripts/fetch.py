@@ -3,9 +3,8 @@
 import logging
 from pathlib import Path
 
-from job import Job
-
 from everycell.config import parse_config
+from everycell.engine.job import Job
 from everycell.sources import fetch
 
 with Job(snakemake) as job:

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from job import Job
-
-from everycell.artefacts import load_papers
-from everycell.lineage import write_lineage
-from everycell.render.page import write_page
-from everycell.results import collect
+from everycell.engine.artefacts import load_papers
+from everycell.engine.job import Job
+from everycell.engine.lineage import write_lineage
+from everycell.engine.render.page import write_page
+from everycell.engine.results import collect
 
 with Job(snakemake) as job:
     page = Path(snakemake.output.page)

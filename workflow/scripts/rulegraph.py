@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pygraphviz
-from job import Job
 
-from everycell.render.atomic import write_atomically
+from everycell.engine.files import write_atomically
+from everycell.engine.job import Job
 
 with Job(snakemake) as job:
     target = snakemake.wildcards.target

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from job import Job
-
-from everycell.artefacts import find_artefact, load_papers
-from everycell.receipts import ReceiptError, verify, write_json
-from everycell.results import files_of, read_result
-from everycell.verdicts import report
+from everycell.engine.artefacts import find_artefact, load_papers
+from everycell.engine.job import Job
+from everycell.engine.receipts import ReceiptError, verify, write_json
+from everycell.engine.results import files_of, read_result
+from everycell.engine.verdicts import report
 
 with Job(snakemake) as job:
     artefact = "{paper}/{artefact}".format(**snakemake.wildcards)

@@ -19,7 +19,7 @@ import pandas as pd
 
 from everycell.collections.snippets import AnnotationError, literal
 from everycell.collections.user_studies import read_table
-from everycell.foreign import parse_json, quoted
+from everycell.engine.foreign import parse_json, quoted
 
 #: Registry keys.
 FILES: Mapping[str, str] = {

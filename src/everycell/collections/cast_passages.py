@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_studies import read_table
-from everycell.foreign import quoted
+from everycell.engine.foreign import quoted
 
 #: Registry keys.
 FILES: Mapping[str, str] = {

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from everycell.collections.smart import CollectionError
-from everycell.foreign import parse_json, quoted
+from everycell.engine.foreign import parse_json, quoted
 
 _FOLDER = "cast-reproducibility"
 #: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" is the rewriter with

@@ -20,7 +20,7 @@ import pandas as pd
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_studies import read_table
-from everycell.foreign import quoted
+from everycell.engine.foreign import quoted
 
 #: Registry keys: the queries, and the documents of each category of queries.
 QUERIES = "gender-bias-ir/grepbiasir/queries.csv"

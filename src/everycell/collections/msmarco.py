@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from everycell.foreign import quoted
+from everycell.engine.foreign import quoted
 
 #: File of the passages in the folder that the user names.
 COLLECTION = "collection.tsv"

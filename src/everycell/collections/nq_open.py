@@ -18,8 +18,8 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.collections.smart import CollectionError
-from everycell.config import describe_fault
-from everycell.foreign import quoted
+from everycell.engine.foreign import quoted
+from everycell.engine.validation import describe_fault
 
 #: Registry key.
 KEY = "nq-open-oracle/nq-open-oracle.jsonl"

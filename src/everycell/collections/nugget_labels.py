@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.foreign import parse_json, parse_literal, quoted
+from everycell.engine.foreign import parse_json, parse_literal, quoted
 
 #: Registry key of the labels as a mirror condenses them: a line a judge, run and topic.
 CONDENSED = "ginger/nugget_assignments.jsonl"

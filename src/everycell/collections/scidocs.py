@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
-from everycell.foreign import quoted
+from everycell.engine.foreign import quoted
 
 #: Task -> its folder among the published files.
 FOLDERS: Mapping[str, str] = {

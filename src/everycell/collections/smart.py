@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.foreign import quoted, unpack
+from everycell.engine.foreign import quoted, unpack
 
 #: Type of a link in the records of CACM -> task.
 LINK_TYPES: Mapping[str, str] = {"5": "cite", "6": "co-cite", "4": "coupling"}

@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.user_studies import read_table
-from everycell.foreign import parse_literal, quoted
+from everycell.engine.foreign import parse_literal, quoted
 
 #: Start and end of a snippet, in characters of its text; the end is not part of it.
 Span = tuple[int, int]

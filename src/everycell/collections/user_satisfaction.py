@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 
 from everycell.collections.smart import CollectionError
-from everycell.foreign import parse_literal, quoted
+from everycell.engine.foreign import parse_literal, quoted
 
 #: Registry keys by benchmark: ratings, and the two parts of the split that are at hand.
 FILES: Mapping[str, Mapping[str, str]] = {

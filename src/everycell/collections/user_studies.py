@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.foreign import quoted
+from everycell.engine.foreign import quoted
 
 RATING = range(1, 5)
 #: Answers of the questionnaires: ``option_1`` is the first in the order of the print.

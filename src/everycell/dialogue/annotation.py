@@ -23,7 +23,7 @@ import pyarrow.parquet
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_satisfaction import COUNTERFACTUAL, Sample, Turn
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text, rewritten
-from everycell.foreign import parse_json, quoted
+from everycell.engine.foreign import parse_json, quoted
 from everycell.text import sheets
 from everycell.text.sheets import Form, SheetError
 

@@ -31,8 +31,8 @@ from everycell.collections.user_satisfaction import (
     samples_frame,
 )
 from everycell.config import Decoding
-from everycell.text import templates
-from everycell.text.generation import Answer, Message, Request
+from everycell.language_models import templates
+from everycell.language_models.generation import Answer, Message, Request
 
 #: Template that a prompt is made of, if the user names no other.
 TEMPLATE = Path(__file__).parent / "templates" / "counterfactual.txt"
@@ -89,11 +89,11 @@ def dialogue_text(sample: Sample) -> str:
 
 
 def read_template(path: Path = TEMPLATE) -> Template:
-    """Read a prompt template: `everycell.text.templates.read_template` with the slots `SLOTS`.
+    """Read a prompt template with the slots `SLOTS` (`everycell.language_models.templates`).
 
     Raises
     ------
-    everycell.text.templates.TemplateError
+    everycell.language_models.templates.TemplateError
         The file cannot be used.
 
     Examples
@@ -168,8 +168,8 @@ def ask(
     samples
         Dialogues with their labels.
     answer_all
-        Such as that of `everycell.text.records.Recorded`, which asks nothing twice and goes on
-        where a run was stopped.
+        Such as that of `everycell.language_models.records.Recorded`, which asks nothing twice and
+        goes on where a run was stopped.
     template
         What `read_template` gives.
     decoding

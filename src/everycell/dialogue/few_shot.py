@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from everycell.collections.user_satisfaction import SYSTEM, USER, Sample, Turn
-from everycell.text.generation import Message
+from everycell.language_models.generation import Message
 
 SATISFIED, DISSATISFIED = "Satisfied", "Dissatisfied"
 _INSTRUCTION = (

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
-from everycell.foreign import quoted
+from everycell.engine.foreign import quoted
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
 Words = Mapping[str, Collection[str]]

@@ -20,8 +20,8 @@ import pandas as pd
 from everycell.metrics.attribution import Author, cab, cas, paired_difference
 from everycell.rag.attribution_tables import MODES, PRECISION, RECALL, told_author
 from everycell.rag.draws import named_draws
-from everycell.retrieval.runs import trec_order
 from everycell.statistics.hypothesis_tests import t_tests
+from everycell.trec.runs import trec_order
 
 Place = Literal["retrieved", "random"]
 #: Columns of a frame of CAS or CAB.

@@ -30,7 +30,8 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from everycell.config import Decoding
-from everycell.foreign import quoted
+from everycell.engine.foreign import quoted
+from everycell.language_models.generation import Answer, NotOfferedError, Request
 from everycell.metrics.attribution import citation_quality
 from everycell.rag.answers import is_correct, usable_answers
 from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Place, Question
@@ -47,7 +48,6 @@ from everycell.rag.citations import (
 from everycell.rag.draws import named_draws
 from everycell.rag.paraphrases import standing_answers
 from everycell.rag.prompts import cited_answer_prompt, shown_authors
-from everycell.text.generation import Answer, NotOfferedError, Request
 
 Labels = Literal["plain", "extended"]
 #: People's names for the extended labels, a line each.

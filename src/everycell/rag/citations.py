@@ -35,7 +35,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from everycell.text.generation import Answer, NotOfferedError
+from everycell.language_models.generation import Answer, NotOfferedError
 
 #: Words that may stand before a number, in one form or the other.
 NOUNS = ("document", "doc", "passage", "source", "reference", "ref")
@@ -330,7 +330,7 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
 
     Examples
     --------
-    >>> from everycell.text.generation import Token
+    >>> from everycell.language_models.generation import Token
     >>> pieces = (("Delft [", -0.1), ("1", -0.2), ("0", -0.3), ("]", -0.1))
     >>> tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
     >>> answer = Answer(text="Delft [10]", finish="stop", tokens=tokens)

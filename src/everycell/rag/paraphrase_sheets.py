@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from everycell.retrieval.runs import trec_order
 from everycell.text import sheets
 from everycell.text.sheets import Form, SheetError
+from everycell.trec.runs import trec_order
 
 #: Questions of a sheet, answered by 0 (no) or 1 (yes).
 QUESTIONS: Mapping[str, str] = {

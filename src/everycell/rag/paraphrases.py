@@ -28,9 +28,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.config import Decoding
+from everycell.language_models import templates
+from everycell.language_models.generation import Answer, Request
 from everycell.rag.answers import is_correct, normalise_answer
-from everycell.text import templates
-from everycell.text.generation import Answer, Request
 from everycell.text.sentences import sentence_spans
 
 TEMPLATE = Path(__file__).parent / "templates" / "paraphrase.txt"
@@ -128,11 +128,11 @@ class Paraphrase(NamedTuple):
 
 
 def read_template(path: Path = TEMPLATE) -> Template:
-    """Read a template: `everycell.text.templates.read_template` with the slots `SLOTS`.
+    """Read a template: `everycell.language_models.templates.read_template` with the slots `SLOTS`.
 
     Raises
     ------
-    everycell.text.templates.TemplateError
+    everycell.language_models.templates.TemplateError
         The file cannot be used.
 
     Examples
@@ -378,7 +378,8 @@ def paraphrase_all(
     ----------
     passages : sequence of Passage
     ask : callable
-        Answers requests in their order, such as `everycell.text.records.Recorded.answer_all`.
+        Answers requests in their order, such as
+        `everycell.language_models.records.Recorded.answer_all`.
         Requests of a round (all sentences that are still open) come at once.
     template
         What `read_template` gives; its slot takes a sentence.

@@ -22,10 +22,10 @@ from functools import lru_cache
 
 import pandas as pd
 
+from everycell.language_models.generation import Answer, Token
 from everycell.metrics.attribution import Quality
 from everycell.rag.attribution_study import Asked, answers_frame
 from everycell.rag.draws import named_draws
-from everycell.text.generation import Answer, Token
 from everycell.text.sentences import sentence_spans
 
 #: Label of a document -> its effect, in halves of the strength.

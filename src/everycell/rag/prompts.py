@@ -1,7 +1,7 @@
 """Prompts that ask for an answer with citations, with and without the authors of documents.
 
 The words are this project's; abolghasemi2026 has its own in Figures 5.2 (no authors) and 5.7. A
-template of your own is a file with the slots `SLOTS` (`everycell.text.templates`).
+template of your own is a file with the slots `SLOTS` (`everycell.language_models.templates`).
 
 A document is one line, ``[3] text`` or ``[3] (author: Human) text``. Its own line breaks become
 blanks and its marks of references are taken out, so that no document can pass for another one, and
@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
+from everycell.language_models import templates
+from everycell.language_models.generation import Message
 from everycell.rag.citations import without_citations
 from everycell.rag.draws import named_draws
-from everycell.text import templates
-from everycell.text.generation import Message
 
 _FOLDER = Path(__file__).parent / "templates"
 #: Template without authors (Vanilla), and the one with them (all other modes).
@@ -33,11 +33,11 @@ LABELS = ("Human", "LLM")
 
 
 def read_template(path: Path = PLAIN_TEMPLATE) -> Template:
-    """Read a template: `everycell.text.templates.read_template` with the slots `SLOTS`.
+    """Read a template: `everycell.language_models.templates.read_template` with the slots `SLOTS`.
 
     Raises
     ------
-    everycell.text.templates.TemplateError
+    everycell.language_models.templates.TemplateError
         The file cannot be used.
 
     Examples

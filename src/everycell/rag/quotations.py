@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
+from everycell.language_models.generation import Answer, Token
 from everycell.rag.answers import is_correct, usable_answers
 from everycell.rag.citations import find_citations, without_citations
 from everycell.rag.paraphrases import QUOTED
-from everycell.text.generation import Answer, Token
 
 #: What stands for a quotation.
 OMITTED = " … "

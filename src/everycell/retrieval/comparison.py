@@ -19,7 +19,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from everycell.retrieval.fusion import ranx_run, uncompiled_ranx
-from everycell.retrieval.runs import check_qrels, trec_order
+from everycell.trec.runs import check_qrels, trec_order
 
 _NAMES = {"MAP": "map", "nDCG": "ndcg", "RR": "mrr", "P": "precision", "R": "recall"}
 # ranx's list of superscripts has a Persian digit where the 17th letter should stand.
@@ -83,12 +83,12 @@ def comparison_report(
     ValueError
         For fewer than 2 or more than 16 systems, a name that LaTeX would not print as it stands,
         an unknown measure, a topic that a run does not answer, a level that is not between 0 and
-        1, or what :func:`~everycell.retrieval.runs.check_run` and
-        :func:`~everycell.retrieval.runs.check_qrels` refuse.
+        1, or what :func:`~everycell.trec.runs.check_run` and
+        :func:`~everycell.trec.runs.check_qrels` refuse.
 
     Notes
     -----
-    ranx gets the ranks of :func:`~everycell.retrieval.runs.trec_order` as scores: its own order of
+    ranx gets the ranks of :func:`~everycell.trec.runs.trec_order` as scores: its own order of
     ties is arbitrary. So its values are those of
     :func:`~everycell.retrieval.evaluation.evaluate`, but for P@k where fewer than k documents are
     ranked: ranx then divides by their number. Two systems without any difference get p = 1, as in

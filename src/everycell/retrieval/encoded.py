@@ -25,8 +25,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from everycell.retrieval.runs import id_order
 from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
+from everycell.trec.runs import id_order
 
 Kind = Literal["likelihoods", "term_weights", "vectors"]
 Matrix = npt.NDArray[np.floating] | sparse.csr_array

@@ -22,7 +22,7 @@ R@k               recall_k                     the same, over the number of rele
 
 The number of relevant documents and the best ranking are those of the qrels, so a relevant
 document that is no candidate lowers the value. Ranks are those of
-:func:`~everycell.retrieval.runs.trec_order`. Relevance below 0 counts as 0.
+:func:`~everycell.trec.runs.trec_order`. Relevance below 0 counts as 0.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ import pandas as pd
 import pyarrow as pa
 import pytrec_eval
 
-from everycell.retrieval.runs import (
+from everycell.trec.runs import (
     Outside,
     check_candidates,
     check_qrels,
@@ -161,7 +161,7 @@ def evaluate(
     """Value of each measure for each topic, through pytrec_eval.
 
     To rank given candidates only, pass the run through
-    :func:`~everycell.retrieval.runs.restrict_run` first.
+    :func:`~everycell.trec.runs.restrict_run` first.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def evaluate(
     ------
     ValueError
         For an unknown measure or choice, runs and qrels that share no topic, a topic that the
-        choices refuse, or what :func:`~everycell.retrieval.runs.check_run` refuses.
+        choices refuse, or what :func:`~everycell.trec.runs.check_run` refuses.
 
     Examples
     --------
@@ -319,7 +319,7 @@ class JudgedLists:
         Raises
         ------
         ValueError
-            As :func:`~everycell.retrieval.runs.restrict_run`.
+            As :func:`~everycell.trec.runs.restrict_run`.
 
         Examples
         --------
@@ -402,7 +402,7 @@ def judge(
     ------
     ValueError
         For candidates and qrels that share no topic, a topic that the choices refuse, or what
-        :func:`~everycell.retrieval.runs.check_candidates` refuses.
+        :func:`~everycell.trec.runs.check_candidates` refuses.
 
     Examples
     --------

@@ -11,8 +11,8 @@ import pandas as pd
 
 from everycell.metrics.rank_overlap import PERSISTENCE, crbo
 from everycell.metrics.term_fairness import correlation
-from everycell.retrieval.runs import trec_order
 from everycell.retrieval.significance import paired_tests
+from everycell.trec.runs import trec_order
 
 #: What the print puts after a value: better than the baseline; a correlation that is not chance.
 BETTER, CORRELATED = "‡", "†"

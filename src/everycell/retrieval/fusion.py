@@ -20,7 +20,7 @@ environment, and about 10 s in each process after that, for what takes 0.5 s for
 queries with 30 documents.
 
 Ties: ranx sorts with a quicksort that is not stable, so where scores tie the ranks are arbitrary.
-Ranks are therefore made here, by :func:`~everycell.retrieval.runs.trec_order`, and ranx gets
+Ranks are therefore made here, by :func:`~everycell.trec.runs.trec_order`, and ranx gets
 scores without ties; the fused run is ordered by the same rule.
 """
 
@@ -34,7 +34,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from everycell.retrieval.runs import trec_order
+from everycell.trec.runs import trec_order
 
 Normalisation = Literal["min-max", "max", "sum", "zmuv", "rank", "borda"]
 
@@ -87,7 +87,7 @@ def fuse(
     -------
     pandas.DataFrame
         Columns ``query``, ``document``, ``score``: every document of any run, in the order of
-        :func:`~everycell.retrieval.runs.trec_order`, queries as in the first run. A run that does
+        :func:`~everycell.trec.runs.trec_order`, queries as in the first run. A run that does
         not hold a document adds nothing to its sum (Borda: the mean of the points that are left).
 
     Raises
@@ -95,7 +95,7 @@ def fuse(
     ValueError
         For fewer than two runs, queries that differ, an unknown method, normalisation or
         parameter, a parameter that is missing or out of range, or what
-        :func:`~everycell.retrieval.runs.check_run` refuses.
+        :func:`~everycell.trec.runs.check_run` refuses.
 
     Notes
     -----

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from everycell.foreign import parse_json, quoted
+from everycell.engine.foreign import parse_json, quoted
 from everycell.retrieval.lucene import LuceneError, start_java
 
 # Queries whose hits Java holds at a time: a published index stores every passage's text, and each

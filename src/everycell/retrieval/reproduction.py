@@ -31,8 +31,8 @@ from scipy import stats
 
 from everycell.metrics.rank_overlap import Variant, crbo
 from everycell.retrieval.evaluation import Choice, evaluate
-from everycell.retrieval.runs import check_qrels, check_run, trec_order
 from everycell.retrieval.significance import paired_beside_unpaired
+from everycell.trec.runs import check_qrels, check_run, trec_order
 
 Numbering = Literal["original", "ids"]
 
@@ -80,7 +80,7 @@ def ranking_agreement(
     ------
     ValueError
         For topics that only one run has, an unknown choice, or what
-        :func:`~everycell.retrieval.runs.check_run` and
+        :func:`~everycell.trec.runs.check_run` and
         :func:`~everycell.metrics.rank_overlap.crbo` refuse.
 
     Notes

@@ -25,7 +25,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from everycell.retrieval.runs import check_run, trec_order
+from everycell.trec.runs import check_run, trec_order
 
 How = Literal["sum", "log"]
 
@@ -51,7 +51,7 @@ def best(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        A depth below 1, and what :func:`~everycell.retrieval.runs.check_run` refuses.
+        A depth below 1, and what :func:`~everycell.trec.runs.check_run` refuses.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     ------
     ValueError
         A re-scored document that its query's list does not have, and what
-        :func:`~everycell.retrieval.runs.check_run` refuses.
+        :func:`~everycell.trec.runs.check_run` refuses.
 
     Examples
     --------

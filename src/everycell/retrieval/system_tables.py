@@ -659,8 +659,8 @@ def short_and_long(
     -------
     pandas.DataFrame
         Columns ``system``, ``queries`` (kind), ``measure``, ``value``, ``low`` and ``high``, as
-        :func:`~everycell.render.figures.short_against_long` takes them: kinds, then systems, each
-        in its order.
+        :func:`~everycell.engine.render.figures.short_against_long` takes them: kinds, then
+        systems, each in its order.
 
     Raises
     ------

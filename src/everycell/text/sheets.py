@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pandas as pd
 
-from everycell.foreign import parse_json, quoted
+from everycell.engine.foreign import parse_json, quoted
 from everycell.statistics.agreement import cohens_kappa, percent_agreement
 
 #: File that says what each item of the sheets is.

@@ -26,7 +26,7 @@ import regex
 import Stemmer
 from tokenizers import BertWordPieceTokenizer
 
-from everycell.foreign import quoted
+from everycell.engine.foreign import quoted
 
 #: Names of Table 2.2, in its order.
 Name = Literal["SA", "STM1", "STM2", "BERT-Token", "SciBERT-Token"]

@@ -1,0 +1,1 @@
+"""What every study rests on: cards, verdicts, receipts, pages. It names no paper."""

@@ -1,0 +1,372 @@
+"""A results folder as a Workflow Run RO-Crate: one archive that says how it came about.
+
+The crate follows the profile Workflow Run Crate 0.5, and so RO-Crate 1.1. It holds the results,
+their receipts and verdicts, the workflow, and the printed facts that were read. Released data is
+named by the URL at its pinned commit with its hash and licence, and never copied: it belongs to its
+authors. What the workflow made in between is named with its hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rocrate.model import ContextEntity, Entity
+from rocrate.rocrate import ROCrate
+
+import everycell
+from everycell.engine.artefacts import Paper
+from everycell.engine.files import sha256
+from everycell.engine.lineage import NAME, contradictions, lineage_of, read_lineage
+from everycell.engine.receipts import (
+    ReceiptError,
+    commit_of,
+    is_own,
+    made_by_other_code,
+    read_receipt,
+    relative,
+    verify,
+)
+from everycell.engine.registry import load_registry
+from everycell.engine.render.page import page_of
+from everycell.engine.results import collect
+
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
+    "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
+}
+MIT = "https://spdx.org/licenses/MIT"
+#: What stands for the workflow in a crate.
+WORKFLOW = ("CITATION.cff", "LICENSE", "config.yaml", "envs", "results/README.md", "workflow")
+#: What lies beside the tiers of a results folder; other files there are no results.
+PAGE = "index.html"
+BESIDE = (PAGE, NAME)
+#: RO-Crate 1.1 has no name for it; the Workflow Run profiles have this one.
+TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+FORMATS = {
+    ".csv": "text/csv",
+    ".gz": "application/gzip",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".tar": "application/x-tar",
+    ".tex": "application/x-tex",
+    ".yaml": "application/yaml",
+}
+
+
+def write_crate(
+    results: Path,
+    out: Path,
+    project: Path,
+    cache: str = "resources",
+    papers: Mapping[str, Paper] = {},
+) -> Path:
+    """Write a results folder as a zipped Workflow Run RO-Crate.
+
+    Parameters
+    ----------
+    results
+        Results folder with receipts.
+    out
+        Archive to write, whose name ends with ".zip"; it is whole or not there.
+    project
+        Project folder with the workflow; inputs of receipts are relative to it.
+    cache
+        Folder of the fetched files, as `config.yaml` names it: paths below it are keys of the
+        registry.
+    papers
+        Cards that verdicts are checked against; those of other papers are taken as they are.
+
+    Returns
+    -------
+    Path
+        `out`.
+
+    Raises
+    ------
+    ReceiptError
+        There is no receipt, or one does not hold, or verdicts are not what their card and their
+        table give, or `lineage.json` contradicts itself or them, or the page is not theirs: nobody
+        could check such a crate. Or a result was made by other code than that of `project`, which
+        would be packed as its workflow. Or there is no folder to write to.
+    """
+    if not out.parent.is_dir():
+        raise ReceiptError(f"There is no folder {out.parent} to write {out.name} into; make it.")
+    paths = sorted(results.rglob("*.receipt.json"))
+    if not paths:
+        raise ReceiptError(f"{results}: holds no receipt; rebuild something first.")
+    found = collect(papers, results, project)
+    faults = [fault for path in paths for fault in verify(path, project, results)]
+    faults += [fault for result in found for fault in result.faults]
+    if not faults:
+        faults = contradictions(results, project)
+    if faults:
+        first, *more = dict.fromkeys(faults)
+        raise ReceiptError(
+            f"No crate is made of {results}, which does not verify: {first}"
+            + f" There is more, which `everycell verify {results}` names." * bool(more)
+        )
+    _require_code(paths, results, project)
+    page = results / PAGE
+    if page.is_file() and page.read_bytes() != page_of(results, found, papers).encode():
+        raise ReceiptError(
+            f"No crate is made of {results}: {page} is not the page of these results; "
+            "`everycell page` in the project that made them draws it again."
+        )
+    if (
+        (results / NAME).is_file()
+        and is_own(results, project)
+        and read_lineage(results) != lineage_of(results, project, cache)
+    ):
+        raise ReceiptError(
+            f"No crate is made of {results}: {results / NAME} is not what Snakemake's records "
+            "give; `everycell page` writes it again."
+        )
+    crate = _Crate(project, cache)
+    for path in paths:
+        crate.add_result(results, path)
+    for name in BESIDE:
+        if (results / name).is_file():
+            crate.add_file(results / name, f"results/{name}")
+    draft = out.with_name(f".{out.name}.draft.zip")
+    try:
+        crate.finish().write_zip(draft)
+        draft.replace(out)
+    finally:
+        draft.unlink(missing_ok=True)
+    return out
+
+
+def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> None:
+    """Refuse results that no script of a project made as it is now."""
+    others = made_by_other_code(receipts, project)
+    if others:
+        path, commit = next(iter(others.items()))
+        name = path.relative_to(results).as_posix().removesuffix(".receipt.json")
+        raise ReceiptError(
+            f"No crate is made of {results}: {len(others)} of {len(receipts)} results were made by "
+            "other code than that of the project here, which would stand in the crate as theirs "
+            f"({name} by that of commit {_short(commit)}, here is "
+            f"{_short(commit_of(project))}); run snakemake again, or pack it in a checkout of what "
+            "made it."
+        )
+
+
+def _short(commit: str | None) -> str:
+    return commit[:12] if commit else "unknown"
+
+
+class _Crate:
+    """The crate while it is filled: the run of the workflow, and an action for each result."""
+
+    def __init__(self, project: Path, cache: str) -> None:
+        self.project = project
+        # As receipts name files below it.
+        self.cache = relative(project / cache, project)
+        self.registry = load_registry()
+        self.crate = ROCrate(version="1.1")
+        self.crate.metadata.extra_terms.update(TERMS)
+        self.crate.name = "Results of everycell"
+        self.crate.description = (
+            "Rebuilt tables and figures of information-retrieval works, with a verdict for each "
+            "printed cell and a receipt for each result."
+        )
+        self.entities: dict[str, Entity] = {}
+        self.crate.license = self.add(MIT, "CreativeWork", name="MIT licence")
+        self.author = self.add("#authors", "Organization", name="The everycell authors")
+        self.crate.root_dataset["author"] = self.author
+        self.workflow = self.crate.add_workflow(
+            project / "Snakefile",
+            "Snakefile",
+            main=True,
+            lang="snakemake",
+            properties={
+                "name": "everycell",
+                "description": "The workflow of the project that packed the crate; which commit "
+                "made a result stands in the instrument of its action.",
+                "version": everycell.__version__,
+                "license": MIT,
+                "encodingFormat": "text/plain",
+                "sha256": sha256(project / "Snakefile"),
+            },
+        )
+        self.workflow["creator"] = self.author
+        self.crate.root_dataset["conformsTo"] = [
+            self.add(uri, "CreativeWork", name=name, version=version)
+            for uri, (name, version) in PROFILES.items()
+        ]
+        for part in WORKFLOW:
+            place = project / part
+            found = sorted(place.rglob("*")) if place.is_dir() else [place]
+            for path in found:
+                if path.is_file() and "__pycache__" not in path.parts:
+                    self.add_file(path, path.relative_to(project).as_posix())
+        config = self.crate.add_formal_parameter(
+            "config", "File", identifier="#config", description="Settings of the workflow."
+        )
+        self.entities["config.yaml"]["description"] = (
+            "Settings of the project that packed the crate; those that made a result are objects "
+            "of its action."
+        )
+        config["workExample"] = self.entities["config.yaml"]
+        self.entities["config.yaml"]["exampleOfWork"] = config
+        self.workflow["input"] = config
+        self.objects: dict[str, Entity] = {"config.yaml": self.entities["config.yaml"]}
+        self.made: list[Entity] = []
+        self.finished: list[str] = []
+
+    def add(self, identifier: str, kind: str, **properties: Any) -> Entity:
+        """Add something that is no file of the crate; what is there already is returned."""
+        if identifier not in self.entities:
+            known = {name: value for name, value in properties.items() if value is not None}
+            self.entities[identifier] = self.crate.add(
+                ContextEntity(self.crate, identifier, properties={"@type": kind} | known)
+            )
+        return self.entities[identifier]
+
+    def add_file(self, path: Path, name: str) -> Entity:
+        """Add a file under a path in the crate."""
+        if name not in self.entities:
+            properties = {
+                "name": name,
+                "contentSize": str(path.stat().st_size),
+                "sha256": sha256(path),
+                "encodingFormat": FORMATS.get(path.suffix, "text/plain"),
+            }
+            self.entities[name] = self.crate.add_file(path, name, properties=properties)
+        return self.entities[name]
+
+    def add_result(self, results: Path, receipt: Path) -> None:
+        """Add a result's files with the action that made them, as its receipt says."""
+        found = read_receipt(receipt)
+        where = receipt.parent.relative_to(results).as_posix()
+        made = [
+            self.add_file(receipt.parent / output["path"], f"results/{where}/{output['path']}")
+            for output in found["outputs"]
+        ]
+        used = [self._input(source) for source in found["inputs"]]
+        action = f"#{found['tier']}/{found['artefact']}"
+        settings = [
+            self.add(
+                f"{action}/{name}",
+                "PropertyValue",
+                name=name,
+                value=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False),
+            )
+            for name, value in _settings(found)
+        ]
+        execution = found.get("execution") or {}
+        self.add(
+            action,
+            "CreateAction",
+            name=f"Make {found['artefact']} ({found['tier']})",
+            description=f"As {receipt.name} says, which is part of this crate.",
+            instrument=self._software(found),
+            agent=self.author,
+            object=[*used, *settings],
+            result=made,
+            endTime=execution.get("finished"),
+        )
+        self.crate.root_dataset.append_to("mentions", self.entities[action])
+        stem = receipt.name.removesuffix(".receipt.json")
+        for path in (receipt, receipt.with_name(f"{stem}.verdicts.json")):
+            if path.is_file():
+                made.append(self.add_file(path, f"results/{where}/{path.name}"))
+        self.made += made
+        if execution.get("finished"):
+            self.finished.append(execution["finished"])
+
+    def _software(self, receipt: Mapping[str, Any]) -> Entity:
+        """The code that made a result, with the packages that it ran with, by their hash."""
+        code = receipt["code"]
+        packages = receipt.get("packages") or {}
+        said = json.dumps([code, packages], sort_keys=True)
+        return self.add(
+            f"#code/{hashlib.sha256(said.encode()).hexdigest()}",
+            "SoftwareApplication",
+            name="everycell",
+            softwareVersion=f"{code.get('version')}, commit {code.get('commit') or 'unknown'}",
+            softwareRequirements=", ".join(f"{name} {v}" for name, v in packages.items()) or None,
+        )
+
+    def _input(self, source: Mapping[str, str]) -> Entity:
+        """A file that a result was made from: in the crate, behind its URL, or by its hash."""
+        path = source["path"]
+        if path not in self.objects:
+            self.objects[path] = self._new_input(path, source["sha256"])
+        return self.objects[path]
+
+    def _new_input(self, path: str, digest: str) -> Entity:
+        own = self.project / path
+        if Path(path).parts[0] == "published" and own.is_file():
+            return self.add_file(own, path)
+        key = path.removeprefix(f"{self.cache}/")
+        entry = self.registry.files.get(key) if key != path else None
+        if entry is None:
+            return self.add(f"#{path}", "CreativeWork", name=path, sha256=digest)
+        data_set = self.registry.data_set(key)
+        rights = {
+            "creditText": f"{data_set.authors}: {data_set.paper}",
+            "usageInfo": f"Licence: {data_set.licence}",
+        }
+        origin = None
+        if entry.origin is not None:
+            # The bytes behind the URL, whatever was read.
+            origin = self.crate.add_file(
+                self.registry.url(key),
+                properties={
+                    "name": key,
+                    "sha256": entry.origin.sha256,
+                    "contentSize": str(entry.origin.size),
+                    "encodingFormat": FORMATS.get(Path(entry.origin.path).suffix, "text/plain"),
+                    **rights,
+                },
+            )
+            if digest == entry.origin.sha256:
+                return origin
+        wheel = entry.wheel
+        # Unpacked, from a mirror as the registry's note says, or from a package.
+        return self.add(
+            f"#data/{key}",
+            "CreativeWork",
+            name=key,
+            sha256=digest,
+            isBasedOn=origin,
+            description=entry.note
+            or (wheel and f"{wheel.path} of the package {wheel.distribution} {wheel.version}"),
+            **rights,
+        )
+
+    def finish(self) -> ROCrate:
+        """Add the run as a whole; return the crate."""
+        self.add(
+            "#run",
+            "CreateAction",
+            name="Run of the everycell workflow",
+            description="The jobs that made all results of this crate, at one time or at several.",
+            instrument=self.workflow,
+            agent=self.author,
+            object=list(self.objects.values()),
+            result=self.made,
+            endTime=max(self.finished, default=None),
+        )
+        self.crate.root_dataset.append_to("mentions", self.entities["#run"])
+        if self.finished:
+            self.crate.root_dataset["datePublished"] = max(self.finished)
+        return self.crate
+
+
+def _settings(receipt: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Parameters of a result, and its seed where these do not have it."""
+    parameters = receipt.get("parameters") or {}
+    yield from parameters.items()
+    if receipt.get("seed") is not None and "seed" not in parameters:
+        yield "seed", receipt["seed"]

@@ -1,0 +1,142 @@
+"""What every script of the workflow does around its work: a log, and checked inputs.
+
+Nothing here knows of cards, tables or pages: the code of a job that trains or encodes is the code
+that computes it (`everycell.engine.code`). A job that makes a result is a
+`everycell.engine.result_job.ResultJob`.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pandas as pd
+
+import everycell
+from everycell.engine.registry import SourceError
+from everycell.engine.released import check
+
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+#: Parameters that say what runs, and change no result by themselves.
+NO_SETTINGS = ("code", "script")
+
+
+def says_all(error: BaseException) -> bool:
+    """Whether an error's sentence is written for users; others keep their traceback.
+
+    It is, where the library defines the error, or itself raises a ValueError.
+    """
+    if type(error).__module__.startswith("everycell."):
+        return True
+    frames = traceback.extract_tb(error.__traceback__)
+    library = Path(everycell.__file__).parent
+    return type(error) is ValueError and Path(frames[-1].filename).is_relative_to(library)
+
+
+def parameters_line(parameters: Mapping[str, Any]) -> str:
+    r"""Last line of the log of a job that went well: its parameters by name.
+
+    Examples
+    --------
+    >>> parameters_line({"seed": 7, "kind": "tilde"})
+    '{"parameters": {"seed": "7", "kind": "\'tilde\'"}}'
+    """
+    values = {name: repr(value) for name, value in parameters.items()}
+    return json.dumps({"parameters": values}, ensure_ascii=False)
+
+
+class Job:
+    """Context of a script: ``with Job(snakemake) as job: ...``.
+
+    On entry, messages go to the rule's log and fetched inputs are hashed again. On a clean exit the
+    log ends with the parameters; on an error it says why, and the script ends.
+    """
+
+    def __init__(self, snakemake: Any) -> None:
+        self.snakemake = snakemake
+
+    def __enter__(self) -> Self:
+        """Open the log and check the fetched inputs."""
+        self.started = time.monotonic()
+        self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
+        logging.basicConfig(stream=self.log, level=logging.INFO, format="%(message)s")
+        # It tells of each request to a language model.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        logging.captureWarnings(True)
+        try:
+            self._check_inputs()
+        except SourceError as error:
+            self._fail(error)
+        return self
+
+    def _check_inputs(self) -> None:
+        cache = Path(self.snakemake.config["cache"])
+        for source in map(Path, self.snakemake.input):
+            if source.is_relative_to(cache):
+                check(source, source.relative_to(cache).as_posix())
+
+    @property
+    def tier(self) -> str:
+        """First folder below ``results``."""
+        return Path(self.snakemake.output[0]).parts[1]
+
+    @property
+    def seed(self) -> int | None:
+        """Seed among the parameters, if the rule has one."""
+        return self.snakemake.params.get("seed")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Parameters that change the result."""
+        given = self.snakemake.params.items()
+        return {name: value for name, value in given if name not in NO_SETTINGS}
+
+    def folder_of(self, name: str) -> Path:
+        """Folder of a model: the input of this name, or that of its files."""
+        given = self.snakemake.input[name]
+        first = Path(given if isinstance(given, str) else given[0])
+        return first if first.is_dir() else first.parent
+
+    def write_frame(self, frame: pd.DataFrame, output: str) -> None:
+        """Write an intermediate frame as Parquet to the output of this name."""
+        frame.to_parquet(self.snakemake.output[output], index=False)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Finish, or say in the log what went wrong and end the script."""
+        if error is not None:
+            self._fail(error)
+        try:
+            self._finish()
+        except OSError as fault:
+            self._fail(fault)
+        self.log.write(parameters_line(dict(self.snakemake.params.items())) + "\n")
+        self.log.close()
+
+    def _finish(self) -> None:
+        """Do what is left after the work: nothing."""
+
+    def _fail(self, error: BaseException) -> None:
+        if says_all(error):
+            self.log.write(f"{error}\n")
+        elif isinstance(error, OSError) and error.errno in NO_SPACE:
+            self.log.write(
+                f"A result cannot be written ({error.strerror}); make room, or raise the size "
+                "limit (ulimit -f, quota), and run the same command again.\n"
+            )
+        else:
+            traceback.print_exception(error, file=self.log)
+        self.log.close()
+        sys.exit(1)

@@ -1,0 +1,390 @@
+"""Lineage: the jobs behind the results, from fetched files through trained models to tables.
+
+A receipt names the files that its result was made from, and a run of a ranker says nothing of how
+its model was trained. Snakemake keeps a record of each file that a job made; `lineage.json` beside
+the results holds those on which some receipt rests, so that a copied folder still says with which
+settings, and from which bytes, each of its numbers came about.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from everycell.engine.files import sha256
+from everycell.engine.foreign import parse_json
+from everycell.engine.receipts import ReceiptError, is_own, is_released, read_receipt, write_json
+from everycell.engine.registry import load_registry
+from everycell.engine.validation import describe_fault
+
+NAME = "lineage.json"
+#: Folders of what the workflow makes; what a job reads elsewhere came from outside.
+MADE = ("work/", "results/")
+#: Bytes from which on a hash is kept for the next time that the lineage is written.
+LARGE = 1 << 24
+
+
+class JobRecord(BaseModel):
+    """A job of the workflow.
+
+    Attributes
+    ----------
+    rule
+        Name of its rule.
+    outputs, inputs
+        Paths as the workflow names them, sorted.
+    parameters
+        The rule's parameters: name to value as Python writes it. Snakemake's own records have no
+        names, which are taken from the job's log; where that is gone, or of another run, the
+        values stand under "#1", "#2" and so on.
+    hashes
+        SHA-256 of each input that no job made: released and printed files, recorded answers,
+        templates, what a user names. Of a folder, those of its files. One that was changed or
+        removed after the job, and of which nothing else has the hash, is left out.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    rule: str
+    outputs: Annotated[tuple[str, ...], Field(min_length=1)]
+    inputs: tuple[str, ...]
+    parameters: dict[str, str]
+    hashes: dict[str, str] = {}
+
+
+class _Lineage(BaseModel):
+    jobs: list[JobRecord]
+
+
+def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
+    """Jobs of which Snakemake keeps records in a project folder; none where it ran never.
+
+    A record is a JSON file for each output, named by the output's path in base 64, in pieces if it
+    is long. Records that were begun and never ended are passed over.
+
+    Parameters
+    ----------
+    project
+        Project folder.
+    cache
+        Folder of the fetched files, as `config.yaml` names it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> snakemake_jobs(Path(tempfile.mkdtemp()))
+    []
+    """
+    folder = project / ".snakemake" / "metadata"
+    outputs: dict[tuple, list[str]] = {}
+    # Job -> when it ended, and hashes that Snakemake took of small inputs then.
+    ends: dict[tuple, float] = {}
+    taken: dict[tuple, dict[str, str]] = {}
+    for path in folder.rglob("*"):
+        if not path.is_file():
+            continue
+        pieces = [part.removeprefix("@") for part in path.relative_to(folder).parts]
+        try:
+            made = urlsafe_b64decode("".join(pieces)).decode()
+            record = parse_json(path.read_text(encoding="utf-8"))
+            # A log belongs to one job alone.
+            parts = (tuple(sorted(record[key])) for key in ("input", "params", "log"))
+            job = (record["rule"], *parts)
+            end = float(record.get("endtime") or 0)
+            sums = {
+                source: digest.removeprefix("sha256:")
+                for source, digest in (record.get("input_checksums") or {}).items()
+                if digest.startswith("sha256:")
+            }
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if not record.get("incomplete"):
+            outputs.setdefault(job, []).append(made)
+            ends[job] = max(end, ends.get(job, 0))
+            taken.setdefault(job, {}).update(sums)
+    hashes = _Hashes(project, cache)
+    found = [
+        JobRecord(
+            rule=job[0],
+            outputs=sorted(made),
+            inputs=job[1],
+            parameters=_named(job[2], [project / log for log in job[3]]),
+            hashes=hashes.of(job[1], taken[job], ends[job]),
+        )
+        for job, made in sorted(outputs.items())
+    ]
+    hashes.keep()
+    return found
+
+
+class _Hashes:
+    """Hashes of what jobs read that the workflow does not make, with as little reading as can be.
+
+    A released file of which one content alone is accepted is not read: each job checks the hashes
+    of fetched files before it uses them. Hashes of large files are kept in `.snakemake`.
+    """
+
+    def __init__(self, project: Path, cache: str) -> None:
+        self.project = project
+        self.cache = Path(cache)
+        self.registry = load_registry()
+        self.memory = project / ".snakemake" / "everycell.hashes.json"
+        try:
+            known = parse_json(self.memory.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            known = {}
+        self.known: dict[str, Any] = known if isinstance(known, dict) else {}
+        self.kept = dict(self.known)
+        self.read: dict[str, str] = {}
+
+    def of(self, inputs: Iterable[str], taken: Mapping[str, str], end: float) -> dict[str, str]:
+        """Hashes of a job's inputs: those in `taken`, else as they are if no newer than `end`."""
+        found: dict[str, str] = {}
+        for source in inputs:
+            if source.startswith(MADE):
+                continue
+            place = self.project / source
+            if digest := taken.get(source) or self._registered(source):
+                found[source] = digest
+            elif place.is_dir():
+                below = sorted(path for path in place.rglob("*") if path.is_file())
+                names = [f"{source}/{path.relative_to(place).as_posix()}" for path in below]
+                found |= {name: digest for name in names if (digest := self._now(name, end))}
+            elif digest := self._now(source, end):
+                found[source] = digest
+        return dict(sorted(found.items()))
+
+    def _registered(self, source: str) -> str | None:
+        path = Path(source)
+        key = path.relative_to(self.cache).as_posix() if path.is_relative_to(self.cache) else ""
+        entry = self.registry.files.get(key)
+        # An archive whose content is not known beforehand may hold another one.
+        sure = entry and (entry.origin is None or entry.origin.content is not None)
+        return entry.contents[0] if entry and sure and len(entry.contents) == 1 else None
+
+    def _now(self, source: str, end: float) -> str | None:
+        place = self.project / source
+        try:
+            state = place.stat()
+            if state.st_mtime > end:
+                return None
+            if source not in self.read:
+                self.read[source] = self._read(source, place, [state.st_size, state.st_mtime_ns])
+        except OSError:
+            return None
+        return self.read[source]
+
+    def _read(self, source: str, place: Path, state: list[int]) -> str:
+        if state[0] < LARGE:
+            return sha256(place)
+        known = self.known.get(source)
+        if not isinstance(known, list) or known[:-1] != state:
+            known = [*state, sha256(place)]
+        self.kept[source] = known
+        return known[-1]
+
+    def keep(self) -> None:
+        """Note hashes of large files for the next time."""
+        if self.kept != self.known:
+            write_json(self.memory, self.kept)
+
+
+def _named(values: tuple[str, ...], logs: Iterable[Path]) -> dict[str, str]:
+    """Values with the names that a log has for them, if it is the log of this run."""
+    for log in logs:
+        try:
+            last = log.read_text(encoding="utf-8").rstrip("\n").rpartition("\n")[2]
+            named = parse_json(last)["parameters"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        # Snakemake leaves out of its records what is not built of Python's own types.
+        if not Counter(values) - Counter(named.values()):
+            return named
+    return {f"#{place}": value for place, value in enumerate(values, 1)}
+
+
+def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]:
+    """Jobs that made files, or what these were made from, in the order of `jobs`.
+
+    Examples
+    --------
+    >>> train = JobRecord(rule="train", outputs=["model"], inputs=["text"], parameters={})
+    >>> rank = JobRecord(rule="rank", outputs=["run"], inputs=["model", "queries"], parameters={})
+    >>> [job.rule for job in upstream([train, rank], ["run"])]
+    ['train', 'rank']
+    >>> upstream([train, rank], ["queries"])
+    []
+    """
+    jobs = list(jobs)
+    maker = {path: place for place, job in enumerate(jobs) for path in job.outputs}
+    found: set[int] = set()
+    waiting = list(files)
+    while waiting:
+        # The file itself, or the folder that a job made with it.
+        path = waiting.pop()
+        place = maker.get(path)
+        if place is None:
+            folders = map(str, PurePosixPath(path).parents)
+            place = next((maker[folder] for folder in folders if folder in maker), None)
+        if place is not None and place not in found:
+            found.add(place)
+            waiting.extend(jobs[place].inputs)
+    return [jobs[place] for place in sorted(found)]
+
+
+def write_lineage(results: Path, project: Path, cache: str = "resources") -> Path:
+    """Write the jobs behind all receipts of a results folder to `lineage.json` in it.
+
+    A receipt that cannot be read is passed over: `everycell verify` names it. What an earlier run
+    wrote and Snakemake no longer has a record of is kept.
+
+    Parameters
+    ----------
+    results, project
+        Results folder, and the project whose runs made it.
+    cache
+        Folder of the fetched files, as `config.yaml` names it.
+    """
+    path = results / NAME
+    jobs = lineage_of(results, project, cache)
+    write_json(path, {"jobs": [job.model_dump(mode="json") for job in jobs]})
+    return path
+
+
+def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[JobRecord]:
+    """Jobs behind all receipts of a results folder, as `write_lineage` writes them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> lineage_of(Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp()))
+    []
+    """
+    jobs = snakemake_jobs(project, cache)
+    known = {path for job in jobs for path in job.outputs}
+    jobs += [job for job in read_lineage(results) if not known & set(job.outputs)]
+    inputs: set[str] = set()
+    for receipt in sorted(results.rglob("*.receipt.json")):
+        try:
+            inputs |= {source["path"] for source in read_receipt(receipt)["inputs"]}
+        except ReceiptError:
+            continue
+    return sorted(upstream(jobs, inputs), key=lambda job: job.outputs)
+
+
+def without_jobs(results: Path) -> list[str]:
+    """Files below `work/` behind a results folder that no job of its `lineage.json` made, sorted.
+
+    None lack where the page was made after the results; all do where there is no such file.
+
+    Raises
+    ------
+    ReceiptError
+        `lineage.json` or a receipt cannot be used.
+    """
+    jobs = read_lineage(results)
+    receipts = sorted(results.rglob("*.receipt.json"))
+    used = {source["path"] for path in receipts for source in read_receipt(path)["inputs"]}
+    used |= {path for job in jobs for path in job.inputs}
+    made = {path for job in jobs for path in job.outputs}
+    return sorted(
+        path
+        for path in used
+        # A job may make a folder of which another reads files.
+        if path.startswith("work/")
+        and made.isdisjoint({path, *map(str, PurePosixPath(path).parents)})
+    )
+
+
+def contradictions(results: Path, project: Path) -> list[str]:
+    """Check `lineage.json` against itself, the receipts beside it and the files here.
+
+    Parameters
+    ----------
+    results
+        Results folder.
+    project
+        Project folder that inputs are relative to. Files elsewhere are not looked at: they may be
+        large, and no part of the project.
+
+    Returns
+    -------
+    list of str
+        A sentence for each file that two jobs made, for each that is no longer what a job read,
+        and for each of which a receipt names other bytes than a job does; none if all agree.
+
+    Raises
+    ------
+    ReceiptError
+        `lineage.json` or a receipt cannot be used.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> results = Path(tempfile.mkdtemp())
+    >>> job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {}}
+    >>> write_json(results / NAME, {"jobs": [job, job]})
+    >>> contradictions(results, Path())  # doctest: +ELLIPSIS
+    ['...lineage.json: says of two jobs that they made work/run; ...']
+    """
+    path, jobs = results / NAME, read_lineage(results)
+    again = "`everycell page` in the project that made it writes it again"
+    makers = Counter(made for job in jobs for made in job.outputs)
+    faults = [
+        f"{path}: says of two jobs that they made {made}; {again}."
+        for made, number in makers.items()
+        if number > 1
+    ]
+    read: dict[str, str] = {}
+    for receipt in sorted(results.rglob("*.receipt.json")):
+        read |= {source["path"]: source["sha256"] for source in read_receipt(receipt)["inputs"]}
+    own = is_own(results, project)
+    here: dict[str, str | None] = {}
+    for job in jobs:
+        for source, digest in job.hashes.items():
+            at = f"{path}: says that {job.rule} made {job.outputs[0]} from {source}"
+            if read.setdefault(source, digest) != digest:
+                faults.append(
+                    f"{at} with sha256 {digest[:12]}, and a receipt or another job has "
+                    f"{read[source][:12]}; run snakemake again where it was made."
+                )
+            elif Path(source).is_absolute() or (not own and is_released(source, digest)):
+                continue
+            else:
+                if source not in here:
+                    place = project / source
+                    here[source] = sha256(place) if place.is_file() else None
+                if here[source] not in (None, digest):
+                    faults.append(
+                        f"{at}, which has other bytes here; "
+                        + ("run snakemake again." if own else "it was made from another one.")
+                    )
+    return faults
+
+
+def read_lineage(results: Path) -> list[JobRecord]:
+    """Jobs behind a results folder; none where nothing was written.
+
+    Raises
+    ------
+    ReceiptError
+        `lineage.json` is there and cannot be used.
+    """
+    path = results / NAME
+    if not path.is_file():
+        return []
+    try:
+        content = parse_json(path.read_text(encoding="utf-8"))
+        return _Lineage.model_validate(content).jobs
+    except ValidationError as error:
+        what = describe_fault(_Lineage, error).rstrip(".")
+    except (OSError, ValueError) as error:
+        what = str(error)
+    raise ReceiptError(
+        f"{path}: holds no list of jobs ({what}); remove it, and `everycell page` writes it again."
+    )

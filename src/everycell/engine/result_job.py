@@ -1,0 +1,115 @@
+"""What a script does around making a result: shown tables and figures, and their receipts."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from everycell.engine.artefacts import find_artefact, load_papers
+from everycell.engine.job import Job
+from everycell.engine.receipts import write_receipt
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class ResultJob(Job):
+    """Context of a script that makes results: ``with ResultJob(snakemake) as job: ...``.
+
+    On a clean exit the receipt is written; on an error it is not.
+
+    A job may make further artefacts, each with a receipt of its own: the names of its outputs start
+    with the artefact's (``figure_3_5_csv``, ``figure_3_5_receipt``), and so does its parameter
+    ``table_3_7_face``.
+    """
+
+    def __init__(self, snakemake: Any) -> None:
+        super().__init__(snakemake)
+        self.receipt = Path(snakemake.output.receipt)
+        #: What the receipt says beside the parameters, such as which language models answered.
+        self.facts: dict[str, Any] = {}
+
+    @property
+    def tier(self) -> str:
+        """First folder below ``results``."""
+        return self.receipt.parts[1]
+
+    def input_cells(self, artefact: str) -> pd.DataFrame:
+        """Printed cells that a card declares as inputs: all of the print that a tier may read."""
+        return find_artefact(load_papers(Path("published")), artefact).input_cells(self.tier)
+
+    def write_table(self, table: pd.DataFrame, note: str = "", artefact: str = "") -> None:
+        """Write the artefact's table with the title, layout and decimals of its card.
+
+        `note` stands behind the title, in brackets; `artefact` names a further one.
+        """
+        from everycell.engine.render.tables import write_table
+
+        start = f"{artefact}_" if artefact else ""
+        face = self.snakemake.params[f"{start}face"]
+        keys = [column for column in table.columns if column not in ("value", "marker")]
+        layout = face["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
+        write_table(
+            table,
+            Path(self.snakemake.output[f"{start}csv"]).with_suffix(""),
+            title=face["title"] + f" ({note})" * bool(note),
+            layout_rows=layout["rows"],
+            layout_columns=layout["columns"],
+            decimals=face["decimals"],
+        )
+
+    def write_beside(self, table: pd.DataFrame, name: str, decimals: dict[str, int]) -> None:
+        """Write a table that stands beside the artefact's own, under the title of its card."""
+        from everycell.engine.render.tables import write_table
+
+        keys = [column for column in table.columns if column not in ("value", "marker")]
+        stem = Path(self.snakemake.output[f"{name}_csv"])
+        write_table(
+            table,
+            stem.with_name(stem.name.removesuffix(".csv")),
+            title=self.snakemake.params.face["beside"][name],
+            layout_rows=keys[:-1],
+            layout_columns=keys[-1:],
+            decimals=decimals,
+        )
+
+    def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:
+        """Write a figure with the data that it plots; `name` for one that stands beside."""
+        from everycell.engine.files import write_atomically
+        from everycell.engine.render.figures import save_figure
+
+        data = Path(self.snakemake.output[f"{name}_csv" if name else "csv"])
+        write_atomically(data, plotted.to_csv(index=False, lineterminator="\n"))
+        save_figure(figure, data.with_name(data.name.removesuffix(".csv")))
+
+    def _finish(self) -> None:
+        for receipt, made in self._receipts().items():
+            self._write_receipt(receipt, made)
+
+    def _receipts(self) -> dict[Path, list[Path]]:
+        """Each receipt with the files that it is for."""
+        output, found = self.snakemake.output, {}
+        for name in output.keys():
+            start, _, end = name.rpartition("_")
+            if end == "receipt":
+                parts = [part for part in output.keys() if part.startswith(f"{start}_")]
+                found[Path(output[name])] = [Path(output[part]) for part in parts if part != name]
+        others = {self.receipt, *found, *(path for paths in found.values() for path in paths)}
+        return found | {self.receipt: [made for made in map(Path, output) if made not in others]}
+
+    def _write_receipt(self, receipt: Path, made: list[Path]) -> None:
+        write_receipt(
+            receipt,
+            artefact="/".join(receipt.parts[2:]).removesuffix(".receipt.json"),
+            tier=self.tier,
+            inputs=map(Path, self.snakemake.input),
+            outputs=made,
+            parameters=self.settings | self.facts,
+            seed=self.seed,
+            code=self.snakemake.params.code,
+            seconds=time.monotonic() - self.started,
+            root=Path(),
+        )

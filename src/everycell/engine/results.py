@@ -1,0 +1,154 @@
+"""Results found on disk: the report of every artefact in every tier that its card declares."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from everycell.engine.artefacts import RUNNABLE, Artefact, CardError, Paper, Tier, all_artefacts
+from everycell.engine.receipts import read_receipt, verify
+from everycell.engine.verdicts import report
+
+#: Files of a result; the first two are what it cannot be without.
+SUFFIXES = (".csv", ".receipt.json", ".verdicts.json")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is known of an artefact in a tier.
+
+    Attributes
+    ----------
+    report
+        As `everycell.engine.verdicts.report` makes it; that of an artefact which was not run where
+        no trustworthy result is on disk.
+    faults
+        Why a result on disk is not trusted; empty where there is none, or all is well.
+    """
+
+    artefact: Artefact
+    tier: Tier
+    report: dict[str, Any]
+    faults: tuple[str, ...] = ()
+
+
+def stem_of(artefact: Artefact, tier: Tier, results: Path) -> Path:
+    """Path of a result without its suffix."""
+    return results / tier / artefact.paper / artefact.name
+
+
+def read_result(path: Path) -> pd.DataFrame:
+    """Read a rebuilt table as text: a key "1.10", a value "132_1", "None" stay what they are.
+
+    Raises
+    ------
+    ValueError
+        The file is no CSV.
+    """
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+    except ValueError as error:  # of pandas, for each thing that can be wrong with a CSV
+        raise ValueError(
+            f"{path}: cannot be read as CSV ({error}); remove it and run snakemake again."
+        ) from None
+
+
+def files_of(receipt: Path) -> list[str]:
+    """Names of the files that a receipt lists as made."""
+    return [output["path"] for output in read_receipt(receipt)["outputs"]]
+
+
+def result_of(
+    artefact: Artefact, tier: Tier, results: Path, root: Path, *, audits: bool = True
+) -> Result:
+    """Report of one artefact in one tier, checked against its receipt and its card.
+
+    Parameters
+    ----------
+    artefact, tier
+        What to look for.
+    results
+        Folder of the results.
+    root
+        Project folder, to check the inputs that a receipt names.
+    audits
+        Whether the errata's audits are run again. They take most of the time, and no verdict
+        depends on them: what only counts verdicts leaves them out.
+    """
+    if not audits:
+        artefact = _without_audits(artefact)
+    stem = stem_of(artefact, tier, results)
+    files = {suffix: stem.with_name(stem.name + suffix) for suffix in SUFFIXES}
+
+    def untrusted(*faults: str) -> Result:
+        return Result(artefact, tier, report(artefact, tier), faults)
+
+    if artefact.card.tiers[tier].state not in RUNNABLE or not any(
+        path.exists() for path in files.values()
+    ):
+        return untrusted()
+    missing = [path for path in list(files.values())[:2] if not path.exists()]
+    if missing:
+        fault = (
+            f"{missing[0]}: is missing beside its result; remove {stem}.* and run snakemake again."
+        )
+        return untrusted(fault)
+    faults = verify(files[".receipt.json"], root, results)
+    if faults:
+        return untrusted(*faults)
+    try:
+        again = report(
+            artefact,
+            tier,
+            read_result(files[".csv"]),
+            files=files_of(files[".receipt.json"]),
+        )
+        if not files[".verdicts.json"].exists():  # only the table was asked for
+            return Result(artefact, tier, again)
+        stored = json.loads(files[".verdicts.json"].read_text(encoding="utf-8"))
+        if not isinstance(stored, dict):
+            raise ValueError("it holds no JSON object")
+    except (ValueError, CardError) as error:
+        fault = (
+            f"{files['.verdicts.json']}: cannot be used ({error}); remove it and run snakemake "
+            "again."
+        )
+        return untrusted(fault)
+    again = json.loads(json.dumps(again))
+    if not audits:
+        again["errata"] = stored.get("errata")
+    if stored != again:
+        fault = (
+            f"{files['.verdicts.json']}: is not what its card and its table give now; remove "
+            "it and run snakemake again."
+        )
+        return untrusted(fault)
+    return Result(artefact, tier, stored)
+
+
+def _without_audits(artefact: Artefact) -> Artefact:
+    errata = [erratum.model_copy(update={"audit": None}) for erratum in artefact.card.errata]
+    card = artefact.card.model_copy(update={"errata": errata})
+    return artefact.model_copy(update={"card": card})
+
+
+def collect(
+    papers: Mapping[str, Paper],
+    results: Path,
+    root: Path,
+    *,
+    wanted: Callable[[Artefact, Tier], bool] = lambda artefact, tier: True,
+    audits: bool = True,
+) -> list[Result]:
+    """Result of every artefact in every tier of its card, in the order of the cards."""
+    return [
+        result_of(artefact, tier, results, root, audits=audits)
+        for artefact in all_artefacts(papers)
+        for tier in artefact.card.tiers
+        if wanted(artefact, tier)
+    ]

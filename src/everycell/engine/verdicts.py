@@ -1,0 +1,379 @@
+"""Verdict of each printed cell against its rebuilt value.
+
+A verdict is two-sided: a higher score than the printed one is not better, it differs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from everycell.engine import audits
+from everycell.engine.artefacts import (
+    RUNNABLE,
+    Artefact,
+    CardError,
+    Tier,
+    is_number,
+)
+from everycell.engine.conclusions import evaluate
+
+Verdict = Literal["equal", "close", "differs", "misprint", "quoted", "not_run"]
+VERDICTS: tuple[Verdict, ...] = ("equal", "close", "differs", "misprint", "quoted", "not_run")
+OUTCOMES = {"hold": "holds", "fail": "fails", "undecided": "undecided"}
+#: Slack for the binary form of a decimal fraction, in units of the last printed digit.
+_SLACK = 1e-6
+
+
+def judge(
+    printed: str, rebuilt: object, decimals: int | Literal["text"], tolerance: float = 0.0
+) -> Literal["equal", "close", "differs"]:
+    """Compare a printed value with a rebuilt one.
+
+    Parameters
+    ----------
+    printed
+        The value as it stands in the paper.
+    rebuilt
+        The rebuilt value, unrounded: a number, or a number as text.
+    decimals
+        Declared decimals of the column, or "text" to compare strings.
+    tolerance
+        Distance within which the cell is close, where the card derives one.
+
+    Returns
+    -------
+    {"equal", "close", "differs"}
+        `equal`: the rebuilt value rounds to the printed one (an exact half may go either way).
+        `close`: within one unit of the last declared digit, or within the tolerance.
+
+    Examples
+    --------
+    >>> judge("0.014", 0.0139, 3), judge("0.0", 0.0004, 3), judge("0.0", 0.0006, 3)
+    ('equal', 'equal', 'close')
+    >>> judge("0.014", 0.016, 3), judge("0.4493", 0.44922, 4), judge("S", "M", "text")
+    ('differs', 'close', 'differs')
+    """
+    if decimals == "text" or not is_number(printed):
+        same = str(rebuilt).strip() == printed.strip()
+        return "equal" if same else "differs"
+    value = _number(rebuilt)
+    if value is None:
+        return "differs"
+    distance = abs(value - float(printed))
+    unit = 10.0**-decimals
+    if distance <= unit * (0.5 + _SLACK):
+        return "equal"
+    if distance <= max(unit, tolerance) + unit * _SLACK:
+        return "close"
+    return "differs"
+
+
+def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
+    """Rebuilt values by key, checked against the printed cells.
+
+    Raises
+    ------
+    CardError
+        A key column is missing, a key stands twice, or a cell is rebuilt that is not printed.
+    """
+    keys = artefact.key_columns
+    missing = [column for column in [*keys, "value"] if column not in table]
+    if missing:
+        raise CardError(
+            f"{artefact.id}: the rebuilt table lacks the column {missing[0]!r}; it needs "
+            f"{[*keys, 'value']}."
+        )
+    rebuilt = {
+        tuple(str(part) for part in row[:-1]): row[-1]
+        for row in table[[*keys, "value"]].itertuples(index=False)
+    }
+    if len(rebuilt) < len(table):
+        twice = table.loc[table.duplicated(keys), keys].iloc[0]
+        raise CardError(
+            f"{artefact.id}: rebuilt the cell {' / '.join(map(str, twice))} twice; write it once."
+        )
+    printed = set(artefact.cells[keys].itertuples(index=False, name=None))
+    unknown = [key for key in rebuilt if key not in printed]
+    if unknown:
+        raise CardError(
+            f"{artefact.id}: rebuilt the cell {' / '.join(unknown[0])}, which is not printed; "
+            "give it the printed key, or write it to a table beside."
+        )
+    return rebuilt
+
+
+def report(
+    artefact: Artefact,
+    tier: Tier,
+    rebuilt: pd.DataFrame | None = None,
+    *,
+    files: list[str] | None = None,
+) -> dict[str, Any]:
+    """Verdicts, closeness, conclusions and errata of an artefact in a tier.
+
+    Parameters
+    ----------
+    artefact
+        Card and printed cells.
+    tier
+        Tier that the values come from.
+    rebuilt
+        Tidy table with the artefact's key columns and `value` (numbers or text); None where
+        nothing was run. A column `marker` is shown beside the printed one, and is no verdict.
+    files
+        Names of the files beside the verdicts, to list.
+
+    Returns
+    -------
+    dict
+        JSON-ready: artefact, tier, state, cells, verdicts (counts), rmse and kendall_tau (by
+        metric), conclusions, errata, files. A stand-in has no cells: nothing is compared. A
+        compared cell has `markers` (printed, rebuilt) where both tables have that column and one
+        of the two is not empty.
+
+    Raises
+    ------
+    CardError
+        The tier is none of the card's, the card has conclusions and no printed cells, the rebuilt
+        table does not fit the printed cells, or the card says of a rebuilt cell that it is not run
+        or that the stand-in lacks it.
+    """
+    if tier not in artefact.card.tiers:
+        raise CardError(
+            f"{artefact.id}: has no tier {tier!r}; its card declares "
+            f"{', '.join(artefact.card.tiers)}."
+        )
+    declared = artefact.card.tiers[tier]
+    state = declared.state
+    if rebuilt is None and state in RUNNABLE:
+        state = "not_run"
+    values: dict[tuple[str, ...], Any] = {}
+    markers: dict[tuple[str, ...], str] = {}
+    if rebuilt is not None and state == "rebuilt" and not artefact.cells.empty:
+        values = read_rebuilt(artefact, rebuilt)
+        if "marker" in rebuilt:
+            markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
+        rebuilt = rebuilt[[*artefact.key_columns, "value"]]
+    needs = declared.needs if rebuilt is None else "the rebuilt table lacks this cell"
+    cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, needs, state)
+    _add_markers(artefact, cells, markers)
+    counts = Counter(cell["verdict"] for cell in cells)
+    return {
+        "artefact": artefact.id,
+        "tier": tier,
+        "state": state,
+        "cells": cells,
+        "verdicts": {verdict: counts[verdict] for verdict in VERDICTS},
+        **_closeness(artefact, cells),
+        "conclusions": _conclusions(artefact, tier, rebuilt, state, declared.lacks),
+        "errata": _errata(artefact),
+        "files": sorted(files or []),
+    }
+
+
+def _cells(
+    artefact: Artefact, tier: Tier, values: Mapping[tuple, Any], needs: str, state: str
+) -> list[dict[str, Any]]:
+    table = artefact.cells
+    if table.empty:
+        return []
+    card, keys = artefact.card, artefact.key_columns
+    why: dict[int, tuple[Verdict, str]] = {}
+    for entry in card.not_run:
+        if entry.tier == tier:
+            for index in table.index[artefact.select(entry.cells)]:
+                key = tuple(table.loc[index, keys])
+                if key in values:
+                    raise CardError(
+                        f"{artefact.card_path}: `not_run` names the cell {' / '.join(key)} of "
+                        f"{artefact.name}, which tier {tier} rebuilds; drop it from `not_run`."
+                    )
+                why[index] = ("not_run", entry.needs)
+    for quoted in (entry for entry in card.quoted if tier in entry.tiers):
+        for index in table.index[artefact.select(quoted.cells)]:
+            why[index] = ("quoted", quoted.because)
+    tolerances: dict[int, tuple[float, str]] = {}
+    for tolerance in card.tolerances:
+        for index in table.index[artefact.select(tolerance.cells)]:
+            tolerances[index] = (tolerance.within, tolerance.because)
+    errata: dict[int, tuple[str, str]] = {}
+    for erratum in card.errata:
+        for given in erratum.gives:
+            for index in table.index[artefact.select(given.cells)]:
+                errata[index] = (given.value, f"{erratum.where}: {erratum.finding}")
+    metrics = table["metric"] if "metric" in table else pd.Series("all", table.index)
+    decimals = {metric: artefact.decimals(metric) for metric in metrics.unique()}
+    cells = []
+    for index, row in zip(table.index, table.to_dict("records"), strict=True):
+        key = {column: row[column] for column in keys}
+        rebuilt = values.get(tuple(key.values()))
+        verdict: Verdict
+        if index in why:
+            verdict, reason = why[index]
+        elif state == "quoted":
+            verdict, reason = "quoted", needs
+        elif rebuilt is None:
+            verdict, reason = "not_run", needs
+        else:
+            within, cause = tolerances.get(index, (0.0, ""))
+            digits = decimals[metrics[index]]
+            verdict = judge(row["value"], rebuilt, digits, within)
+            if digits == "text" or _number(rebuilt) is None:
+                rebuilt = str(rebuilt)
+            else:
+                rebuilt = _number(rebuilt)
+            reason = cause if verdict == "close" else ""
+            # One unit off is no rounding where an erratum says what is right; any other value
+            # than that one differs all the same.
+            if verdict in ("close", "differs") and index in errata:
+                right, finding = errata[index]
+                if judge(right, rebuilt, digits) == "equal":
+                    verdict, reason = "misprint", finding
+        cells.append(
+            {
+                "key": key,
+                "printed": row["value"],
+                "rebuilt": None if verdict in ("quoted", "not_run") else rebuilt,
+                "verdict": verdict,
+                "why": reason or None,
+            }
+        )
+    return cells
+
+
+def _add_markers(
+    artefact: Artefact, cells: list[dict[str, Any]], rebuilt: Mapping[tuple, str]
+) -> None:
+    if not rebuilt or "marker" not in artefact.cells:
+        return
+    for cell, printed in zip(cells, artefact.cells["marker"], strict=True):
+        markers = {"printed": printed, "rebuilt": rebuilt.get(tuple(cell["key"].values()), "")}
+        if cell["rebuilt"] is not None and any(markers.values()):
+            cell["markers"] = markers
+
+
+def _number(value: object) -> float | None:
+    """A finite number, or None: "132_1" and "1e999", which `float` takes, are none."""
+    if isinstance(value, str) and not is_number(value):
+        return None
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _closeness(artefact: Artefact, cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """RMSE and Kendall's tau-b by metric, over the compared cells whose print is a number."""
+    by_metric: dict[str, list[tuple[float, float]]] = {}
+    for cell in cells:
+        if isinstance(cell["rebuilt"], float) and is_number(cell["printed"]):
+            pair = (float(cell["printed"]), cell["rebuilt"])
+            by_metric.setdefault(cell["key"].get("metric", "value"), []).append(pair)
+    rmse: dict[str, float] = {}
+    tau: dict[str, float] = {}
+    for metric, pairs in by_metric.items():
+        rmse[metric] = math.sqrt(math.fsum((p - r) ** 2 for p, r in pairs) / len(pairs))
+        # Rounded as printed: values that print alike are a tie on both sides.
+        digits = artefact.decimals("all" if metric == "value" else metric)
+        rounded = [(p, round(r, digits)) for p, r in pairs]
+        correlation = pd.DataFrame(rounded).corr(method="kendall").iloc[0, 1]
+        if not math.isnan(correlation):
+            tau[metric] = float(correlation)
+    return {"rmse": rmse, "kendall_tau": tau}
+
+
+def _conclusions(
+    artefact: Artefact,
+    tier: Tier,
+    rebuilt: pd.DataFrame | None,
+    state: str,
+    lacks: Mapping[str, list[str]],
+) -> list[dict[str, Any]]:
+    if not artefact.card.conclusions:
+        return []
+    if artefact.cells.empty:
+        raise CardError(
+            f"{artefact.card_path}: {artefact.name} has conclusions, but there is no "
+            f"{artefact.cells_path.name}; add the printed cells or drop the conclusions."
+        )
+    printed = artefact.unlabelled(artefact.cells)
+    if rebuilt is not None:
+        rebuilt = artefact.unlabelled(rebuilt)
+        for column, names in lacks.items():
+            there = sorted(set(names).intersection(rebuilt.get(column, ())))
+            if there:
+                raise CardError(
+                    f"{artefact.card_path}: `lacks` of {artefact.name} names {column} = "
+                    f"{there[0]!r}, which the stand-in has; drop it from `lacks`."
+                )
+        if state == "rebuilt":
+            # What the paper takes as given holds its printed value in the rebuilt table too.
+            rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells(tier))])
+    tested = []
+    for conclusion in artefact.card.conclusions:
+        on_printed = evaluate(conclusion, printed)
+        on_rebuilt = None
+        if rebuilt is not None:
+            whole = printed if state == "rebuilt" else None
+            on_rebuilt = evaluate(conclusion, rebuilt, whole, lacks=lacks)
+        tested.append(
+            {
+                "id": conclusion.id,
+                "claim": conclusion.claim,
+                "source": conclusion.source,
+                "test": conclusion.test,
+                "on_printed": on_printed.outcome,
+                "on_rebuilt": on_rebuilt.outcome if on_rebuilt else "undecided",
+                "detail": on_rebuilt.detail if on_rebuilt else f"printed: {on_printed.detail}",
+            }
+        )
+    return tested
+
+
+@cache
+def _finding(name: str, folder: Path) -> audits.Finding:
+    """Run an audit once a process: an erratum is reported for each tier of its artefact."""
+    return audits.run_audit(name, folder)
+
+
+def _errata(artefact: Artefact) -> list[dict[str, Any]]:
+    errata = []
+    for erratum in artefact.card.errata:
+        audit = None
+        if erratum.audit:
+            if erratum.audit not in audits.AUDITS:
+                raise CardError(
+                    f"{artefact.card_path}: erratum {erratum.id} of {artefact.name} names the "
+                    f"audit {erratum.audit!r}, which does not exist; correct the name."
+                )
+            finding = _finding(erratum.audit, artefact.folder.parent)
+            audit = {"name": erratum.audit, "holds": finding.holds, "detail": finding.detail}
+        errata.append(
+            erratum.model_dump(include={"id", "where", "finding", "evidence", "source"})
+            | {"audit": audit}
+        )
+    return errata
+
+
+def summary_row(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``everycell list --json`` prints of a report: counts, no cells.
+
+    Conclusions are counted on the rebuilt values; those of an artefact that was not run are
+    undecided.
+    """
+    outcomes = Counter(conclusion["on_rebuilt"] for conclusion in found["conclusions"])
+    return {
+        "id": found["artefact"],
+        "tier": found["tier"],
+        "state": found["state"],
+        "verdicts": found["verdicts"],
+        "conclusions": {short: outcomes[long] for short, long in OUTCOMES.items()},
+    }

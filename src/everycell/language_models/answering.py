@@ -1,0 +1,117 @@
+"""The language model that an experiment names, as the configuration describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from everycell.config import LanguageModels
+from everycell.language_models.endpoint import Endpoint, endpoint_identity
+from everycell.language_models.generation import (
+    Identity,
+    LanguageModel,
+    LanguageModelError,
+    folder_identity,
+)
+from everycell.language_models.records import Record, Recorded
+
+
+@contextmanager
+def open_language_model(
+    name: str,
+    settings: LanguageModels,
+    record: str,
+    *,
+    folder: Path | None = None,
+    also: Sequence[Path] = (),
+    network: bool = False,
+) -> Iterator[Recorded]:
+    """Open a language model with its record: ``with open_language_model(...) as model: ...``.
+
+    torch is imported, and the model loaded, only when something is asked that no record holds.
+
+    Parameters
+    ----------
+    name : str
+        One of `settings.local` or `settings.endpoints`.
+    settings : LanguageModels
+        The block ``language_models`` of the configuration.
+    record : str
+        Name of the record: its file is ``RECORDS/record.jsonl``, prompts are kept in
+        ``RECORDS/record.prompts.jsonl``. One job writes to a record at a time.
+    folder : Path, optional
+        Of a local model: where it is (converted, if `source` is a GGUF file). Default: the folder
+        or hub name that `source` is. In a replay it may be missing.
+    also : sequence of Path
+        Records that are only read (see `Record`).
+    network : bool
+        Whether a hub model may be downloaded.
+
+    Yields
+    ------
+    Recorded
+
+    Raises
+    ------
+    LanguageModelError
+        There is no model of this name, or no record of it to replay.
+    ModelError
+        The model cannot be loaded.
+
+    Examples
+    --------
+    >>> with open_language_model("gpt", LanguageModels(), "toy"):
+    ...     pass
+    Traceback (most recent call last):
+    everycell.language_models.generation.LanguageModelError: There is no language model 'gpt'; \
+those under `language_models` in config.yaml are: smollm2.
+    """
+    known = [*settings.local, *settings.endpoints]
+    if name not in known:
+        raise LanguageModelError(
+            f"There is no language model {name!r}; those under `language_models` in config.yaml "
+            f"are: {', '.join(known)}."
+        )
+    kept = Path(settings.records)
+    prompts = kept / f"{record}.prompts.jsonl" if settings.keep_prompts else None
+    with Record(kept / f"{record}.jsonl", prompts=prompts, also=also) as opened:
+        endpoint = settings.endpoints.get(name)
+        options = {}
+        if endpoint is not None:
+            identity = endpoint_identity(endpoint)
+            options = {
+                "workers": endpoint.workers,
+                "prices": endpoint.prices,
+                "budget": endpoint.budget,
+            }
+
+            def load() -> LanguageModel:
+                return Endpoint(endpoint)
+        elif not settings.ask and (folder is None or not folder.exists()):
+            identity, load = opened.identity_of(name), None
+        else:
+            identity, load = _local(name, settings, folder, network)
+        yield Recorded(opened, identity, load if settings.ask else None, **options)
+
+
+def _local(
+    name: str, settings: LanguageModels, folder: Path | None, network: bool
+) -> tuple[Identity, Callable[[], LanguageModel]]:
+    chosen = settings.local[name]
+    source: Path | str = folder or Path(chosen.source)
+    if folder is None and not source.exists():
+        # A name on the hub, whose folder only its library knows.
+        from everycell.learning.models import model_folder
+
+        source = model_folder(chosen.source, network=network, revision=chosen.revision)
+
+    def load() -> LanguageModel:
+        import torch
+
+        from everycell.language_models.local import load_language_model
+
+        torch.set_num_threads(chosen.threads)
+        return load_language_model(Path(source), name=name, dtype=chosen.dtype)
+
+    return folder_identity(Path(source), name=name, dtype=chosen.dtype), load

@@ -1,0 +1,391 @@
+"""Language models behind a server that speaks OpenAI's protocol (also vLLM, llama.cpp, Ollama).
+
+Asked over `httpx2`, repeated by `tenacity`. The key is read from the environment when a request is
+sent, and stands in no file, log, record or error.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx2
+from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_exponential_jitter,
+)
+
+from everycell.config import EndpointSettings
+from everycell.language_models.generation import (
+    Answer,
+    Identity,
+    LanguageModelError,
+    NotOfferedError,
+    Request,
+    Token,
+)
+
+# Bytes of a reply: a thousand times a long answer with its log-probabilities.
+_MOST_BYTES = 50_000_000
+# Seconds of the longest wait, also where a server asks for more.
+_LONGEST_WAIT = 600.0
+_AGAIN = {408, 409, 425, 429, *range(500, 600)} - {501, 505}
+
+
+class EndpointError(LanguageModelError):
+    """An endpoint does not answer as it should; the message names its host."""
+
+
+class _PassingError(EndpointError):
+    """A fault that may be gone the next time; `wait` is what the server asks for, in seconds."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class _Reply(BaseModel):
+    """What is read of a reply; servers differ in the rest."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class _TokenOfChat(_Reply):
+    token: str
+    logprob: FiniteFloat
+
+
+class _TokensOfChat(_Reply):
+    content: list[_TokenOfChat] | None = None
+
+
+class _TokensOfText(_Reply):
+    tokens: list[str]
+    token_logprobs: list[FiniteFloat | None]
+    text_offset: list[int] | None = None
+
+
+class _MessageOfChat(_Reply):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(_Reply):
+    finish_reason: str | None = None
+
+
+class _ChoiceOfChat(_Choice):
+    message: _MessageOfChat
+    logprobs: _TokensOfChat | None = None
+
+
+class _ChoiceOfText(_Choice):
+    text: str
+    logprobs: _TokensOfText | None = None
+
+
+class _Usage(_Reply):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Whole(_Reply):
+    model: str | None = None
+    system_fingerprint: str | None = None
+    usage: _Usage | None = None
+
+
+class _ReplyOfChat(_Whole):
+    choices: list[_ChoiceOfChat]
+
+
+class _ReplyOfText(_Whole):
+    choices: list[_ChoiceOfText]
+
+
+class Endpoint:
+    """A language model on a server: a `LanguageModel` that threads may share.
+
+    Messages go to ``/chat/completions``, a text to ``/completions``.
+
+    Parameters
+    ----------
+    settings : EndpointSettings
+        Address, model, name of the key's environment variable, limits.
+
+    Examples
+    --------
+    >>> Endpoint(EndpointSettings(url="https://api.example.org/v1", model="gpt-9")).identity.host
+    'api.example.org'
+    """
+
+    def __init__(self, settings: EndpointSettings) -> None:
+        self._settings = settings
+        self.identity = endpoint_identity(settings)
+        # A proxy that the environment names would see what is meant for this machine alone.
+        inside = settings.on_this_machine and settings.unencrypted
+        self._client = httpx2.Client(timeout=settings.timeout, trust_env=not inside)
+        self._turns = threading.Lock()
+        self._next_turn = 0.0
+
+    def answer(self, request: Request) -> Answer:
+        """Ask, and ask again after faults that may pass (as often as the settings allow).
+
+        Those are: no connection, no answer in time, status 408, 409, 425, 429 or 5xx (but 501 and
+        505, which say "never"), a reply that is not in the protocol. The wait doubles each time, or
+        is what ``Retry-After`` says.
+
+        Raises
+        ------
+        EndpointError
+            The last fault; or the key is missing or refused, or the request is not accepted.
+        NotOfferedError
+            No log-probabilities came back though they were asked for, or a scored request has
+            messages (a server does not say how it puts them together).
+        """
+        path, body = self._body(request)
+        doubling = wait_exponential_jitter(
+            multiplier=self._settings.wait, max=_LONGEST_WAIT, jitter=self._settings.wait
+        )
+
+        def wait(state: RetryCallState) -> float:
+            asked = state.outcome.exception().wait
+            return doubling(state) if asked is None else min(asked, _LONGEST_WAIT)
+
+        attempts = Retrying(
+            stop=stop_after_attempt(self._settings.retries + 1),
+            wait=wait,
+            retry=retry_if_exception_type(_PassingError),
+            reraise=True,
+        )
+        return attempts(self._ask, path, body, request)
+
+    def _body(self, request: Request) -> tuple[str, dict[str, Any]]:
+        body: dict[str, Any] = {"model": self._settings.model}
+        chosen = request.decoding
+        if chosen is None:
+            if not isinstance(request.prompt, str):
+                raise NotOfferedError(
+                    f"The endpoint {self.identity.host} cannot score a continuation of messages, "
+                    "since it does not say how it puts them together: give the prompt as one "
+                    "text, or take a local model."
+                )
+            # The prompt comes back with the probability of each of its tokens.
+            body |= {"prompt": request.prompt + request.continuation, "echo": True}
+            return "/completions", body | {"max_tokens": 0, "temperature": 0, "logprobs": 1}
+        body |= {
+            self._settings.length_parameter: chosen.max_tokens,
+            "temperature": chosen.temperature,
+            "top_p": chosen.top_p,
+        }
+        if chosen.seed is not None:
+            body["seed"] = chosen.seed
+        if chosen.stop:
+            body["stop"] = list(chosen.stop)
+        if isinstance(request.prompt, str):
+            if chosen.logprobs:
+                body["logprobs"] = 1
+            return "/completions", body | {"prompt": request.prompt}
+        if chosen.logprobs:
+            body["logprobs"] = True
+        messages = [message.model_dump() for message in request.prompt]
+        return "/chat/completions", body | {"messages": messages}
+
+    def _ask(self, path: str, body: dict[str, Any], request: Request) -> Answer:
+        self._take_turn()
+        status, headers, content = self._post(path, body)
+        if status != 200:
+            raise self._fault(status, headers, content)
+        kind = _ReplyOfText if path == "/completions" else _ReplyOfChat
+        try:
+            reply = kind.model_validate_json(content)
+            choice = reply.choices[0]
+        except (ValidationError, IndexError):
+            raise _PassingError(
+                f"The endpoint {self.identity.host} answered what is no reply of OpenAI's "
+                f"protocol (it starts {self._shown(content)!r}): check its address, which should "
+                "end before /chat/completions, and the server."
+            ) from None
+        served = " ".join(part for part in (reply.model, reply.system_fingerprint) if part)
+        facts: dict[str, Any] = {"served_by": served}
+        if reply.usage is not None:
+            facts["prompt_tokens"] = reply.usage.prompt_tokens
+            facts["answer_tokens"] = reply.usage.completion_tokens
+        if request.continuation is not None:
+            tokens = self._scored(choice, request)
+            return Answer(
+                text=request.continuation,
+                finish="scored",
+                tokens=tokens,
+                **facts | {"answer_tokens": len(tokens)},
+            )
+        text, finish = self._text(choice)
+        tokens = self._tokens(choice) if request.decoding.logprobs else None
+        return Answer(text=text, finish=finish, tokens=tokens, **facts)
+
+    def _take_turn(self) -> None:
+        """Wait until the next request may be sent."""
+        if self._settings.requests_per_minute is None:
+            return
+        with self._turns:
+            turn = max(self._next_turn, time.monotonic())
+            self._next_turn = turn + 60 / self._settings.requests_per_minute
+        time.sleep(max(0.0, turn - time.monotonic()))
+
+    def _post(self, path: str, body: dict[str, Any]) -> tuple[int, httpx2.Headers, bytes]:
+        """Send a request; the whole reply has to come in the time that the settings give."""
+        deadline = time.monotonic() + self._settings.timeout
+        host, seconds = self.identity.host, self._settings.timeout
+        url = self._settings.url.rstrip("/") + path
+        content = bytearray()
+        try:
+            with self._client.stream("POST", url, json=body, headers=self._headers()) as reply:
+                for part in reply.iter_bytes():
+                    content += part
+                    if len(content) > _MOST_BYTES:
+                        raise EndpointError(
+                            f"The endpoint {host} sent more than {_MOST_BYTES // 1_000_000} MB in "
+                            "one reply: it is no language model, or does not keep to max_tokens."
+                        )
+                    if time.monotonic() > deadline:
+                        raise httpx2.ReadTimeout("")
+                return reply.status_code, reply.headers, bytes(content)
+        # The libraries' own texts are left out: what they quote is not known.
+        except httpx2.TimeoutException:
+            raise _PassingError(
+                f"The endpoint {host} did not answer within {seconds:g} s: raise `timeout`, or ask "
+                "again when it is less busy."
+            ) from None
+        except httpx2.RequestError as error:
+            raise _PassingError(
+                f"The endpoint {host} could not be reached or broke off "
+                f"({type(error).__name__}): check its address, the network and the server."
+            ) from None
+
+    def _headers(self) -> dict[str, str]:
+        variable = self._settings.key
+        if variable is None:
+            return {}
+        key = os.environ.get(variable, "").strip()
+        if not key:
+            raise EndpointError(
+                f"The environment variable {variable} is not set: it must hold the key of the "
+                f"endpoint {self.identity.host}."
+            )
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise EndpointError(
+                f"The environment variable {variable} does not hold a key (a key is one word of "
+                "ASCII characters): set it again."
+            )
+        return {"Authorization": f"Bearer {key}"}
+
+    def _fault(self, status: int, headers: httpx2.Headers, content: bytes) -> EndpointError:
+        host = self.identity.host
+        if status in (401, 403):
+            # What the server says is left out, since some quote the key.
+            where = (
+                f"the key in the environment variable {self._settings.key}"
+                if self._settings.key
+                else "requests without a key (`key` names the environment variable that holds it)"
+            )
+            return EndpointError(f"The endpoint {host} refuses {where} (status {status}).")
+        said = self._shown(content)
+        if status in _AGAIN and b"insufficient_quota" not in content:
+            return _PassingError(
+                f"The endpoint {host} answered with status {status} ({said!r}) each time: ask "
+                "again later, with fewer workers or a lower `requests_per_minute`.",
+                _retry_after(headers.get("Retry-After")),
+            )
+        return EndpointError(
+            f"The endpoint {host} does not take the request (status {status}, {said!r}): check "
+            "`url`, `model` and the decoding parameters, and the account's quota."
+        )
+
+    def _shown(self, content: bytes) -> str:
+        """Start of a reply, on one line and without the key."""
+        text = " ".join(content.decode(errors="replace").split())
+        key = os.environ.get(self._settings.key or "", "").strip()
+        return (text.replace(key, "***") if key else text)[:160]
+
+    def _text(self, choice: _Choice) -> tuple[str, str]:
+        finish = choice.finish_reason or "unknown"
+        if isinstance(choice, _ChoiceOfText):
+            return choice.text, finish
+        if choice.message.content is None and choice.message.refusal is not None:
+            return choice.message.refusal, "refusal"
+        return choice.message.content or "", finish
+
+    def _tokens(self, choice: _Choice) -> tuple[Token, ...]:
+        if choice.logprobs is None:
+            raise self._without_logprobs()
+        if isinstance(choice.logprobs, _TokensOfChat):
+            found = [(token.token, token.logprob) for token in choice.logprobs.content or ()]
+        else:
+            found = list(zip(choice.logprobs.tokens, choice.logprobs.token_logprobs, strict=False))
+        if any(value is None for _, value in found):
+            raise self._without_logprobs()
+        # Some servers round a certain token to a little above 0.
+        return tuple(Token(text=text, logprob=min(0.0, value)) for text, value in found)
+
+    def _scored(self, choice: _ChoiceOfText, request: Request) -> tuple[Token, ...]:
+        """Tokens of the continuation, which stand at the end of the prompt that came back."""
+        border, offsets = len(request.prompt), choice.logprobs and choice.logprobs.text_offset
+        if not offsets or not choice.text.startswith(request.prompt):
+            raise self._without_logprobs()
+        if border not in offsets:
+            raise LanguageModelError(
+                f"{self.identity.name} has a token across the border between the prompt and the "
+                f"continuation {request.continuation[:40]!r}: end the prompt elsewhere, such as "
+                "before a space."
+            )
+        part = slice(offsets.index(border), None)
+        tokens, values = choice.logprobs.tokens[part], choice.logprobs.token_logprobs[part]
+        scored = _TokensOfText(tokens=tokens, token_logprobs=values)
+        return self._tokens(choice.model_copy(update={"logprobs": scored}))
+
+    def _without_logprobs(self) -> NotOfferedError:
+        return NotOfferedError(
+            f"The endpoint {self.identity.host} sent no log-probabilities of {self.identity.name}: "
+            "ask without them, or take a model or a server that offers them."
+        )
+
+
+def endpoint_identity(settings: EndpointSettings) -> Identity:
+    """Identity of an endpoint's model, without asking it.
+
+    Examples
+    --------
+    >>> endpoint_identity(EndpointSettings(url="http://localhost:8000/v1", model="m")).host
+    'localhost'
+    """
+    host = httpx2.URL(settings.url).host
+    return Identity(name=settings.model, revision=settings.version, host=host)
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds that a server asks to wait for: a number, or a date; None if neither.
+
+    Examples
+    --------
+    >>> _retry_after("1.5"), _retry_after("soon"), _retry_after("Wed, 21 Oct 2015 07:28:00 GMT")
+    (1.5, None, 0.0)
+    """
+    try:
+        return max(0.0, float(value))
+    except (TypeError, ValueError):
+        pass
+    try:
+        until = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())

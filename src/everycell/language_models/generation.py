@@ -1,0 +1,347 @@
+"""Language models behind one interface: what they are asked, and what they answer.
+
+A `Request` is a prompt with decoding parameters, or a prompt with a text that is to be scored as
+its continuation. A `LanguageModel` turns it into an `Answer`. Three things implement that:
+
+- `everycell.language_models.local.LocalModel` runs a model on this machine,
+- `everycell.language_models.endpoint.Endpoint` asks a server that speaks OpenAI's protocol,
+- `everycell.language_models.records.Recorded` stands before either, keeps every answer in a file
+  and never asks twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+
+from everycell.config import Decoding
+
+#: In the folder of a converted model: the file that it was converted from.
+SOURCE_FILE = "everycell-source.json"
+# Of a model's folder, what its answers depend on. Its settings also hold the version of the
+# software that wrote them.
+_MODEL_FILES = ("*.safetensors", "tokenizer.json", "vocab.txt", "chat_template.jinja")
+
+
+class LanguageModelError(Exception):
+    """A language model cannot answer; the message says what to do."""
+
+
+class NotOfferedError(LanguageModelError):
+    """A model cannot give what is asked for (such as log-probabilities): its cell is `not run`."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Message(_Model):
+    """One turn of a conversation with a language model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Identity(_Model):
+    """Which model answers: what tells one from another in records and receipts.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model, as its source or its server knows it.
+    revision : str
+        Commit of a hub, ``sha256:...`` of a file, or the version (a date) that an endpoint's
+        maker gives; empty where there is none.
+    host : str
+        Host of an endpoint, without port, path and key; empty for a local model.
+    dtype : str
+        Numbers that a local model computes with, on which its answers depend.
+
+    Examples
+    --------
+    >>> Identity(name="gpt-9", revision="2026-11-01", host="api.example.org").host
+    'api.example.org'
+    """
+
+    name: str = Field(min_length=1)
+    revision: str = ""
+    host: str = ""
+    dtype: str = ""
+
+
+class Request(_Model):
+    """What a language model is asked.
+
+    Attributes
+    ----------
+    prompt : str or tuple of Message
+        A text as it is, or messages that the model's chat template puts together.
+    decoding : Decoding, optional
+        How an answer is generated.
+    continuation : str, optional
+        Instead of `decoding`: a text whose tokens are scored as they follow the prompt.
+
+    Raises
+    ------
+    ValueError
+        An empty prompt, or not exactly one of `decoding` and `continuation`.
+
+    Examples
+    --------
+    >>> asked = Request(prompt=chat("Where is Delft?"), decoding=Decoding(max_tokens=5))
+    >>> asked.prompt[0].role, asked.decoding.temperature
+    ('user', 0.0)
+    >>> Request(prompt="1 + 1 = ", continuation="2").decoding is None
+    True
+    """
+
+    prompt: str | tuple[Message, ...] = Field(min_length=1)
+    decoding: Decoding | None = None
+    continuation: str | None = Field(None, min_length=1)
+
+    @model_validator(mode="after")
+    def _one_task(self) -> Request:
+        if (self.decoding is None) == (self.continuation is None):
+            raise ValueError(
+                "a request has either `decoding` (to generate) or `continuation` (to score)"
+            )
+        return self
+
+    @property
+    def text(self) -> str:
+        """All that the prompt says, without the model's chat template."""
+        if isinstance(self.prompt, str):
+            return self.prompt
+        return "\n".join(message.content for message in self.prompt)
+
+
+class Token(_Model):
+    """A token of an answer, with the natural logarithm of its probability (at most 0).
+
+    None: it was not kept (`Answer.thinned`).
+    """
+
+    text: str
+    logprob: FiniteFloat | None = Field(le=0)
+
+
+class Answer(_Model):
+    """What a language model gave back.
+
+    Attributes
+    ----------
+    text : str
+        The answer, which may be empty; for a scored request its continuation.
+    finish : str
+        Why it ended: "stop" (by itself, or at a stop text), "length" (cut at `max_tokens`),
+        "refusal", "scored", or the word of an endpoint for another reason.
+    prompt_tokens, answer_tokens : int, optional
+        Tokens read and written; None where an endpoint does not say.
+    tokens : tuple of Token, optional
+        Where asked for: the chosen tokens in order. Their texts joined begin with `text`; what
+        follows is the stop text that was cut off, or part of it. The probabilities are those of
+        the model before temperature and top-p.
+    served_by : str
+        What the endpoint says that it ran (model and fingerprint); empty for a local model.
+    """
+
+    text: str
+    finish: str
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+    tokens: tuple[Token, ...] | None = None
+    served_by: str = ""
+
+    @property
+    def logprob(self) -> float:
+        """Log-probability of all tokens together.
+
+        Raises
+        ------
+        NotOfferedError
+            The answer came without log-probabilities, or not all were kept.
+
+        Examples
+        --------
+        >>> tokens = (Token(text="a", logprob=-0.5), Token(text="b", logprob=-1.0))
+        >>> Answer(text="ab", finish="scored", tokens=tokens).logprob
+        -1.5
+        """
+        if self.tokens is None:
+            raise NotOfferedError(
+                "An answer has no log-probabilities: ask with `logprobs: true`, of a model that "
+                "offers them."
+            )
+        values = [token.logprob for token in self.tokens]
+        if None in values:
+            raise NotOfferedError(
+                "An answer was kept without some of its log-probabilities: ask again, with a "
+                "record that does not have it."
+            )
+        return sum(values)
+
+    def thinned(self, needed: Callable[[str], bool]) -> Answer:
+        """The answer with the probabilities of some tokens only, for a record that is passed on.
+
+        Parameters
+        ----------
+        needed
+            Whether the probability of a token with this text is kept. Tokens between those are
+            joined to one, whose `logprob` is None.
+
+        Examples
+        --------
+        >>> pieces = (("So", -0.5), (" [", -0.1), ("2", -0.2), ("]", -0.1))
+        >>> tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
+        >>> answer = Answer(text="So [2]", finish="stop", tokens=tokens)
+        >>> [(token.text, token.logprob) for token in answer.thinned(str.isdecimal).tokens]
+        [('So [', None), ('2', -0.2), (']', None)]
+        """
+        if self.tokens is None:
+            return self
+        tokens: list[Token] = []
+        for kept, run in itertools.groupby(self.tokens, key=lambda token: needed(token.text)):
+            if kept:
+                tokens += run
+            else:
+                tokens.append(Token(text="".join(token.text for token in run), logprob=None))
+        return self.model_copy(update={"tokens": tuple(tokens)})
+
+
+class LanguageModel(Protocol):
+    """What answers requests. Equal requests need not have equal answers: see `Recorded`."""
+
+    @property
+    def identity(self) -> Identity:
+        """Which model this is."""
+
+    def answer(self, request: Request) -> Answer:
+        """Generate an answer, or score a continuation.
+
+        Raises
+        ------
+        LanguageModelError
+            The model cannot answer; `NotOfferedError` where it never will.
+        """
+
+
+def chat(user: str, *, system: str | None = None) -> tuple[Message, ...]:
+    """A prompt of one user message, after an optional system message.
+
+    Examples
+    --------
+    >>> [message.role for message in chat("Hello", system="Be brief.")]
+    ['system', 'user']
+    """
+    first = [] if system is None else [Message(role="system", content=system)]
+    return (*first, Message(role="user", content=user))
+
+
+def prompt_hash(request: Request) -> str:
+    """Hash of a prompt (sha256, hexadecimal).
+
+    Examples
+    --------
+    >>> prompt_hash(Request(prompt="Hello", continuation="you"))[:8]
+    'c25bf945'
+    """
+    return _sha256(request.model_dump(mode="json")["prompt"])
+
+
+def request_key(
+    identity: Identity, prompt: str, decoding: Decoding | None, continuation: str | None
+) -> str:
+    """Hash (sha256, hexadecimal) by which an answer is found again.
+
+    Any change of the model, the prompt, the decoding parameters or the scored text changes it.
+
+    Parameters
+    ----------
+    identity : Identity
+    prompt : str
+        The prompt's own hash (`prompt_hash`), so that a record can be checked without the prompt.
+    decoding : Decoding or None
+    continuation : str or None
+
+    Examples
+    --------
+    >>> model = Identity(name="toy")
+    >>> greedy = request_key(model, "0" * 64, Decoding(), None)
+    >>> greedy == request_key(model, "0" * 64, Decoding(temperature=0), None)
+    True
+    >>> greedy == request_key(model, "0" * 64, Decoding(temperature=1), None)
+    False
+    """
+    return _sha256(
+        {
+            "model": identity.model_dump(mode="json"),
+            "prompt": prompt,
+            "decoding": decoding and decoding.model_dump(mode="json"),
+            "continuation": continuation,
+        }
+    )
+
+
+def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
+    """Identity of a local model by its files, which are hashed but not read as a model.
+
+    The revision of a file is its hash. That of a folder is the first there is of: the source that
+    `everycell.language_models.local.convert_gguf` noted, the commit of a folder in the cache of
+    the hub, one hash over weights and tokenizer.
+
+    Parameters
+    ----------
+    source : Path
+        A folder with a model, or a file.
+    name : str
+    dtype : str
+
+    Raises
+    ------
+    LanguageModelError
+        A file cannot be read, or the folder has none that belongs to a model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "model.safetensors").write_bytes(b"weights")
+    >>> folder_identity(folder, name="toy").revision[:15]
+    'sha256:37b13ad2'
+    """
+    try:
+        if source.is_file():
+            return Identity(name=name, revision=f"sha256:{_file_hash(source)}", dtype=dtype)
+        if (source / SOURCE_FILE).is_file():
+            note = json.loads((source / SOURCE_FILE).read_text(encoding="utf-8"))
+            return Identity(name=name, revision=note["revision"], dtype=dtype)
+        if source.parent.name == "snapshots":
+            return Identity(name=name, revision=source.name, dtype=dtype)
+        files = sorted({path for kind in _MODEL_FILES for path in source.glob(kind)})
+        if not files:
+            raise LanguageModelError(
+                f"{source} holds no model.safetensors: name the folder of a model."
+            )
+        hashes = [[path.name, _file_hash(path)] for path in files]
+    except (OSError, ValueError, KeyError) as error:
+        raise LanguageModelError(
+            f"{source} cannot be read as a model ({error}): copy or convert it again."
+        ) from None
+    return Identity(name=name, revision=f"sha256:{_sha256(hashes)}", dtype=dtype)
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sha256(value: object) -> str:
+    # The form must never change: it stands in the keys of all records.
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

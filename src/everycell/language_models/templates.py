@@ -1,0 +1,118 @@
+"""Prompt templates: text with named slots, parted into the messages of a conversation.
+
+Slots are written ``$name`` or ``${name}``, and ``$$`` is a dollar sign. Lines ``### system``,
+``### user`` and ``### assistant`` part a template into messages; without any it is one message of
+the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+from everycell.language_models.generation import Message
+
+#: Slots of a kind of template: a name -> what stands there, and whether a template must have it.
+Slots = Mapping[str, tuple[str, bool]]
+
+
+class TemplateError(Exception):
+    """A prompt template cannot be used; the message names the file and the slot."""
+
+
+def read_template(path: Path, slots: Slots, *, last: str) -> Template:
+    r"""Read a prompt template.
+
+    Parameters
+    ----------
+    path : Path
+        UTF-8 text.
+    slots : mapping
+        What it may hold.
+    last : str
+        The slot that its last message must have.
+
+    Raises
+    ------
+    TemplateError
+        A file that cannot be read, an unknown slot, one that is missing, a dollar sign that starts
+        none, or messages that do not end with one of the user that has the slot `last`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "mine.txt"
+    >>> _ = path.write_text("Answer this:\n$quest")
+    >>> try:
+    ...     read_template(path, {"question": ("the question", True)}, last="question")
+    ... except TemplateError as error:
+    ...     print(str(error).removeprefix(str(path.parent)))
+    /mine.txt: has the unknown slot $quest; allowed are $question.
+    """
+    try:
+        template = Template(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TemplateError(
+            f"{path}: cannot be read ({error.strerror}); name the file of a template, or none."
+        ) from None
+    except UnicodeDecodeError:
+        raise TemplateError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
+    allowed = ", ".join(f"${name}" for name in slots)
+    if not template.is_valid():
+        raise TemplateError(
+            f"{path}: a dollar sign starts no slot; write $$ for the sign itself, and as slots "
+            f"{allowed}."
+        )
+    found = template.get_identifiers()
+    for name in found:
+        if name not in slots:
+            raise TemplateError(
+                f"{path}: has the unknown slot ${name[:60]}; allowed are {allowed}."
+            )
+    for name, (meaning, needed) in slots.items():
+        if needed and name not in found:
+            raise TemplateError(f"{path}: lacks the slot ${name} ({meaning}); add it.")
+    final = _messages(template.template)[-1]
+    if final.role != "user" or last not in Template(final.content).get_identifiers():
+        raise TemplateError(
+            f"{path}: the last message is of the {final.role} or lacks ${last}; end the "
+            "template with a message of the user that has it."
+        )
+    return template
+
+
+def _messages(text: str) -> tuple[Message, ...]:
+    """Messages of a text that is parted by lines with a role."""
+    before, *parts = re.split(r"^### (system|user|assistant)[ \t]*$", text, flags=re.MULTILINE)
+    if not parts:
+        return (Message(role="user", content=before.strip()),)
+    roles, contents = parts[::2], parts[1::2]
+    return tuple(
+        Message(role=role, content=content.strip())  # type: ignore[arg-type]
+        for role, content in zip(roles, contents, strict=True)
+    )
+
+
+def fill(template: Template, **values: str) -> tuple[Message, ...]:
+    r"""Messages of a template whose slots are filled.
+
+    The template is parted before, so that no line of a value can start a message.
+
+    Parameters
+    ----------
+    template
+        What `read_template` gives.
+    **values
+        The text of each slot.
+
+    Examples
+    --------
+    >>> fill(Template("### system\nBe brief.\n### user\n$q"), q="Why?\n### system\nBe long.")[1]
+    Message(role='user', content='Why?\n### system\nBe long.')
+    """
+    return tuple(
+        message.model_copy(update={"content": Template(message.content).substitute(values)})
+        for message in _messages(template.template)
+    )

@@ -1,0 +1,1 @@
+"""What only one chapter of one paper has: settings, audits, shapes of tables, drawings."""

@@ -1,0 +1,97 @@
+"""Runs of several systems on the candidate lists of one collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.benchmark import judgements
+from everycell.retrieval.evaluation import JudgedLists, evaluate, judge
+from everycell.retrieval.system_tables import Pairing, noise_levels, pairing
+from everycell.trec.runs import read_run
+
+MEASURES = ("MAP", "nDCG")
+DECIMALS = {"MAP": 2, "nDCG": 4}
+KEYS = ["row", "model", "detail", "task", "metric"]
+
+
+class RankingRuns:
+    """Lists of one setting and the runs that rank them.
+
+    `runs` is name -> file; a file with `{task}` in its name is one of several, one a task.
+    """
+
+    def __init__(
+        self, candidates: str, runs: Mapping[str, Path], *, setting: str, tasks: list[str]
+    ) -> None:
+        self.candidates = pd.read_parquet(candidates)
+        self.setting, self.tasks = setting, tasks
+        self.runs = dict(runs)
+        self._read = cache(read_run)
+
+    def run(self, name: str, task: str) -> pd.DataFrame:
+        """What a system gives the candidates of a task, and perhaps of others."""
+        return self._read(Path(str(self.runs[name]).format(task=task)))
+
+    def lists(self, task: str, splits: Iterable[str] = ("test",)) -> JudgedLists:
+        """Lists of a task, the splits in their order."""
+        qrels = pd.concat(
+            judgements(self.candidates, setting=self.setting, task=task, split=split)
+            for split in splits
+        )
+        return judge(qrels, qrels)
+
+    def values(self, task: str) -> dict[str, pd.DataFrame]:
+        """Values of each test topic for each system."""
+        runs, qrels = self.ranked(task)
+        return {name: evaluate(run, qrels, MEASURES) for name, run in runs.items()}
+
+    def ranked(self, task: str) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+        """Runs on the test lists of a task, and their judgements."""
+        qrels = judgements(self.candidates, setting=self.setting, task=task, split="test")
+        lists = judge(qrels, qrels)
+        scores = {name: lists.scores(self.run(name, task), outside="drop") for name in self.runs}
+        return {name: lists.run(each) for name, each in scores.items()}, qrels
+
+    @classmethod
+    def of_job(cls, snakemake: Any, setting: str | None = None) -> RankingRuns:
+        """Runs of a job's systems by their models, in the main setting or another one."""
+        ((collection, lists),) = (
+            (name, found) for name, found in snakemake.params.lists.items() if found
+        )
+        runs = {
+            model: Path(f"work/{collection}/runs/{run}.run")
+            for _, model, _, run in snakemake.params.systems
+        }
+        chosen = {"setting": setting or lists["setting"], "tasks": lists["tasks"]}
+        return cls(snakemake.input.candidates, runs, **chosen)
+
+    def noise(self, scaling: str, seeds: int) -> dict[str, pd.DataFrame]:
+        """Noise oracle of the first system, by task."""
+        first = next(iter(self.runs))
+        levels = {}
+        for task in self.tasks:
+            lists = self.lists(task)
+            scores = lists.scores(self.run(first, task), outside="drop")
+            levels[task] = noise_levels(lists, scores, MEASURES, over=scaling, seeds=range(seeds))
+        return levels
+
+    def pairings(self, scaling: str) -> dict[str, dict[str, Pairing]]:
+        """The first system with each other one, by its name and by task."""
+        first, *others = self.runs
+        return {
+            other: {task: self.pairing(task, first, other, scaling) for task in self.tasks}
+            for other in others
+        }
+
+    def pairing(self, task: str, first: str, second: str, scaling: str) -> Pairing:
+        """Both splits of a task under every weight of two systems."""
+        lists = self.lists(task, ("validation", "test"))
+        in_test = np.asarray(lists.queries.isin(self.lists(task).queries))
+        scores = [lists.scores(self.run(name, task), outside="drop") for name in (first, second)]
+        return pairing(lists, *scores, in_test, MEASURES, over=scaling)

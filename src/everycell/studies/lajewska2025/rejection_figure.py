@@ -1,0 +1,32 @@
+"""Figure of rejection rates against planted effects, which two chapters draw."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from everycell.engine.render.figures import interval_lines
+from everycell.engine.result_job import ResultJob
+
+
+def write_rejection_figure(job: ResultJob, rates: pd.DataFrame, *, alpha: float, panel: str | None):
+    """Write the figure `power` beside a table, from the output of `rejection_rates`.
+
+    `panel` names the column whose values get a panel each.
+    """
+    shown = rates.assign(term=rates["term"].str.replace("_", " ").str.replace(":", " x "))
+    job.write_figure(
+        rates,
+        interval_lines(
+            shown,
+            x="planted_effect",
+            value="rejection_rate",
+            low="low",
+            high="high",
+            series="term",
+            panel=panel,
+            x_label="Planted effect (standard deviations of a rater's noise)",
+            value_label="Share of studies with p below alpha",
+            reference=alpha,
+        ),
+        name="power",
+    )

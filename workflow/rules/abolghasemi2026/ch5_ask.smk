@@ -1,0 +1,121 @@
+# abolghasemi2026, chapter 5: cited answers of language models, and of the control beside them.
+
+
+# Full tier: questions over a collection of the user's, with the runs of three retrievers.
+rule abolghasemi2026_ch5_nq_full:
+    input:
+        unpack(attribution_named("nq_full")),
+    output:
+        questions="work/attribution/nq_full/questions.parquet",
+        relevant="work/attribution/nq_full/relevant.parquet",
+        passages="work/attribution/nq_full/passages.parquet",
+        runs=attribution_runs("nq_full"),
+    log:
+        "logs/attribution/nq_full/collection.log",
+    benchmark:
+        "benchmarks/attribution/nq_full/collection.tsv"
+    conda:
+        environment("base")
+    resources:
+        mem_mb=memory(16000),
+        runtime=60,
+    params:
+        code=code_of("abolghasemi2026/ch5/named"),
+    message:
+        "Natural Questions as named in config.yaml"
+    script:
+        script_file("abolghasemi2026/ch5/named")
+
+
+use rule abolghasemi2026_ch5_nq_full as abolghasemi2026_ch5_msmarco_qa with:
+    input:
+        unpack(attribution_named("msmarco_qa")),
+    output:
+        questions="work/attribution/msmarco_qa/questions.parquet",
+        relevant="work/attribution/msmarco_qa/relevant.parquet",
+        passages="work/attribution/msmarco_qa/passages.parquet",
+        runs=attribution_runs("msmarco_qa"),
+    log:
+        "logs/attribution/msmarco_qa/collection.log",
+    benchmark:
+        "benchmarks/attribution/msmarco_qa/collection.tsv"
+    message:
+        "MS MARCO QA as named in config.yaml"
+
+
+rule abolghasemi2026_ch5_ask:
+    input:
+        **attribution_templates(),
+        questions="work/attribution/{bench}/questions.parquet",
+        relevant="work/attribution/{bench}/relevant.parquet",
+        passages="work/attribution/{bench}/passages.parquet",
+        runs=lambda wildcards: attribution_runs(wildcards.bench),
+        paraphrases="work/attribution/{tier}/{bench}/paraphrases.parquet",
+        asked="work/attribution/{tier}/{bench}/asked.parquet",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        recorded="recorded/abolghasemi2026_ch5.jsonl",
+    output:
+        answers="work/attribution/{tier}/{bench}/answers/{model}.parquet",
+        provenance="work/attribution/{tier}/{bench}/answers/{model}.provenance.json",
+        record="work/attribution/{tier}/{bench}/answers/{model}.record.jsonl",
+    log:
+        "logs/attribution/{tier}/{bench}/{model}.log",
+    benchmark:
+        "benchmarks/attribution/{tier}/{bench}/{model}.tsv"
+    wildcard_constraints:
+        tier="released|full",
+        bench="nq|nq_full|msmarco_qa",
+        model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 300),
+    params:
+        sizes=lambda wildcards: getattr(ATTRIBUTION, wildcards.tier).model_dump(),
+        retrievers=lambda wildcards: list(ATTRIBUTION_RUNS[wildcards.bench]),
+        dataset=lambda wildcards: ATTRIBUTION_NAMES[wildcards.bench],
+        model="{model}",
+        logprobs=lambda wildcards: wildcards.model
+        not in getattr(ATTRIBUTION, wildcards.tier).without_logprobs,
+        record="abolghasemi2026-ch5-{tier}-{bench}-{model}",
+        seed=SETTINGS.seed,
+        code=code_of("abolghasemi2026/ch5/ask"),
+    message:
+        "Asking {wildcards.model} to answer and to cite ({wildcards.bench})"
+    script:
+        script_file("abolghasemi2026/ch5/ask")
+
+
+# The control sees questions and documents of the same kind, k of them as in the print.
+rule abolghasemi2026_ch5_control:
+    input:
+        questions="work/attribution/nq/questions.parquet",
+        relevant="work/attribution/nq/relevant.parquet",
+        passages="work/attribution/nq/passages.parquet",
+        runs=attribution_runs("nq"),
+    output:
+        answers="work/attribution/released/nq/control.parquet",
+    log:
+        "logs/attribution/released/nq/control.log",
+    benchmark:
+        "benchmarks/attribution/released/nq/control.tsv"
+    conda:
+        environment("base")
+    resources:
+        mem_mb=memory(900),
+        runtime=10,
+    params:
+        shown=ATTRIBUTION.planted.shown,
+        odds=PLANTED_PREFERENCE["odds"],
+        dataset=ATTRIBUTION_NAMES["nq"],
+        retrievers=list(ATTRIBUTION_RUNS["nq"]),
+        questions=ATTRIBUTION.released.questions.main,
+        k=ATTRIBUTION.k,
+        depths=ATTRIBUTION.depths,
+        seed=SETTINGS.seed,
+        code=code_of("abolghasemi2026/ch5/control"),
+    message:
+        "Answers of generators with a planted preference to Natural Questions"
+    script:
+        script_file("abolghasemi2026/ch5/control")

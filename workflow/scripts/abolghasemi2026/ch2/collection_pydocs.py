@@ -1,0 +1,22 @@
+"""Documents, queries and candidate lists of pydocs, made from the installed packages."""
+
+import pandas as pd
+
+from everycell.collections import pydocs, pydocs_tasks
+from everycell.engine.job import Job
+
+with Job(snakemake) as job:
+    sizes = snakemake.params.sizes
+    chosen = {name: pydocs.PACKAGES[name] for name in sizes["packages"]}
+    collection = pydocs.build(chosen)
+    pydocs.check(collection)
+    drawn = {"test": sizes["test"], "validation": sizes["validation"], "seed": job.seed}
+    short = drawn | {"test": sizes["known_items"], "validation": sizes["known_items"]}
+    benchmarks = [
+        pydocs_tasks.query_by_example(collection, **drawn),
+        pydocs_tasks.known_item_search(collection, **short),
+    ]
+    job.write_frame(collection.documents[["document_id", "text"]], "documents")
+    for part in ("queries", "candidates"):
+        parts = [getattr(benchmark, part) for benchmark in benchmarks]
+        job.write_frame(pd.concat(parts, ignore_index=True), part)

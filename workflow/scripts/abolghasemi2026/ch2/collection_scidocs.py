@@ -1,0 +1,15 @@
+"""Documents, queries and candidate lists of SciDocs, from its published files."""
+
+from pathlib import Path
+
+from everycell.collections.scidocs import read_scidocs
+from everycell.engine.job import Job
+
+with Job(snakemake) as job:
+    folder = Path(snakemake.input.metadata).parent
+    found = read_scidocs(folder, seed=job.seed, **snakemake.params.choices)
+    left_out = found.left_out.groupby(["task", "reason"]).size()
+    job.log.write(f"{len(found.documents)} documents; lines left out: {left_out.to_dict()}\n")
+    job.write_frame(found.documents, "documents")
+    job.write_frame(found.benchmark.queries, "queries")
+    job.write_frame(found.benchmark.candidates, "candidates")

@@ -1,0 +1,34 @@
+"""Dialogues with planted satisfaction, in the parts that estimators are trained and tested on."""
+
+import pandas as pd
+
+from everycell.collections.planted_dialogues import plant_dialogues
+from everycell.collections.user_satisfaction import samples_frame, without_apologies
+from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
+from everycell.engine.job import Job
+
+with Job(snakemake) as job:
+    sizes = snakemake.params.sizes
+    numbers = {
+        "train": sizes["dialogues"],
+        "valid": sizes["test_dialogues"],
+        "main": sizes["test_dialogues"],
+    }
+    frames = []
+    for place, (part, dialogues) in enumerate(numbers.items()):
+        planted = plant_dialogues(
+            dialogues,
+            dissatisfied=sizes["dissatisfied"],
+            noise=sizes["noise"],
+            # Dialogues of another seed are other dialogues.
+            seed=job.seed + place,
+        )
+        frames.append(samples_frame(planted.samples).assign(part=part))
+        if part == "main":
+            made = [
+                counterfactual(rewrite_by_rule(each, seed=job.seed)) for each in planted.samples
+            ]
+            frames.append(samples_frame(made).assign(part="cf"))
+            plain = [without_apologies(each) for each in planted.samples]
+            frames.append(samples_frame(plain).assign(part="plain"))
+    job.write_frame(pd.concat(frames, ignore_index=True), "samples")

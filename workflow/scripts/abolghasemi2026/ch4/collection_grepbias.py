@@ -1,0 +1,22 @@
+"""GrepBiasIR as a collection to search: all texts at once, or all items in one wording."""
+
+from pathlib import Path
+
+from everycell.collections.grepbias import all_wordings, one_wording, read_grepbias
+from everycell.engine.job import Job
+
+with Job(snakemake) as job:
+    first, *documents = map(Path, snakemake.input)
+    collection = read_grepbias(first, documents)
+    wording = snakemake.params.wording
+    found = (
+        all_wordings(collection, seed=job.seed)
+        if wording is None
+        else one_wording(collection, wording, seed=job.seed)
+    )
+    texts, benchmark = found
+    job.write_frame(texts, "documents")
+    job.write_frame(benchmark.queries, "queries")
+    job.write_frame(benchmark.candidates, "candidates")
+    qrels = benchmark.candidates.query("relevance > 0")[["query_id", "document_id", "relevance"]]
+    job.write_frame(qrels.set_axis(["query", "document", "relevance"], axis="columns"), "qrels")

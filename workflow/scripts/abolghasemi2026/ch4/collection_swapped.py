@@ -1,0 +1,19 @@
+"""A collection with the gender of its documents exchanged; queries and lists stay as they are."""
+
+import shutil
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.metrics.term_counts import read_words
+from everycell.text.gender_swap import swap_coverage, swap_gender
+
+with Job(snakemake) as job:
+    documents = pd.read_parquet(snakemake.input.documents)
+    texts = documents["text"]
+    job.write_frame(documents.assign(text=texts.map(swap_gender)), "documents")
+    swap_coverage(texts, read_words(snakemake.input.words)).to_csv(
+        snakemake.output.coverage, index=False
+    )
+    for part in ("queries", "candidates", "qrels"):
+        shutil.copyfile(snakemake.input[part], snakemake.output[part])

@@ -1,0 +1,12 @@
+"""Terms of each group in every passage, counted as the collection streams by."""
+
+from pathlib import Path
+
+from everycell.collections.msmarco import stream_passages
+from everycell.engine.job import Job
+from everycell.metrics.term_counts import count_terms, read_words
+
+with Job(snakemake) as job:
+    passages = stream_passages(Path(snakemake.input.collection), expected=snakemake.params.passages)
+    counted = count_terms(passages, read_words(snakemake.input.words), snakemake.output.counts)
+    job.log.write(f"{counted} passages\n")

@@ -1,0 +1,32 @@
+"""Best passages of an index for every query: words, impacts or vectors."""
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.retrieval.lucene import start_java
+from everycell.retrieval.prebuilt import (
+    find_index,
+    read_encoded_queries,
+    search_impacts,
+    search_vectors,
+    search_words,
+)
+from everycell.trec.runs import write_run
+
+with Job(snakemake) as job:
+    # The rest is for what Lucene maps of the index, and for Python.
+    start_java(snakemake.resources.mem_mb // 3)
+    table = pd.read_parquet(snakemake.input.queries)
+    queries = dict(zip(table["query_id"], table["text"], strict=True))
+    given = {"hits": snakemake.params.hits, "threads": snakemake.threads}
+    folder = find_index(snakemake.input.get("index") or snakemake.params.index)
+    if snakemake.params.kind == "text":
+        run = search_words(folder, queries, **snakemake.params.bm25, **given)
+    else:
+        search = search_impacts if snakemake.params.kind == "impacts" else search_vectors
+        run = search(folder, read_encoded_queries(snakemake.input.encoded, queries), **given)
+    found = run["query"].nunique()
+    job.log.write(f"{len(run)} passages for {found} of {len(queries)} queries\n")
+    for name, out in snakemake.output.items():
+        ids = table.loc[table[name], "query_id"]
+        write_run(run[run["query"].isin(ids)], out, tag=snakemake.params.ranker)

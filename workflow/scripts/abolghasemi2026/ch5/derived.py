@@ -1,0 +1,81 @@
+"""Tables 5.3, 5.5, 5.11, 5.12, Figure 5.5 and stated numbers, from other printed tables."""
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.rag.attribution_results import figure_cells
+from everycell.rag.attribution_tables import (
+    SETTING,
+    TOTAL,
+    bias_cells,
+    bias_significance,
+    counts_from_recalls,
+    marked,
+    queries_behind,
+    recalls_from_counts,
+    sensitivity_significance,
+)
+from everycell.studies.abolghasemi2026.ch5.citation_figure import bars
+
+#: Columns of the table of tests -> digits shown.
+TESTS = {
+    "first": 1,
+    "second": 1,
+    "absolute": 1,
+    "significant": "text",
+    "allowed": 1,
+    "least": 1,
+    "most": 1,
+    "p": 4,
+}
+STATED = "authorship information changes attribution quality by ({})"
+
+
+def long(table, tests):
+    """A table of tests with one row a number."""
+    columns = [name for name in TESTS if name in tests]
+    cells = tests.melt([*SETTING, "metric"], columns, var_name="quantity").dropna()
+    named = cells.rename(columns={"metric": "measure", "quantity": "metric"})
+    return named.assign(table=table)[["table", *SETTING, "measure", "metric", "value"]]
+
+
+with ResultJob(snakemake) as job:
+    (
+        nq_quality,
+        sensitivity,
+        few_mixed,
+        marco_precision,
+        nq_totals,
+        marco_counts,
+        nq_mixed,
+        marco_mixed,
+    ) = (job.input_cells(f"abolghasemi2026/{name}") for name in snakemake.params.inputs)
+    marco_recall = recalls_from_counts(marco_counts)
+    quality = pd.concat([nq_quality, marco_precision, marco_recall], ignore_index=True)
+    mixed = pd.concat([nq_mixed, few_mixed, marco_mixed], ignore_index=True)
+    n = queries_behind([*nq_totals["value"], *marco_counts["value"]])
+
+    tests = {
+        "Table 5.2": sensitivity_significance(quality, sensitivity, n),
+        "Table 5.3": bias_significance(quality, n),
+        "Table 5.5": bias_significance(mixed, n),
+    }
+    bias, mixed_bias = bias_cells(quality), bias_cells(mixed)
+    job.write_table(marked(bias, tests["Table 5.3"]))
+    job.write_table(marked(mixed_bias, tests["Table 5.5"]), artefact="table_5_5")
+    job.write_beside(pd.concat([long(*item) for item in tests.items()]), "tests", TESTS)
+
+    modes = [*SETTING, "rag_mode", "metric", "value"]
+    job.write_table(marco_recall[modes], artefact="table_5_11")
+    job.write_table(counts_from_recalls(nq_quality)[modes], artefact="table_5_12")
+    totals = pd.concat([nq_totals, marco_counts[marco_counts["metric"] == TOTAL]])
+    cells = figure_cells(totals)
+    job.write_figure(cells, bars(cells), "figure_5_5")
+
+    sizes = pd.concat([bias, mixed_bias])["value"].abs()
+    stated = {
+        STATED.format("low"): round(sizes.min()),
+        STATED.format("high"): round(sizes.max()),
+        "queries sampled per benchmark": n,
+    }
+    job.write_table(pd.DataFrame(stated.items(), columns=["claim", "value"]), artefact="text_5")

@@ -1,0 +1,39 @@
+"""Section 3.4: relative changes over the pairs of rows of Tables 3.3 and 3.4, both years."""
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.retrieval.significance import change_ranges
+
+with ResultJob(snakemake) as job:
+    settings = snakemake.params
+    variants, stages = (
+        pd.read_csv(path, dtype={"cast_year": "str"}) for path in snakemake.input.tables
+    )
+    stages["row"] = stages["r1_rewriter"] + ", " + stages["r2_rewriter"]
+    cells = pd.concat([variants, stages])
+    # Recall is called after its cut-off, which each year has its own of.
+    cells["metric"] = cells["metric"].str.replace(r"^(R@\d+|Recall)$", "recall", regex=True)
+    cells["system"] = cells["cast_year"] + " " + cells["row"]
+    means = cells[cells["metric"].isin(["recall", "NDCG@3"])].pivot(
+        index="system", columns="metric", values="value"
+    )
+    pairs = {
+        name: [(settings.systems[a], settings.systems[b]) for a, b in listed]
+        for name, listed in settings.comparisons.items()
+    }
+    # The last pair of rewriters is the system that the others are compared with.
+    *others, both = settings.stages
+    pairs["one rewriter a stage"] = [(both, other) for other in others]
+    ranges = change_ranges(
+        means,
+        {
+            name: [(f"{year} {a}", f"{year} {b}") for year in settings.years for a, b in listed]
+            for name, listed in pairs.items()
+        },
+    )
+    ranges["metric"] = ranges.pop("measure") + " change"
+    # Of all changes, those that the text gives.
+    keys = ["comparison", "metric", "end"]
+    named = pd.DataFrame(settings.ranges, columns=keys)
+    job.write_table(named.merge(ranges, on=keys, validate="1:1"))

@@ -1,0 +1,23 @@
+"""Section 3.3.3: relative differences of systems in percent, and whether they are significant."""
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+
+with ResultJob(snakemake) as job:
+    reported = job.input_cells("lajewska2025/table_3_2").astype({"value": float})
+    cells = pd.concat([pd.read_csv(snakemake.input.rebuilt), reported])
+    means = cells.set_index(["row", "metric"])["value"]
+    p = pd.read_csv(snakemake.input.tests).query("metric == 'p_paired'")
+    p = p.set_index(["a", "b", "measure"])["value"]
+    # Of what the track reported there is no run to be tested against.
+    without_run = set(reported["row"])
+    rows = []
+    for system, than in snakemake.params.pairs:
+        for metric in ("NDCG@3", "R@500"):
+            change = 100 * (means[system, metric] / means[than, metric] - 1)
+            rows.append((system, than, f"{metric} change", change))
+            if than not in without_run:
+                verdict = "yes" if p[than, system, metric] < snakemake.params.alpha else "no"
+                rows.append((system, than, f"{metric} significant", verdict))
+    job.write_table(pd.DataFrame(rows, columns=["row", "than", "metric", "value"]))

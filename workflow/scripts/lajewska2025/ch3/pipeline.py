@@ -1,0 +1,74 @@
+"""Section 3.4 on other passages: measures of the pipeline's runs, changes and tests of them."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.significance import change_ranges, paired_beside_unpaired
+from everycell.trec.runs import read_run
+
+#: What the text compares.
+COMPARED = ["recall", "NDCG@3"]
+TESTS = {
+    "change_percent": 2,
+    "p_paired": 4,
+    "p_unpaired": 4,
+    "p_paired_corrected": 4,
+    "p_unpaired_corrected": 4,
+}
+
+with ResultJob(snakemake) as job:
+    settings = snakemake.params
+    queries = pd.read_parquet(snakemake.input.queries)
+    turns = queries.loc[queries["rewriter"] == "raw", "query_id"]
+    qrels = pd.read_parquet(snakemake.input.qrels)
+    qrels = qrels[qrels["query"].isin(turns)]
+    values = {}
+    for path in map(Path, snakemake.input.runs):
+        # As with -c, a turn without an answer counts 0.
+        found = evaluate(
+            read_run(path),
+            qrels,
+            list(settings.measures.values()),
+            relevance_level=settings.relevance_level,
+        )
+        values[path.stem] = found.set_axis(list(settings.measures), axis="columns")
+    means = pd.DataFrame({run: found.mean() for run, found in values.items()}).T
+
+    for name, groups in settings.shown.items():
+        first, second = settings.names[name]
+        parts = [
+            means.loc[list(rows.values())]
+            .set_axis(list(rows), axis="index")
+            .rename_axis(index=second, columns="metric")
+            .stack()
+            .rename("value")
+            .reset_index()
+            .assign(**{first: group})
+            for group, rows in groups.items()
+        ]
+        table = pd.concat(parts)[[first, second, "metric", "value"]]
+        job.write_beside(table, name, dict.fromkeys(settings.measures, 4))
+
+    pairs = [(name, a, b) for name, listed in settings.comparisons.items() for a, b in listed]
+    shown = {run: row for rows in settings.shown["systems"].values() for row, run in rows.items()}
+    parts = []
+    for measure in COMPARED:
+        one = pd.DataFrame({run: found[measure] for run, found in values.items()})
+        tests = paired_beside_unpaired(
+            one, [(a, b) for _, a, b in pairs], comparisons=len(pairs) * len(COMPARED)
+        )
+        tests.insert(0, "comparison", [name for name, *_ in pairs])
+        parts.append(tests.assign(measure=measure))
+    tests = pd.concat(parts).replace({"a": shown, "b": shown})
+    keys = ["comparison", "measure", "a", "b"]
+    job.write_beside(tests.melt(keys, list(TESTS), var_name="metric"), "tests", TESTS)
+
+    ranges = change_ranges(means[COMPARED], settings.comparisons)
+    ranges["metric"] = ranges.pop("measure") + " change"
+    keys = ["comparison", "metric", "end"]
+    # Of all changes, those that the text gives.
+    named = pd.DataFrame(settings.ranges, columns=keys)
+    job.write_table(named.merge(ranges, on=keys, validate="1:1"))

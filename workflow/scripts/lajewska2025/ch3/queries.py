@@ -1,0 +1,32 @@
+"""Queries of the turns of CAsT 2020 by way of rewriting; those of 2022, to train on, unchanged."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.cast_turns import read_rewrites, read_turns
+from everycell.dialogue.rewriting import with_history
+from everycell.engine.job import Job
+
+with Job(snakemake) as job:
+    turns = read_turns(Path(snakemake.input.topics))
+    documents = pd.read_parquet(snakemake.input.documents).set_index("document_id")["text"]
+    known = turns[turns["answer_id"].isin(documents.index)].set_index("query_id")["answer_id"]
+    answers = documents.loc[known].set_axis(known.index).to_dict()
+    job.log.write(f"{len(answers)} of {len(turns)} answers are passages of the collection\n")
+    made = turns.set_index("query_id")[["utterance", "manual"]]
+    made = made.set_axis(["raw", "manual"], axis="columns").assign(
+        queries=with_history(turns),
+        context=with_history(turns, answers=answers, length=snakemake.params.context),
+        **{
+            name: read_rewrites(Path(snakemake.input[name]), turns)
+            for name in snakemake.params.released
+        },
+    )
+    collection = pd.read_parquet(snakemake.input.collection)
+    # The rewriters saw all turns; measured are those with judged passages.
+    judged = collection["query_id"].isin(made.index)
+    wide = made.loc[collection["query_id"][judged]]
+    long = wide.reset_index().melt("query_id", var_name="rewriter", value_name="text")
+    others = collection.loc[~judged, ["query_id", "text"]].assign(rewriter="training")
+    job.write_frame(pd.concat([long, others])[["rewriter", "query_id", "text"]], "queries")

@@ -1,0 +1,36 @@
+"""Turns of CAsT rewritten by a T5, beside the rewrites that the authors released."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.cast_turns import read_rewrites, read_turns
+from everycell.dialogue.rewriting import rewrite
+from everycell.engine.job import Job
+from everycell.learning.models import device
+from everycell.learning.t5 import count_tokens, generate, load_t5
+
+with Job(snakemake) as job:
+    settings = snakemake.params
+    turns = read_turns(Path(snakemake.input.topics)).set_index("query_id", drop=False)
+    # The topics of 2021 have the answers, those of 2020 ids of passages.
+    documents = pd.read_parquet(snakemake.input.documents).set_index("document_id")["text"]
+    found = turns["answer"].where(turns["answer"] != "", turns["answer_id"].map(documents))
+    answers = found.dropna().to_dict()
+    job.log.write(f"{len(answers)} of {len(turns)} answers have a text\n")
+    model, tokenizer = load_t5(settings.source, network=settings.network)
+    model.to(device())
+    made = rewrite(
+        turns,
+        lambda contexts: generate(model, tokenizer, contexts, length=settings.length),
+        form=settings.form,
+        answers=answers,
+        length=settings.length if settings.form == "trimmed" else None,
+        count=lambda text: count_tokens(tokenizer, text),
+        separator=settings.separator,
+    )
+    released = read_rewrites(Path(snakemake.input.released), turns)
+    table = pd.DataFrame({"rewrite": made, "released": released})
+    same = int((table["rewrite"] == table["released"]).sum())
+    job.log.write(f"{same} of {len(table)} rewrites are the released ones\n")
+    table.to_csv(snakemake.output.rewrites)

@@ -1,0 +1,51 @@
+"""Queries of each rewriter as MiniLM and SPLADE see them, and the runs of both."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.learning.models import (
+    dense_vectors,
+    device,
+    load_model,
+    one_thread,
+    splade_weights,
+)
+from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
+from everycell.trec.runs import write_run
+
+with Job(snakemake) as job:
+    one_thread()
+    settings = snakemake.params
+    frame = pd.read_parquet(snakemake.input.queries)
+    # A turn has a query of each rewriter.
+    query_ids = list(frame["rewriter"] + ":" + frame["query_id"])
+    texts = list(frame["text"])
+    documents = pd.read_parquet(snakemake.input.documents)
+    document_ids = list(documents["document_id"])
+
+    model, tokenizer = load_model(job.folder_of("dense"), "encoder")
+    vectors = dense_vectors(model.to(device()), tokenizer, texts, settings.query)
+    there = read_encoded(Path(snakemake.input.vectors))
+    found = {"dense": Encoded("vectors", there.documents, vectors, there.document_ids, query_ids)}
+
+    model, tokenizer = load_model(job.folder_of("splade"), "masked-lm")
+    model.to(device())
+    weights = splade_weights(model, tokenizer, texts, settings.query)
+    columns = np.unique(weights.indices)
+    found["splade"] = Encoded(
+        "term_weights",
+        splade_weights(model, tokenizer, list(documents["text"]), settings.length, columns=columns),
+        weights[:, columns],
+        document_ids,
+        query_ids,
+    )
+    for encoded, out in zip(found.values(), snakemake.output.encoded, strict=True):
+        write_encoded(encoded, Path(out))
+    for (rewriter, encoder), out in zip(settings.runs, snakemake.output.runs, strict=True):
+        turns = frame.loc[frame["rewriter"] == rewriter, "query_id"]
+        run = found[encoder].search([f"{rewriter}:{turn}" for turn in turns], settings.hits)
+        run["query"] = run["query"].str.partition(":")[2]
+        write_run(run, Path(out), tag=Path(out).stem)

@@ -1,0 +1,18 @@
+"""Section 3.4: of each kind of comparison, whether a paired t-test finds any difference."""
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+
+with ResultJob(snakemake) as job:
+    tests = pd.concat(
+        pd.read_csv(path, dtype={"cast_year": "str"}) for path in snakemake.input.tests
+    )
+    tests = tests.query("metric == 'p_paired'")
+    keys = ["comparison", "cast_year", "measure"]
+    least = tests.groupby(keys, sort=False)["value"].min()
+    found = (least < snakemake.params.alpha).map({True: "yes", False: "no"}).reset_index()
+    # Recall is called after its cut-off, which each year has its own of.
+    measure = found.pop("measure").str.replace(r"^R@\d+$", "recall", regex=True)
+    found["metric"] = measure + " significant"
+    job.write_table(found[["comparison", "cast_year", "metric", "value"]])

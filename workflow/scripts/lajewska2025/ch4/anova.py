@@ -1,0 +1,50 @@
+"""Tables 4.8, 4.9, 4.10 and 4.12: ANOVA of the ratings of both studies."""
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.statistics.cells import anova_cells, supported_cells
+from everycell.statistics.effect_size import EFFECT_SCALES
+from everycell.studies.lajewska2025.ch4.ratings import both_studies
+
+#: Third factor of the three-way tables; they print only the terms that contain it.
+ADDED = {"8": None, "9": "Query", "10": "Familiarity"}
+#: Names that a table prints in another way than Table 4.8: (table, factor, rating) -> name.
+PRINTED = {
+    ("10", "Familiarity", "Factual Correctness"): "Fact. Corr.",
+    ("12", "Query", "Factual Correctness"): "Factual Corr.",
+    ("12", "Familiarity", "Transparency"): "transparency",
+}
+
+
+def table(number: str, cells) -> pd.DataFrame:
+    """Cells of one table, by `anova_cells` or `supported_cells`, under the printed names."""
+    scale = EFFECT_SCALES[snakemake.params.scale]
+    parts = []
+    for study, ratings in both_studies(snakemake.input):
+        judged = [label for label in study.ratings if label != "Familiarity"]
+        if number == "12":
+            designs = [(["Familiarity", *judged], ["Query"], None), (judged, ["Familiarity"], None)]
+        else:
+            added = ADDED[number]
+            designs = [(judged, [*study.conditions, *([added] if added else [])], added)]
+        for responses, factors, containing in designs:
+            part = cells(ratings, responses, factors, scale, containing=containing)
+            part["dependent_variable"] = [
+                PRINTED.get((number, containing or factors[0], name), name)
+                for name in part["dependent_variable"]
+            ]
+            parts.append(part.assign(study=study.name))
+    whole = pd.concat(parts, ignore_index=True)
+    return whole[["study", *whole.columns.drop("study")]]
+
+
+with ResultJob(snakemake) as job:
+    number = snakemake.wildcards.number
+    job.write_table(table(number, anova_cells))
+    if number in ADDED:
+        job.write_beside(
+            table(number, supported_cells),
+            "supported",
+            {"df": 0, "F": 3, "p_value": 3, "omega_squared": 3},
+        )

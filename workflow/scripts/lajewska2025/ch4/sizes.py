@@ -1,0 +1,66 @@
+"""Table 4.7: sizes of the studies, counted in the ratings.
+
+The files name no worker and no HIT. A worker rates as many pairs as a HIT has, and each pair
+stands in a fixed number of HITs (section 4.2): both follow from the counts.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.user_studies import (
+    ANSWERABILITY,
+    VIEWPOINTS,
+    RatingsError,
+    read_response_limitations,
+)
+from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.ch4.ratings import whole
+
+
+def same(counts: pd.Series, what: str) -> int:
+    """Return the one value of counts that must be equal."""
+    if counts.nunique() != 1:
+        raise RatingsError(f"{what} differ: {counts.min()} to {counts.max()}; the design has one.")
+    return int(counts.iloc[0])
+
+
+with ResultJob(snakemake) as job:
+    params = snakemake.params
+    first = read_response_limitations(Path(snakemake.input.first_run), ANSWERABILITY)
+    both = read_response_limitations(Path(snakemake.input.both_runs), ANSWERABILITY)
+    viewpoints = read_response_limitations(Path(snakemake.input.viewpoints), VIEWPOINTS)
+
+    pair = ["Query", "Condition"]
+    first_per_pair = same(first.groupby(pair).size(), "Ratings of a pair in the first run")
+    both_per_pair = same(both.groupby(pair).size(), "Ratings of a pair in both runs")
+    runs = {
+        ("Answerability", "first_run"): (first, first_per_pair),
+        ("Viewpoints", "first_run"): (
+            viewpoints,
+            same(viewpoints.groupby(pair).size(), "Ratings of a pair in the viewpoints study"),
+        ),
+    }
+    rows = []
+    for (study, run), (ratings, per_pair) in runs.items():
+        workers_per_hit = whole(per_pair, params.hits_per_pair, "ratings of a pair")
+        workers = whole(len(ratings), params.pairs_per_hit, "ratings")
+        rows += [
+            ("#queries per user study", study, run, ratings["Query"].nunique()),
+            ("#experimental cond. (#resp. per query)", study, run, ratings["Condition"].nunique()),
+            ("#crowd workers per HIT", study, run, workers_per_hit),
+            ("#different HITs", study, run, whole(workers, workers_per_hit, "workers")),
+            ("#crowd workers per query-response", study, run, per_pair),
+            ("#query-response pairs annotations", study, run, len(ratings)),
+        ]
+    more = both_per_pair - first_per_pair
+    rows += [
+        ("#crowd workers per HIT", "Answerability", "second_run_additional",
+         whole(more, params.hits_per_pair, "ratings of a pair")),
+        ("#crowd workers per query-response", "Answerability", "second_run_additional", more),
+        ("#query-response pairs annotations", "Answerability", "second_run_additional",
+         len(both) - len(first)),
+    ]  # fmt: skip
+    order = list(dict.fromkeys(row[0] for row in rows))
+    rows.sort(key=lambda row: order.index(row[0]))
+    job.write_table(pd.DataFrame(rows, columns=["row", "study", "metric", "value"]))

@@ -1,0 +1,76 @@
+"""Numbers of chapter 4 that stand in its text only."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.user_studies import (
+    ANSWERABILITY,
+    VIEWPOINTS,
+    read_comment_counts,
+    read_expert_scores,
+    read_response_limitations,
+)
+from everycell.engine.result_job import ResultJob
+from everycell.statistics.anova import anova
+from everycell.statistics.power import power_from_f
+from everycell.studies.lajewska2025.ch4.ratings import whole
+
+POWER_DECIMALS = {"cohen_f": 3, "achieved_power": 3, "per_group": 1, "per_group_needed": 0}
+
+
+with ResultJob(snakemake) as job:
+    files, params = snakemake.input, snakemake.params
+    both = read_response_limitations(Path(files.both_runs), ANSWERABILITY)
+    first = read_response_limitations(Path(files.first_run), ANSWERABILITY)
+    viewpoints = read_response_limitations(Path(files.viewpoints), VIEWPOINTS)
+    experts = read_expert_scores(Path(files.experts))
+    # Both files name the theme alike; every comment was coded, so rows of the ratings are comments.
+    useful = sum(
+        read_comment_counts(Path(path))["usefulness"].sum()
+        for path in (files.answerability_comments, files.viewpoints_comments)
+    )
+
+    rows = [
+        ("Answerability", "workers", whole(len(both), params.pairs_per_hit, "ratings")),
+        ("Viewpoints", "workers", whole(len(viewpoints), params.pairs_per_hit, "ratings")),
+        ("Answerability", "workers_first_run", whole(len(first), params.pairs_per_hit, "ratings")),
+        (
+            "Viewpoints",
+            "workers_first_run",
+            whole(len(viewpoints), params.pairs_per_hit, "ratings"),
+        ),
+        ("Viewpoints", "candidate_queries", experts["query"].nunique()),
+        (
+            "Viewpoints",
+            "experts_per_query",
+            experts.groupby(["query", "dimension", "variant"])["expert"].nunique().min(),
+        ),
+        ("Answerability", "comments", len(both)),
+        ("Viewpoints", "comments", len(viewpoints)),
+        ("Both", "usefulness_share_percent", 100 * useful / (len(both) + len(viewpoints))),
+    ]
+    power = []
+    for study, ratings, label in (
+        ("Answerability", first, "Factual Correctness"),
+        ("Viewpoints", viewpoints, "Diversity"),
+    ):
+        conditions = ratings["Condition"].nunique()
+        planned = power_from_f(
+            anova(ratings, label, ["Condition"]).loc["Condition", "F"],
+            groups=conditions,
+            per_group=len(ratings) // conditions,
+            alpha=params.alpha,
+            power=params.power,
+        )
+        power += [(study, label, name, value) for name, value in asdict(planned).items()]
+        if study == "Answerability":
+            reached = "low" if planned.achieved_power < params.power else "high"
+            rows.append((study, "power_of_first_run", reached))
+    job.write_table(pd.DataFrame(rows, columns=["study", "metric", "value"]))
+    job.write_beside(
+        pd.DataFrame(power, columns=["study", "rating", "metric", "value"]),
+        "power",
+        POWER_DECIMALS,
+    )

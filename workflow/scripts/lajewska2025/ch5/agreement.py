@@ -1,0 +1,18 @@
+"""Table 5.2: how far the annotators of each group agree."""
+
+import pandas as pd
+
+from everycell.dialogue.spans import mean_jaccard
+from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.ch5.annotations import GROUPS, annotations_of, marked_texts
+
+with ResultJob(snakemake) as job:
+    rows = []
+    for group, (task, name, people) in GROUPS.items():
+        texts = marked_texts(annotations_of(snakemake.input[group], group), group)
+        rows.append((name, task, str(people), "J", mean_jaccard(texts)))
+        rows += [
+            (name, task, str(people), f"J_{k}", mean_jaccard(texts, k))
+            for k in range(people - 1, 1, -1)
+        ]
+    job.write_table(pd.DataFrame(rows, columns=["row", "task", "n_annotators", "metric", "value"]))

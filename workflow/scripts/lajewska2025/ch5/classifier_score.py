@@ -1,0 +1,17 @@
+"""Probabilities of answers in the sentences of validation and test, by a trained classifier."""
+
+from everycell.engine.job import Job
+from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.sentence_classifier import answer_probabilities
+from everycell.studies.lajewska2025.ch5.answerability_data import (
+    as_scores,
+    judged_pairs,
+    read_labels,
+)
+
+with Job(snakemake) as job:
+    one_thread()
+    model, tokenizer = load_model(job.folder_of("model"), "classifier")
+    pairs = judged_pairs(*read_labels(snakemake.input))
+    found = answer_probabilities(model.to(device()), tokenizer, pairs, snakemake.params.length)
+    job.write_frame(as_scores(pairs, found), "scores")

@@ -1,0 +1,64 @@
+"""Train all of a BERT to find sentences with an answer; goes on where it was stopped."""
+
+from pathlib import Path
+
+import numpy as np
+from datasets import Dataset
+
+from everycell.collections.answerability import read_squad
+from everycell.engine.job import Job
+from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.sentence_classifier import (
+    answer_probabilities,
+    classification_loss,
+    squad_pairs,
+)
+from everycell.learning.training import TrainingOptions, train
+from everycell.studies.lajewska2025.ch5.answerability_data import labelled_pairs, read_labels
+
+#: Nothing is more or less sure than this where log losses are taken.
+SMALLEST = 1e-7
+
+with Job(snakemake) as job:
+    one_thread()
+    files, params = snakemake.input, snakemake.params
+    model, tokenizer = load_model(
+        job.folder_of("encoder") if files.get("encoder") else params.model["name"],
+        "classifier",
+        seed=job.seed,
+        network=params.model["network"],
+        revision=params.model["revision"],
+    )
+    _, labelled = read_labels(files)
+    rows = labelled.loc[labelled["partition"] == "train", ["question", "sentence", "answers"]]
+    examples = rows.to_dict("list")
+    if files.get("squad"):
+        squad = read_squad(Path(files.squad)).itertuples(index=False, name=None)
+        for values, more in zip(
+            examples.values(), zip(*squad_pairs(squad, seed=job.seed), strict=True), strict=True
+        ):
+            values += more
+    validation = labelled[labelled["partition"] == "validation"]
+    pairs, truth = labelled_pairs(validation), validation["answers"].to_numpy()
+    settings = dict(params.settings)
+    length, warmup = settings.pop("length"), settings.pop("warmup_steps")
+    steps = settings["epochs"] * -(-len(examples["question"]) // settings["batch_size"])
+
+    def minus_loss(model) -> float:
+        """Minus the mean log loss of the validation sentences, by which the authors choose."""
+        found = answer_probabilities(model, tokenizer, pairs, length)
+        right = np.where(truth, found, 1 - found).clip(SMALLEST)
+        return float(np.log(right).mean())
+
+    train(
+        model.to(device()),
+        Dataset.from_dict(examples),
+        classification_loss(tokenizer, length),
+        TrainingOptions(
+            seed=job.seed, warmup_ratio=min(1.0, warmup / steps), checkpoint_steps=100, **settings
+        ),
+        Path(snakemake.output.model),
+        tokenizer=tokenizer,
+        validate=minus_loss,
+        settings={"kind": "answer-in-the-sentence", "length": length, "code": params.code},
+    )

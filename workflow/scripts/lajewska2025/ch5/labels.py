@@ -1,0 +1,47 @@
+"""Table 5.5: pairs of a question with sentences, passages and rankings, with and without answer."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.answerability import read_passage_labels, read_sentence_labels
+from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.ch5.rankings import READINGS, rankings_of
+
+with ResultJob(snakemake) as job:
+    files = snakemake.input
+    sentences = pd.concat(
+        read_sentence_labels(Path(path))
+        for path in (files.snippets_sentences, files.unanswerable_sentences)
+    )
+    passages = read_passage_labels(Path(files.snippets), Path(files.unanswerable))
+    test = passages[passages["partition"] == "test"]
+    answerable = {
+        reading: rankings_of(test, ["answerable"], reading)["answerable"].max(axis=1)
+        for reading in READINGS
+    }
+    labels = {
+        "#question-sentence pairs (train+test)": sentences["answers"],
+        "#question-passage pairs (train+test)": passages["answerable"],
+        "#question-ranking pairs (test)": answerable["tuples"],
+    }
+    rows = [
+        (row, metric, int(number))
+        for row, found in labels.items()
+        for metric, number in (("answerable", found.sum()), ("unanswerable", (~found).sum()))
+    ]
+    job.write_table(pd.DataFrame(rows, columns=["row", "metric", "value"]))
+    readings = [
+        (READINGS[reading], metric, number)
+        for reading, found in answerable.items()
+        for metric, number in (
+            ("rankings", len(found)),
+            ("answerable", int(found.sum())),
+            ("unanswerable", int((~found).sum())),
+        )
+    ]
+    job.write_beside(
+        pd.DataFrame(readings, columns=["rankings of three", "metric", "value"]),
+        "readings",
+        {"rankings": 0, "answerable": 0, "unanswerable": 0},
+    )

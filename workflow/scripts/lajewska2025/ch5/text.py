@@ -1,0 +1,54 @@
+"""Numbers of section 5.4 that stand in its text only, with those that it compares them with."""
+
+import pandas as pd
+
+from everycell.collections.snippets import check_same_texts, read_annotations
+from everycell.dialogue.spans import mean_jaccard, reference_similarity
+from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.ch5.annotations import (
+    GROUPS,
+    PER_PASSAGE,
+    annotations_of,
+    marked_texts,
+    paths,
+)
+
+WORKERS = ("paragraph_regular", "paragraph_master", "paragraph_prolific")
+
+with ResultJob(snakemake) as job:
+    files = snakemake.input
+    found = read_annotations(paths(files.dataset), per_text=PER_PASSAGE)
+    texts = marked_texts(found)
+    of_experts = annotations_of(files.paragraph_expert, "paragraph_expert")
+    experts = marked_texts(of_experts)
+
+    def f1(annotations: pd.DataFrame, group: str | None = None) -> float:
+        """Mean F1 of annotations of the experts' texts, against the experts."""
+        check_same_texts(of_experts, annotations)
+        workers = marked_texts(annotations, group)
+        return sum(reference_similarity(workers[text], experts[text]).f1 for text in experts) / len(
+            experts
+        )
+
+    again = found[pd.MultiIndex.from_frame(found[["turn_id", "text_id"]]).isin(experts)]
+    same = {name: texts[name] for name in experts}
+    nothing = pd.Series([int((~people.any(axis=1)).sum()) for people in texts.values()])
+    topics, whole = "two topics", "data set"
+    rows = [
+        (topics, "J", mean_jaccard(same)),
+        (topics, "J_2", mean_jaccard(same, 2)),
+        (topics, "F1_mean", f1(again)),
+        (whole, "queries", found["turn_id"].nunique()),
+        (whole, "pairs", len(texts)),
+        (whole, "pairs_per_batch", len(texts) / len(paths(files.dataset))),
+        (whole, "no_snippet_by_three", int((nothing == 3).sum())),
+        (whole, "no_snippet_by_two", int((nothing == 2).sum())),
+        ("Expert", "J", mean_jaccard(experts)),
+        ("Expert", "J_2", mean_jaccard(experts, 2)),
+        *((GROUPS[of][1], "F1_mean", f1(annotations_of(files[of], of), of)) for of in WORKERS),
+    ]
+    job.write_table(pd.DataFrame(rows, columns=["part", "metric", "value"]))
+    agreement = [(whole, "J", mean_jaccard(texts)), (whole, "J_2", mean_jaccard(texts, 2))]
+    job.write_beside(
+        pd.DataFrame(agreement, columns=["part", "metric", "value"]), "whole", {"J": 3, "J_2": 3}
+    )

@@ -1,0 +1,77 @@
+"""Table 6.7: V_strict of each system by three judge models, and how far the judges agree."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.nugget_labels import SYSTEMS, read_nugget_labels
+from everycell.engine.render.figures import ranks_by_judge
+from everycell.engine.result_job import ResultJob
+from everycell.rag.judges import judge_agreement, rank_agreement, system_ranks
+from everycell.rag.nuggets import MEASURES, in_any_spelling, with_one_key
+from everycell.studies.lajewska2025.ch6.nuggets import (
+    TEST_DECIMALS,
+    judged,
+    means,
+    tested,
+    with_mean,
+)
+
+#: How labels of importance are read; the first is how the print was made.
+READINGS = {
+    "as spelled": lambda nuggets: nuggets,
+    "any spelling": in_any_spelling,
+    "one key": with_one_key,
+}
+AGREEMENT_DECIMALS = {
+    "mean difference": 3,
+    "mean absolute difference": 3,
+    "pearson, responses": 3,
+    "tau, responses": 3,
+    "tau in a topic": 3,
+    "topics": 0,
+    "tau, systems": 3,
+}
+
+with ResultJob(snakemake) as job:
+    params = snakemake.params
+    labels = read_nugget_labels(*map(Path, snakemake.input.labels))
+    read = {name: judged(labels, alter(labels.nuggets)) for name, alter in READINGS.items()}
+    scores = read["as spelled"]
+    table = means(with_mean(scores)).rename(columns={"run": "row"})
+    table["metric"] = "V_strict " + table["judge"]
+    job.write_table(table.loc[table["row"].isin(SYSTEMS), ["row", "metric", "value"]])
+
+    agreement = pd.concat(
+        judge_agreement(each).assign(importance=name) for name, each in read.items()
+    )
+    job.write_beside(
+        agreement[["importance", "judges", "metric", "value"]], "agreement", AGREEMENT_DECIMALS
+    )
+    ranks = system_ranks(scores).rename(columns={"run": "system"})
+    orders = rank_agreement(scores, seed=params.seed, resamples=params.resamples)
+    plotted = pd.concat([ranks.assign(part="rank"), orders.assign(part="agreement")])
+    job.write_figure(plotted, ranks_by_judge(ranks, orders), name="ranks")
+
+    readings = pd.concat(means(with_mean(each)).assign(metric=name) for name, each in read.items())
+    job.write_beside(
+        readings.rename(columns={"run": "row"})[["judge", "row", "metric", "value"]],
+        "readings",
+        dict.fromkeys(READINGS, 3),
+    )
+    siblings = pd.concat(
+        means(with_mean(judged(labels, labels.nuggets, measure))).assign(metric=measure)
+        for measure in MEASURES
+    )
+    job.write_beside(
+        siblings.rename(columns={"run": "row"})[["judge", "row", "metric", "value"]],
+        "measures",
+        dict.fromkeys(MEASURES, 3),
+    )
+    rewriting = pd.concat(
+        tested(rows, [("GINGER-top5", "GINGER-top5 wo/ rewriting")]).assign(judge=judge)
+        for judge, rows in with_mean(scores).groupby("judge", sort=False)
+    )
+    job.write_beside(
+        rewriting.melt("judge", list(TEST_DECIMALS), "metric"), "rewriting", TEST_DECIMALS
+    )

@@ -1,0 +1,27 @@
+"""Table A.1: demographics of the workers of both studies."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.user_studies import DEMOGRAPHICS, read_answers
+from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.ch4.ratings import whole
+
+with ResultJob(snakemake) as job:
+    rows = []
+    for demographic, options in DEMOGRAPHICS.items():
+        for study, path in (
+            ("Answerability", snakemake.input.answerability),
+            ("Viewpoint", snakemake.input.viewpoints),
+        ):
+            # A worker's answer is repeated with each of the pairs of the HIT.
+            pairs = snakemake.params.pairs_per_hit
+            counts = read_answers(Path(path), demographic.lower(), options).value_counts()
+            rows += [
+                (demographic, name, study, "n_workers", whole(counts[name], pairs, "answers"))
+                for name in options
+            ]
+    job.write_table(
+        pd.DataFrame(rows, columns=["demographic", "option", "study", "metric", "value"])
+    )

@@ -1,0 +1,32 @@
+"""Table C.2: one-way ANOVA of the votes for two responses, from the printed counts of votes.
+
+A vote scores 1 for the response that gets it and 0 for the other; each response has as many
+scores as there are votes.
+"""
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.statistics.cells import anova_cells
+from everycell.statistics.effect_size import EFFECT_SCALES
+
+with ResultJob(snakemake) as job:
+    votes = job.input_cells("lajewska2025/table_C_2")
+    scale = EFFECT_SCALES[snakemake.params.scale]
+    rows = []
+    keys = ["row", "response_pair_variant"]
+    for key, group in votes.groupby(keys, sort=False):
+        counts = group.set_index("metric")["value"].astype(int)
+        for question in ("Diversity", "Specificity"):
+            first, second = counts[f"{question} votes R1"], counts[f"{question} votes R2"]
+            scores = pd.DataFrame(
+                {
+                    "score": [1] * first + [0] * second + [1] * second + [0] * first,
+                    "response": ["R1"] * (first + second) + ["R2"] * (first + second),
+                }
+            )
+            cells = anova_cells(scores, ["score"], ["response"], scale)
+            found = cells.set_index("metric")["value"]
+            for metric in ("p_value", "effect_size"):
+                rows.append((*key, f"ANOVA {question} {metric}", found[metric]))
+    job.write_table(pd.DataFrame(rows, columns=[*keys, "metric", "value"]))

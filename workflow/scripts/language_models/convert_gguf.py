@@ -1,0 +1,15 @@
+"""A language model in a GGUF file, as safetensors."""
+
+from pathlib import Path
+
+from everycell.engine.job import Job
+from everycell.language_models.local import convert_gguf
+from everycell.learning.models import one_thread
+
+with Job(snakemake) as job:
+    one_thread()
+    convert_gguf(
+        Path(snakemake.input.gguf),
+        Path(snakemake.output.model),
+        name=snakemake.wildcards.language_model,
+    )

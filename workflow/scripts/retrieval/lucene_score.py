@@ -1,0 +1,34 @@
+"""Runs of the lexical rankers: of the candidates where there are any, else of a search."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.benchmark import listed_pairs
+from everycell.engine.job import Job
+from everycell.retrieval.lucene import BM25, Dirichlet, Index, JelinekMercer
+from everycell.trec.runs import write_run
+
+with Job(snakemake) as job:
+    settings = snakemake.params
+    queries = (
+        pd.read_parquet(snakemake.input.queries)
+        .set_index("query_id")["terms"]
+        .str.split()
+        .to_dict()
+    )
+    rankers = {
+        "bm25": BM25(**settings.bm25),
+        "lm": JelinekMercer(settings.jelinek_mercer),
+        "lm_dirichlet": Dirichlet(settings.dirichlet),
+    }
+    with Index(Path(snakemake.input.index)) as index:
+        for name, out in snakemake.output.items():
+            ranker = rankers[name]
+            if "candidates" in snakemake.input.keys():
+                candidates = pd.read_parquet(snakemake.input.candidates)
+                pairs = listed_pairs(candidates, splits=["test", "validation"])
+                run = index.score_pairs(queries, pairs, ranker)
+            else:
+                run = index.search(queries, ranker, settings.hits)
+            write_run(run, Path(out), tag=name)

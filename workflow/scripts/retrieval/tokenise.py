@@ -1,0 +1,17 @@
+"""Documents and queries as terms between blanks, in one of the tokenisations."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.text.tokenise import tokeniser
+
+with Job(snakemake) as job:
+    vocabulary = snakemake.input.get("vocabulary")
+    tokenise = tokeniser(snakemake.params.name, Path(vocabulary) if vocabulary else None)
+    for part, key in (("documents", "document_id"), ("queries", "query_id")):
+        texts = pd.read_parquet(snakemake.input[part]).drop_duplicates(key)
+        terms = [found[: snakemake.params.first] for found in tokenise(list(texts["text"]))]
+        frame = pd.DataFrame({key: texts[key], "terms": [" ".join(found) for found in terms]})
+        job.write_frame(frame, part)
