@@ -21,13 +21,14 @@ if SETTINGS.container is not None:
     containerized: SETTINGS.container
 
 
+include: "workflow/rules/parents.smk"
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/language_models.smk"
 include: "workflow/rules/abolghasemi2026/ch2.smk"
-include: "workflow/rules/abolghasemi2026/ch4_msmarco.smk"
 include: "workflow/rules/abolghasemi2026/ch3.smk"
 include: "workflow/rules/abolghasemi2026/ch4.smk"
+include: "workflow/rules/abolghasemi2026/ch4_msmarco.smk"
 include: "workflow/rules/abolghasemi2026/ch5.smk"
 include: "workflow/rules/abolghasemi2026/ch5_nq.smk"
 include: "workflow/rules/abolghasemi2026/ch5_ask.smk"

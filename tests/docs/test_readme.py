@@ -12,7 +12,6 @@ import pytest
 import typer
 import yaml
 
-from everycell import artefacts
 from everycell.cli import app
 from everycell.collections.user_studies import (
     EXPLANATION_RATINGS,
@@ -22,6 +21,7 @@ from everycell.collections.user_studies import (
     read_transparency,
 )
 from everycell.config import parse_config
+from everycell.engine import artefacts
 from everycell.engine.artefacts import RUNNABLE, TIERS, all_artefacts, load_papers
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova

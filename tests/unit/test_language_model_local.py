@@ -15,6 +15,7 @@ from transformers import (
 )
 
 from everycell.config import Decoding, LanguageModels, LocalSettings
+from everycell.language_models import local as language_model
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import (
     Identity,
@@ -29,7 +30,6 @@ from everycell.language_models.local import (
     load_language_model,
 )
 from everycell.language_models.records import MissingAnswerError
-from everycell.learning import language_model
 from everycell.learning.models import ModelError
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from everycell.cli import app
+from everycell.engine.job import parameters_line
 from everycell.engine.lineage import (
     NAME,
     JobRecord,
@@ -25,7 +26,7 @@ from everycell.engine.lineage import (
     without_jobs,
     write_lineage,
 )
-from everycell.engine.receipts import ReceiptError, parameters_line, write_json, write_receipt
+from everycell.engine.receipts import ReceiptError, write_json, write_receipt
 from everycell.engine.registry import load_registry
 
 ROOT = Path(__file__).resolve().parents[2]

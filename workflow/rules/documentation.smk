@@ -8,7 +8,7 @@ GRAPHS = ["all", *(target for target in TARGETS if "_ch" in target and TARGETS[t
 # Which rule takes its files from which, for the whole workflow or one chapter.
 rule rulegraph:
     input:
-        rules=["Snakefile", "config.yaml", *below("workflow/rules", ".smk")],
+        rules=["Snakefile", "config.yaml", *files_below("workflow/rules", ".smk")],
         published=published(),
     output:
         graph="results/rulegraphs/{target}.svg",
@@ -36,8 +36,8 @@ rule site:
     input:
         pages=[
             *("mkdocs.yml", "README.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff"),
-            *below("docs"),
-            *below("src", ".py"),
+            *files_below("docs"),
+            *files_below("src", ".py"),
             "workflow/schemas/config.schema.json",
         ],
         published=published(),
@@ -64,3 +64,9 @@ rule site:
         "export PYTHONPATH=src NO_MKDOCS_2_WARNING=1; "
         "python -m mkdocs build --strict --site-dir {output.site} 2> {log} && "
         "python docs/check_links.py {output.site} 2>> {log}"
+
+
+# The report shows the code of a rule only where its script is named without a parameter.
+for each in workflow.rules:
+    if each.script == SCRIPT:
+        each.script = SCRIPT.format(params=each.params)

@@ -2,6 +2,9 @@
 # chapter writes work/{collection}/{documents,queries,candidates}.parquet and reads runs.
 
 
+include: "retrieval_inputs.smk"
+
+
 wildcard_constraints:
     collection=r"[a-z0-9]+",
     tokens=r"SA|STM1|STM2|BERT-Token|BERT-Token-cut|SciBERT-Token",

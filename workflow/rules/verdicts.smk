@@ -1,4 +1,6 @@
 # Each printed cell against its rebuilt value; conclusions and errata of the card.
+
+
 rule verdicts:
     input:
         rebuilt="results/{tier}/{paper}/{artefact}.csv",

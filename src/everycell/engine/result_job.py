@@ -22,8 +22,8 @@ class ResultJob(Job):
     On a clean exit the receipt is written; on an error it is not.
 
     A job may make further artefacts, each with a receipt of its own: the names of its outputs start
-    with the artefact's (``figure_3_5_csv``, ``figure_3_5_receipt``), and so does its parameter
-    ``table_3_7_face``.
+    with the artefact's (``figure_3_5_csv``, ``figure_3_5_receipt``). The parameter `faces` says of
+    each how its card shows it.
     """
 
     def __init__(self, snakemake: Any) -> None:
@@ -41,6 +41,10 @@ class ResultJob(Job):
         """Printed cells that a card declares as inputs: all of the print that a tier may read."""
         return find_artefact(load_papers(Path("published")), artefact).input_cells(self.tier)
 
+    def _face(self, artefact: str) -> dict[str, Any]:
+        """What the card of an artefact of this job says of how it is shown."""
+        return self.snakemake.params.faces[artefact]
+
     def write_table(self, table: pd.DataFrame, note: str = "", artefact: str = "") -> None:
         """Write the artefact's table with the title, layout and decimals of its card.
 
@@ -48,13 +52,13 @@ class ResultJob(Job):
         """
         from everycell.engine.render.tables import write_table
 
-        start = f"{artefact}_" if artefact else ""
-        face = self.snakemake.params[f"{start}face"]
+        csv = Path(self.snakemake.output[f"{artefact}_csv" if artefact else "csv"])
+        face = self._face(csv.stem)
         keys = [column for column in table.columns if column not in ("value", "marker")]
         layout = face["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
         write_table(
             table,
-            Path(self.snakemake.output[f"{start}csv"]).with_suffix(""),
+            csv.with_suffix(""),
             title=face["title"] + f" ({note})" * bool(note),
             layout_rows=layout["rows"],
             layout_columns=layout["columns"],
@@ -66,11 +70,11 @@ class ResultJob(Job):
         from everycell.engine.render.tables import write_table
 
         keys = [column for column in table.columns if column not in ("value", "marker")]
-        stem = Path(self.snakemake.output[f"{name}_csv"])
+        csv = Path(self.snakemake.output[f"{name}_csv"])
         write_table(
             table,
-            stem.with_name(stem.name.removesuffix(".csv")),
-            title=self.snakemake.params.face["beside"][name],
+            csv.with_name(csv.name.removesuffix(".csv")),
+            title=self._face(csv.name.partition(".")[0])["beside"][name],
             layout_rows=keys[:-1],
             layout_columns=keys[-1:],
             decimals=decimals,
@@ -101,13 +105,19 @@ class ResultJob(Job):
         return found | {self.receipt: [made for made in map(Path, output) if made not in others]}
 
     def _write_receipt(self, receipt: Path, made: list[Path]) -> None:
+        parameters = self.settings | self.facts
+        # Of the faces, this artefact's own.
+        name = receipt.name.removesuffix(".receipt.json")
+        known = parameters.pop("faces", {})
+        if name in known:
+            parameters["face"] = known[name]
         write_receipt(
             receipt,
             artefact="/".join(receipt.parts[2:]).removesuffix(".receipt.json"),
             tier=self.tier,
             inputs=map(Path, self.snakemake.input),
             outputs=made,
-            parameters=self.settings | self.facts,
+            parameters=parameters,
             seed=self.seed,
             code=self.snakemake.params.code,
             seconds=time.monotonic() - self.started,

@@ -1,6 +1,10 @@
 # abolghasemi2026, chapter 2: term-based ranking with contextual weights, query by example.
 # Each tier has its collection; embedded and released are stand-ins for SciDocs.
 
+
+include: "ch2_inputs.smk"
+
+
 CH2 = SETTINGS.query_by_example
 # Documents a relevant pair that are not: two for TILDEv2 as in the thesis (TILDE reads none).
 # With one the tiny cross-encoder learned nothing in so few steps.

@@ -1,6 +1,10 @@
 # abolghasemi2026, chapter 3: counterfactual dialogues and estimators of user satisfaction (CAUSE).
 # Ratings and split, released test sets -> labelled samples and tables; estimators trained on them.
 
+
+include: "ch3_inputs.smk"
+
+
 SATISFACTION = SETTINGS.user_satisfaction
 
 

@@ -1,6 +1,10 @@
 # abolghasemi2026, chapter 4 (and abolghasemi2024, the same content): group bias in ranked lists.
 # Any collection with work/{collection}/documents.parquet and runs can be measured.
 
+
+include: "ch4_inputs.smk"
+
+
 from everycell.collections.cast_passages import FILES as CAST_FILES
 from everycell.collections.grepbias import DOCUMENTS as GREPBIAS_DOCUMENTS
 from everycell.collections.grepbias import QUERIES as GREPBIAS_QUERIES

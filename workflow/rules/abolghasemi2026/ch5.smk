@@ -1,5 +1,9 @@
 # abolghasemi2026, chapter 5: attribution bias in retrieval-augmented generation.
 
+
+include: "ch5_inputs.smk"
+
+
 ATTRIBUTION = SETTINGS.attribution
 #: The control: how strongly it prefers a label, in tables and in a figure, and its other log-odds.
 PLANTED_PREFERENCE = {

@@ -2,6 +2,10 @@
 # Released runs and judgements of 2021 -> measures, and tests of the differences. Then the systems
 # themselves, with small models on the passages of CAsT-answerability.
 
+
+include: "ch3_inputs.smk"
+
+
 from everycell.collections.cast_turns import FILES as CAST_TURNS
 
 CAST_SYSTEM = SETTINGS.cast_systems

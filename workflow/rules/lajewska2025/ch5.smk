@@ -3,6 +3,9 @@
 # and accuracy; labelled sentences -> classifiers -> passages and rankings.
 
 
+include: "ch5_inputs.smk"
+
+
 # Table 5.1: what a passage took, as far as the logs are released.
 rule lajewska2025_ch5_tasks:
     input:

@@ -2,6 +2,9 @@
 # Labels of nuggets by three judge models -> V_strict of each response -> means by judge.
 
 
+include: "ch6_inputs.smk"
+
+
 # Table 6.7: systems by judge; beside it what the scores rest on, and how far the judges agree.
 rule lajewska2025_ch6_judges:
     input:

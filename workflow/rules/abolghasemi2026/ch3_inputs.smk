@@ -1,0 +1,143 @@
+# Input functions and names of the rules of abolghasemi2026, chapter 3.
+from everycell.collections.user_satisfaction import CAUSE_FILES, FILES as RATING_FILES
+
+
+def rated_dialogues(*parts):
+    """Released files of both benchmarks of user satisfaction, as `BENCHMARK_part`."""
+    return {
+        f"{benchmark}_{part}": resource(files[part])
+        for benchmark, files in RATING_FILES.items()
+        for part in parts
+    }
+
+
+def counterfactual_dialogues():
+    """Released test set of MultiWOZ, and what was generated from it."""
+    return {part: resource(key) for part, key in CAUSE_FILES.items()}
+
+
+#: The project's prompt for counterfactual utterances.
+COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
+
+
+#: How counterfactual utterances are generated, for the rules of both tiers.
+GENERATION = {
+    "model": SETTINGS.counterfactuals.model,
+    "decoding": {
+        "max_tokens": SETTINGS.counterfactuals.max_tokens,
+        "temperature": SETTINGS.counterfactuals.temperature,
+        "stop": SETTINGS.counterfactuals.stop,
+    },
+    "longest": SETTINGS.counterfactuals.longest,
+    "seed": SETTINGS.seed,
+}
+
+
+def generation_inputs():
+    """What generating takes beside dialogues: a model, a template, answers that are known."""
+    return {
+        "model": language_model_files(SETTINGS.counterfactuals.model),
+        "template": SETTINGS.counterfactuals.template or COUNTERFACTUAL_PROMPT,
+        "recorded": "recorded/abolghasemi2026_ch3.jsonl",
+    }
+
+
+def satisfaction_samples(wildcards):
+    """Labelled dialogues of the wildcard's tier."""
+    name = "planted" if wildcards.tier == "embedded" else "samples"
+    return f"work/satisfaction/{name}.parquet"
+
+
+def satisfaction_settings(wildcards):
+    """Settings of the wildcard's kind of satisfaction estimator, in its tier."""
+    settings = SETTINGS.user_satisfaction
+    return getattr(
+        settings.full if wildcards.tier == "full" else settings, wildcards.kind
+    )
+
+
+def satisfaction_encoder(wildcards):
+    """Files of what an estimator starts from; none for a name on the hub.
+
+    Without a GPU these are BERT-tiny, or MiniLM where it stays as it is.
+    """
+    if wildcards.tier == "full":
+        return full_satisfaction_files()
+    frozen = getattr(satisfaction_settings(wildcards), "frozen", False)
+    return files_of_encoder("minilm" if frozen else "splade-tiny")
+
+
+def full_satisfaction_files():
+    """Files of the full tier's encoder where a folder is named; none for a name on the hub."""
+    folder = Path(SETTINGS.user_satisfaction.full.model)
+    if not folder.is_dir():
+        return []
+    return encoder_files_in(folder, "user_satisfaction.full.model")
+
+
+def satisfaction_model(wildcards):
+    """The model of the full tier, by its name on the hub."""
+    full = SETTINGS.user_satisfaction.full
+    return {
+        "source": full.model,
+        "revision": full.revision,
+        "network": SETTINGS.network,
+    }
+
+
+def satisfaction_answers(wildcards):
+    """What trained estimators said of all samples."""
+    # Looked at here, since Snakemake takes an error in a rule further up for a reason to try another.
+    if wildcards.tier == "full":
+        full_satisfaction_files()
+    kinds = ("bert", "asap")
+    return [f"work/satisfaction/{wildcards.tier}/{kind}.parquet" for kind in kinds]
+
+
+def few_shot_answers(wildcards):
+    """Labels of a language model, and which model it was; in the released tier alone."""
+    if wildcards.tier != "released":
+        return []
+    return [
+        "work/satisfaction/released/few_shot.parquet",
+        "work/satisfaction/released/few_shot.provenance.json",
+    ]
+
+
+def satisfaction_training(wildcards):
+    """How an estimator is trained, in the words of `everycell.learning`."""
+    chosen = satisfaction_settings(wildcards)
+    names = ("steps", "batch", "learning_rate", "validations")
+    options = {name: getattr(chosen, name) for name in names}
+    if wildcards.tier == "embedded":
+        options["steps"] = SETTINGS.user_satisfaction.planted.steps
+    return options
+
+
+def satisfaction_sizes(wildcards):
+    """What an estimator reads of a dialogue, and its own sizes."""
+    chosen = satisfaction_settings(wildcards).model_dump()
+    other = ("steps", "batch", "learning_rate", "validations", "samples", "frozen")
+    return {name: value for name, value in chosen.items() if name not in other}
+
+
+#: Setups that the thesis does not have: it hopes for the first; the second is a control.
+AUGMENTED, CONTROL = "with counterfactuals", "without apologies"
+
+
+def satisfaction_setups():
+    """Setups of Table 3.6 by name, and two more: how often a dissatisfied sample stands, and so on.
+
+    The control is one of the thesis' setups, but for the apologies in what it learns from.
+    """
+    factors = SETTINGS.user_satisfaction.upsampling
+    plain = {"counterfactuals": False, "without_apologies": False}
+    setups = {
+        "w/o up-sampling" if factor == 1 else f"up-sampling x{factor}": plain
+        | {"factor": factor}
+        for factor in factors
+    }
+    setups[AUGMENTED] = plain | {"factor": 1, "counterfactuals": True}
+    middle = list(setups)[len(factors) // 2]
+    setups[f"{middle}, {CONTROL}"] = setups[middle] | {"without_apologies": True}
+    return setups

@@ -1,0 +1,173 @@
+# Input functions and names of the rules of abolghasemi2026, chapter 5.
+from everycell.collections.cited_questions import PASSAGES, QUESTIONS
+from everycell.collections.nq_open import KEY as NQ_OPEN
+
+#: Own files of the library that a job reads.
+RAG = "src/everycell/rag"
+
+
+#: The project's prompt for paraphrases.
+PARAPHRASE_PROMPT = "src/everycell/rag/templates/paraphrase.txt"
+
+
+#: Benchmark of chapter 5 of abolghasemi2026 -> its name in tables.
+ATTRIBUTION_NAMES = {"nq": "NQ", "nq_full": "NQ", "msmarco_qa": "MS MARCO"}
+
+
+#: Its retrievers and their runs; the first is that of all settings but those of Table 5.9.
+ATTRIBUTION_RUNS = {
+    "nq": {"BM25": "bm25", "SPLADE": "splade", "MiniLM": "dense"},
+    "nq_full": {"BM25": "bm25", "uniCOIL": "unicoil", "TCT-ColBERT": "tct-colbert"},
+    # Its passages come in an order of their own, which stands where the other has BM25's.
+    "msmarco_qa": {"BM25": "published"},
+}
+
+
+#: Benchmarks of a tier.
+ATTRIBUTION_BENCHMARKS = {"released": ["nq"], "full": ["nq_full", "msmarco_qa"]}
+
+
+def attribution_runs(benchmark):
+    """Runs of all retrievers of a benchmark."""
+    return [
+        f"work/attribution/{benchmark}/runs/{run}.run"
+        for run in ATTRIBUTION_RUNS[benchmark].values()
+    ]
+
+
+def paraphrase_sizes(wildcards):
+    """How many questions shall have all their passages said again, and which are tried."""
+    asked = getattr(SETTINGS.attribution, wildcards.tier)
+    tried = getattr(SETTINGS.attribution.paraphrases, wildcards.tier)
+    counts = tried.model_dump(exclude={"model"})
+    return {"k": asked.k, "questions": asked.questions.main} | counts
+
+
+def paraphraser(wildcards):
+    """The language model that says passages again."""
+    tier = wildcards.tier
+    model = getattr(SETTINGS.attribution.paraphrases, tier).model
+    if model is None:
+        raise WorkflowError(
+            f"config.yaml: `attribution.paraphrases.{tier}.model` is null; name one of "
+            "`language_models` that says passages again (docs/attribution.md has an example), or "
+            "ask for another tier."
+        )
+    return model
+
+
+def attribution_named(benchmark):
+    """Files of a benchmark of the full tier, which only the user can name."""
+    key, content = {
+        "nq_full": ("nq", "a folder with questions.jsonl, passages.jsonl and runs"),
+        "msmarco_qa": ("msmarco_qa", "the file dev_v2.1.json of MS MARCO QA"),
+    }[benchmark]
+
+    def files(wildcards):
+        named = getattr(SETTINGS.attribution.full, key)
+        if named is None or not os.path.exists(named):
+            found = "null" if named is None else f"{named!r}, which is not there"
+            raise WorkflowError(
+                f"config.yaml: `attribution.full.{key}` is {found}; this tier needs {content} "
+                "there, so name it (docs/attribution.md says what it holds), or ask for another "
+                "tier."
+            )
+        if benchmark == "msmarco_qa":
+            return {"published": named}
+        parts = [QUESTIONS, PASSAGES]
+        parts += [f"{run}.run" for run in ATTRIBUTION_RUNS[benchmark].values()]
+        missing = [part for part in parts if not os.path.isfile(f"{named}/{part}")]
+        if missing:
+            raise WorkflowError(
+                f"config.yaml: `attribution.full.nq` is {named!r}, which has no {missing[0]}; "
+                "docs/attribution.md says what it holds."
+            )
+        return {"files": [f"{named}/{part}" for part in parts]}
+
+    return files
+
+
+def attribution_templates():
+    """Prompts without and with authors, and people's names: the project's, or the user's own."""
+    chosen = SETTINGS.attribution
+    return {
+        "template": chosen.template or f"{RAG}/templates/cited_answer.txt",
+        "authors_template": chosen.authors_template
+        or f"{RAG}/templates/cited_answer_authors.txt",
+        "names": chosen.names or f"{RAG}/names.txt",
+    }
+
+
+def attribution_answers(tier, ending):
+    """Answers to all benchmarks of a tier, of its language models and, in one, of the control."""
+
+    def files(wildcards):
+        models = getattr(SETTINGS.attribution, tier).models
+        if not models:
+            raise WorkflowError(
+                f"config.yaml: `attribution.{tier}.models` names no language model; name some of "
+                "`language_models` (docs/attribution.md has an example), or ask for another tier."
+            )
+        named = [
+            f"work/attribution/{tier}/{benchmark}/answers/{model}.{ending}"
+            for benchmark in ATTRIBUTION_BENCHMARKS[tier]
+            for model in models
+        ]
+        # The control is no language model, and has no identity.
+        if tier == "released" and ending == "parquet":
+            named.append("work/attribution/released/nq/control.parquet")
+        return named
+
+    return files
+
+
+#: Results of attribution bias that a tier makes of its answers, beside Table 5.1. Other ones of the
+#: embedded tier follow from printed tables; MS MARCO is the full tier's.
+ATTRIBUTION_RESULTS = {
+    "embedded": ["table_5_2", "table_5_4", "table_5_6", "figure_5_9"],
+    "released": [
+        *(f"table_5_{number}" for number in (2, 3, 4, 5, 6, 7, 8, 9, 12, 14)),
+        "figure_5_5",
+        "figure_5_9",
+    ],
+    "full": [
+        *(f"table_5_{number}" for number in range(2, 16)),
+        "figure_5_5",
+        "figure_5_9",
+    ],
+}
+
+
+#: What stands beside Table 5.1: name -> whether it is a figure.
+ATTRIBUTION_BESIDE = {
+    "embedded": {
+        "intervals": False,
+        "answers": False,
+        "truth": False,
+        "bias": False,
+        "questions": False,
+        "planted": True,
+        "cited": True,
+    },
+    "released": {"intervals": False, "answers": False, "truth": False, "bias": False},
+    "full": {"intervals": False, "answers": False},
+}
+
+
+def attribution_outputs(tier):
+    """Files of all results of attribution bias that a tier makes of its answers."""
+    files = table_files(tier, "abolghasemi2026/table_5_1")
+    for part, figure in ATTRIBUTION_BESIDE[tier].items():
+        files |= beside(tier, "abolghasemi2026/table_5_1", part, figure=figure)
+    for name in ATTRIBUTION_RESULTS[tier]:
+        kind = table_files if name.startswith("table") else figure_files
+        files |= further(kind, tier, f"abolghasemi2026/{name}")
+    return files
+
+
+def attribution_faces(tier):
+    """What the cards say of these tables."""
+    names = [name for name in ATTRIBUTION_RESULTS[tier] if name.startswith("table")]
+    return {"face": face_of(tier, "abolghasemi2026/table_5_1")} | {
+        f"{name}_face": face_of(tier, f"abolghasemi2026/{name}") for name in names
+    }

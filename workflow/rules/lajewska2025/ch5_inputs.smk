@@ -1,0 +1,88 @@
+# Input functions and names of the rules of lajewska2025, chapter 5.
+from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
+from everycell.collections.snippets import FILES as ANNOTATION_FILES, SELECTION_FILES
+
+
+def annotations(*groups):
+    """Released files of groups of annotators, each group under its name."""
+    files = ANNOTATION_FILES | SELECTION_FILES
+    return {group: [resource(key) for key in files[group]] for group in groups}
+
+
+def answerability_labels():
+    """Released labels of passages and sentences of both halves of CAsT-answerability."""
+    return {
+        part: resource(ANSWERABILITY_FILES[part])
+        for part in (
+            "snippets",
+            "unanswerable",
+            "snippets_sentences",
+            "unanswerable_sentences",
+        )
+    }
+
+
+def classifier_settings(wildcards):
+    """How a classifier of sentences is trained, in the words of `everycell.learning.training`."""
+    settings = SETTINGS.answerability
+    chosen = settings.tiny if wildcards.classifier == "tiny" else settings.full
+    kept = chosen.model_dump(exclude={"model", "revision", "squad", "batch"})
+    return kept | {"batch_size": chosen.batch}
+
+
+def classifier_model(wildcards):
+    """The model that a classifier of the full tier starts from, by its name on the hub."""
+    full = SETTINGS.answerability.full
+    return {
+        "name": full.model,
+        "revision": full.revision,
+        "network": SETTINGS.network,
+    }
+
+
+def classifier_files(wildcards):
+    """Files of the encoder that a classifier starts from; none for a name on the hub."""
+    if wildcards.classifier == "tiny":
+        return files_of_encoder("splade-tiny")
+    return full_classifier_files()
+
+
+def full_classifier_files():
+    """Files of the thesis' encoder where a folder is named; none for a name on the hub."""
+    folder = Path(SETTINGS.answerability.full.model)
+    if not folder.is_dir():
+        return []
+    return encoder_files_in(folder, "answerability.full.model")
+
+
+def classifier_squad(wildcards):
+    """File of SQuAD 2.0, for the classifier that is trained on it too."""
+    return squad_file() if wildcards.classifier == "squad" else []
+
+
+def squad_file():
+    """File of SQuAD 2.0, which only the user can name."""
+    named = SETTINGS.answerability.full.squad
+    if named is None or not os.path.isfile(named):
+        found = "null" if named is None else f"{named!r}, which is no file"
+        raise WorkflowError(
+            f"config.yaml: `answerability.full.squad` is {found}; this tier needs train-v2.0.json "
+            "of SQuAD 2.0 there, so name it (docs/papers/lajewska2025.md), or ask for another tier."
+        )
+    return named
+
+
+def classifier_scores(*classifiers):
+    """Probabilities that each classifier gives sentences, by its name."""
+    return {name: f"work/answerability/{name}.scores.parquet" for name in classifiers}
+
+
+def full_classifier_scores(wildcards):
+    """Those of the thesis' classifiers.
+
+    What only the user can name is looked at here, since Snakemake takes an error in a rule further
+    up for a reason to try another one.
+    """
+    squad_file()
+    full_classifier_files()
+    return classifier_scores("full", "squad")

@@ -1,0 +1,65 @@
+# What rules of a kind share. A rule that inherits (`use rule table as ... with`) names its result or
+# its job, what it reads, its script and its own parameters.
+
+
+# Something on the way to results: `job` names its log and its benchmark.
+rule step:
+    log:
+        "logs/<job>.log",
+    benchmark:
+        "benchmarks/<job>.tsv"
+    conda:
+        environment("base")
+    resources:
+        **needs(400),
+    pathvars:
+        job="none",
+    params:
+        **runs("none"),
+    script:
+        SCRIPT
+
+
+# What takes long and is worth to be kept between clones (`--cache`): models, encodings, indexes.
+# Snakemake measures nothing of what it may have from the cache.
+rule cached_step:
+    log:
+        "logs/<job>.log",
+    cache: True
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **needs(3000, 60),
+    pathvars:
+        job="none",
+    params:
+        **runs("none"),
+    script:
+        SCRIPT
+
+
+# A result is TIER/PAPER/ARTEFACT: its files lie below results/ under that name.
+rule table:
+    output:
+        **table_files("<result>"),
+    log:
+        "logs/<result>.log",
+    benchmark:
+        "benchmarks/<result>.tsv"
+    conda:
+        environment("base")
+    resources:
+        **needs(600),
+    pathvars:
+        result="none",
+    params:
+        faces=faces,
+        **runs("none"),
+    script:
+        SCRIPT
+
+
+use rule table as figure with:
+    output:
+        **figure_files("<result>"),
