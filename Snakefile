@@ -51,3 +51,6 @@ rule default:
     input:
         rules.embedded.input,
     localrule: True
+
+
+include: "workflow/rules/inherited.smk"

@@ -51,12 +51,12 @@ def environment(name):
     return f"{workflow.basedir}/envs/{name}.yaml"
 
 
-#: The script of a rule, which `runs` names: rules inherit it from `parents.smk`.
+#: The script that `runs` names, inherited from `parents.smk`.
 SCRIPT = f"{workflow.basedir}/workflow/scripts/{{params.script}}.py"
 
 
 def runs(script):
-    """Parameters of a rule that runs a script: its name below ``workflow/scripts``, its code."""
+    """Parameters for running a script: its name below ``workflow/scripts``, and its code."""
     return {"script": script, "code": code_of(script)}
 
 
@@ -101,7 +101,9 @@ def face(tier, card):
     look = card.model_dump(include={"title", "layout", "decimals", "beside"})
     declared = card.tiers[tier]
     if declared.state == "stand_in":
-        look["title"] = f"STAND-IN, not the paper's data ({declared.name}): {card.title}"
+        look["title"] = (
+            f"STAND-IN, not the paper's data ({declared.name}): {card.title}"
+        )
     return look
 
 
@@ -158,7 +160,12 @@ def resource(key):
 
 def registered_encoder(encoder):
     """Weights, configuration and tokenizer of an encoder that comes inside a package."""
-    parts = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+    parts = (
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    )
     return [resource(f"{encoder}/{part}") for part in parts]
 
 

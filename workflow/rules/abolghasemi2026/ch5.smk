@@ -25,45 +25,31 @@ ATTRIBUTION_TABLES = [
 
 
 # Bias from quality, recall from counts and back, Figure 5.5: cells that other cells determine.
-rule abolghasemi2026_ch5_derived:
+use rule table as abolghasemi2026_ch5_derived with:
     input:
         printed=expand(
             "published/abolghasemi2026/{table}.csv", table=ATTRIBUTION_TABLES
         ),
         card="published/abolghasemi2026/ch5.yaml",
     output:
-        **table_files("embedded", "abolghasemi2026/table_5_3"),
-        **beside("embedded", "abolghasemi2026/table_5_3", "tests"),
-        **further(table_files, "embedded", "abolghasemi2026/table_5_5"),
-        **further(table_files, "embedded", "abolghasemi2026/table_5_11"),
-        **further(table_files, "embedded", "abolghasemi2026/table_5_12"),
-        **further(table_files, "embedded", "abolghasemi2026/text_5"),
-        **further(figure_files, "embedded", "abolghasemi2026/figure_5_5"),
-    log:
-        "logs/abolghasemi2026/table_5_3.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/table_5_3.tsv"
-    conda:
-        environment("base")
-    resources:
-        mem_mb=memory(600),
-        runtime=5,
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "tests"),
+        **another(table_files, "embedded/abolghasemi2026/table_5_5"),
+        **another(table_files, "embedded/abolghasemi2026/table_5_11"),
+        **another(table_files, "embedded/abolghasemi2026/table_5_12"),
+        **another(table_files, "embedded/abolghasemi2026/text_5"),
+        **another(figure_files, "embedded/abolghasemi2026/figure_5_5"),
+    pathvars:
+        result="embedded/abolghasemi2026/table_5_3",
     params:
+        **runs("abolghasemi2026/ch5/derived"),
         inputs=ATTRIBUTION_TABLES,
-        face=face_of("embedded", "abolghasemi2026/table_5_3"),
-        table_5_5_face=face_of("embedded", "abolghasemi2026/table_5_5"),
-        table_5_11_face=face_of("embedded", "abolghasemi2026/table_5_11"),
-        table_5_12_face=face_of("embedded", "abolghasemi2026/table_5_12"),
-        text_5_face=face_of("embedded", "abolghasemi2026/text_5"),
-        code=code_of("abolghasemi2026/ch5/derived"),
     message:
         "Attribution bias and counts from other printed tables (Tables 5.3, 5.5, 5.11, 5.12)"
-    script:
-        script_file("abolghasemi2026/ch5/derived")
 
 
 # A control whose bias is known, on short queries for docstrings and what BM25 finds for them.
-rule abolghasemi2026_ch5_planted:
+use rule step as abolghasemi2026_ch5_planted with:
     input:
         documents="work/pydocs/documents.parquet",
         candidates="work/pydocs/candidates.parquet",
@@ -72,16 +58,12 @@ rule abolghasemi2026_ch5_planted:
         answers="work/attribution/embedded/answers.parquet",
         strengths="work/attribution/embedded/strengths.parquet",
         questions="work/attribution/embedded/asked.parquet",
-    log:
-        "logs/attribution/planted.log",
-    benchmark:
-        "benchmarks/attribution/planted.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="attribution/planted",
     resources:
-        mem_mb=memory(900),
-        runtime=10,
+        **needs(900, 10),
     params:
+        **runs("abolghasemi2026/ch5/planted"),
         **PLANTED_PREFERENCE,
         dataset="pydocs",
         task="known-item",
@@ -89,15 +71,12 @@ rule abolghasemi2026_ch5_planted:
         k=ATTRIBUTION.k,
         depths=ATTRIBUTION.depths,
         seed=SETTINGS.seed,
-        code=code_of("abolghasemi2026/ch5/planted"),
     message:
         "Answers of generators with a planted preference for a label"
-    script:
-        script_file("abolghasemi2026/ch5/planted")
 
 
 # All tables and figures of a tier that its answers give, in seconds: here those of the control.
-rule abolghasemi2026_ch5_tables:
+use rule table as abolghasemi2026_ch5_tables with:
     input:
         answers=["work/attribution/embedded/answers.parquet"],
         provenance=[],
@@ -105,25 +84,17 @@ rule abolghasemi2026_ch5_tables:
         questions="work/attribution/embedded/asked.parquet",
     output:
         **attribution_outputs("embedded"),
-    log:
-        "logs/abolghasemi2026/embedded/table_5_1.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/embedded/table_5_1.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        result="embedded/abolghasemi2026/table_5_1",
     resources:
-        mem_mb=memory(900),
-        runtime=10,
+        **needs(900, 10),
     params:
+        **runs("abolghasemi2026/ch5/tables"),
         **PLANTED_PREFERENCE,
-        **attribution_faces("embedded"),
         printed=None,
         seed=SETTINGS.seed,
-        code=code_of("abolghasemi2026/ch5/tables"),
     message:
         "A planted preference for a label, measured (Tables 5.1, 5.2, 5.4, 5.6, Figure 5.9)"
-    script:
-        script_file("abolghasemi2026/ch5/tables")
 
 
 # The same of what a small language model answered to Natural Questions.
@@ -133,12 +104,8 @@ use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_released with:
         provenance=attribution_answers("released", "provenance.json"),
     output:
         **attribution_outputs("released"),
-    log:
-        "logs/abolghasemi2026/released/table_5_1.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/released/table_5_1.tsv"
-    params:
-        **attribution_faces("released"),
+    pathvars:
+        result="released/abolghasemi2026/table_5_1",
     message:
         "Attribution bias of a small language model (Tables 5.1 to 5.9, 5.12, 5.14)"
 
@@ -150,12 +117,9 @@ use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_full with:
         provenance=attribution_answers("full", "provenance.json"),
     output:
         **attribution_outputs("full"),
-    log:
-        "logs/abolghasemi2026/full/table_5_1.log",
-    benchmark:
-        "benchmarks/abolghasemi2026/full/table_5_1.tsv"
+    pathvars:
+        result="full/abolghasemi2026/table_5_1",
     params:
-        **attribution_faces("full"),
         # Our copy of Table 5.14 lacks the rows of the third one.
         printed={
             "all": ["Mistral", "Llama3", "GPT-4"],

@@ -2,7 +2,7 @@
 
 
 # Full tier: questions over a collection of the user's, with the runs of three retrievers.
-rule abolghasemi2026_ch5_nq_full:
+use rule step as abolghasemi2026_ch5_nq_full with:
     input:
         unpack(attribution_named("nq_full")),
     output:
@@ -10,21 +10,14 @@ rule abolghasemi2026_ch5_nq_full:
         relevant="work/attribution/nq_full/relevant.parquet",
         passages="work/attribution/nq_full/passages.parquet",
         runs=attribution_runs("nq_full"),
-    log:
-        "logs/attribution/nq_full/collection.log",
-    benchmark:
-        "benchmarks/attribution/nq_full/collection.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="attribution/nq_full/collection",
     resources:
-        mem_mb=memory(16000),
-        runtime=60,
+        **needs(16000, 60),
     params:
-        code=code_of("abolghasemi2026/ch5/named"),
+        **runs("abolghasemi2026/ch5/named"),
     message:
         "Natural Questions as named in config.yaml"
-    script:
-        script_file("abolghasemi2026/ch5/named")
 
 
 use rule abolghasemi2026_ch5_nq_full as abolghasemi2026_ch5_msmarco_qa with:
@@ -35,15 +28,13 @@ use rule abolghasemi2026_ch5_nq_full as abolghasemi2026_ch5_msmarco_qa with:
         relevant="work/attribution/msmarco_qa/relevant.parquet",
         passages="work/attribution/msmarco_qa/passages.parquet",
         runs=attribution_runs("msmarco_qa"),
-    log:
-        "logs/attribution/msmarco_qa/collection.log",
-    benchmark:
-        "benchmarks/attribution/msmarco_qa/collection.tsv"
+    pathvars:
+        job="attribution/msmarco_qa/collection",
     message:
         "MS MARCO QA as named in config.yaml"
 
 
-rule abolghasemi2026_ch5_ask:
+use rule step as abolghasemi2026_ch5_ask with:
     input:
         **attribution_templates(),
         questions="work/attribution/{bench}/questions.parquet",
@@ -58,10 +49,8 @@ rule abolghasemi2026_ch5_ask:
         answers="work/attribution/{tier}/{bench}/answers/{model}.parquet",
         provenance="work/attribution/{tier}/{bench}/answers/{model}.provenance.json",
         record="work/attribution/{tier}/{bench}/answers/{model}.record.jsonl",
-    log:
-        "logs/attribution/{tier}/{bench}/{model}.log",
-    benchmark:
-        "benchmarks/attribution/{tier}/{bench}/{model}.tsv"
+    pathvars:
+        job="attribution/{tier}/{bench}/{model}",
     wildcard_constraints:
         tier="released|full",
         bench="nq|nq_full|msmarco_qa",
@@ -72,6 +61,7 @@ rule abolghasemi2026_ch5_ask:
     resources:
         **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 300),
     params:
+        **runs("abolghasemi2026/ch5/ask"),
         sizes=lambda wildcards: getattr(ATTRIBUTION, wildcards.tier).model_dump(),
         retrievers=lambda wildcards: list(ATTRIBUTION_RUNS[wildcards.bench]),
         dataset=lambda wildcards: ATTRIBUTION_NAMES[wildcards.bench],
@@ -80,15 +70,12 @@ rule abolghasemi2026_ch5_ask:
         not in getattr(ATTRIBUTION, wildcards.tier).without_logprobs,
         record="abolghasemi2026-ch5-{tier}-{bench}-{model}",
         seed=SETTINGS.seed,
-        code=code_of("abolghasemi2026/ch5/ask"),
     message:
         "Asking {wildcards.model} to answer and to cite ({wildcards.bench})"
-    script:
-        script_file("abolghasemi2026/ch5/ask")
 
 
 # The control sees questions and documents of the same kind, k of them as in the print.
-rule abolghasemi2026_ch5_control:
+use rule step as abolghasemi2026_ch5_control with:
     input:
         questions="work/attribution/nq/questions.parquet",
         relevant="work/attribution/nq/relevant.parquet",
@@ -96,16 +83,12 @@ rule abolghasemi2026_ch5_control:
         runs=attribution_runs("nq"),
     output:
         answers="work/attribution/released/nq/control.parquet",
-    log:
-        "logs/attribution/released/nq/control.log",
-    benchmark:
-        "benchmarks/attribution/released/nq/control.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="attribution/released/nq/control",
     resources:
-        mem_mb=memory(900),
-        runtime=10,
+        **needs(900, 10),
     params:
+        **runs("abolghasemi2026/ch5/control"),
         shown=ATTRIBUTION.planted.shown,
         odds=PLANTED_PREFERENCE["odds"],
         dataset=ATTRIBUTION_NAMES["nq"],
@@ -114,8 +97,5 @@ rule abolghasemi2026_ch5_control:
         k=ATTRIBUTION.k,
         depths=ATTRIBUTION.depths,
         seed=SETTINGS.seed,
-        code=code_of("abolghasemi2026/ch5/control"),
     message:
         "Answers of generators with a planted preference to Natural Questions"
-    script:
-        script_file("abolghasemi2026/ch5/control")

@@ -156,18 +156,11 @@ ATTRIBUTION_BESIDE = {
 
 def attribution_outputs(tier):
     """Files of all results of attribution bias that a tier makes of its answers."""
-    files = table_files(tier, "abolghasemi2026/table_5_1")
-    for part, figure in ATTRIBUTION_BESIDE[tier].items():
-        files |= beside(tier, "abolghasemi2026/table_5_1", part, figure=figure)
+    files = table_files("<result>")
+    for part, is_figure in ATTRIBUTION_BESIDE[tier].items():
+        kind = figure_files if is_figure else table_files
+        files |= companion(kind, "<result>", part)
     for name in ATTRIBUTION_RESULTS[tier]:
         kind = table_files if name.startswith("table") else figure_files
-        files |= further(kind, tier, f"abolghasemi2026/{name}")
+        files |= another(kind, f"{tier}/abolghasemi2026/{name}")
     return files
-
-
-def attribution_faces(tier):
-    """What the cards say of these tables."""
-    names = [name for name in ATTRIBUTION_RESULTS[tier] if name.startswith("table")]
-    return {"face": face_of(tier, "abolghasemi2026/table_5_1")} | {
-        f"{name}_face": face_of(tier, f"abolghasemi2026/{name}") for name in names
-    }

@@ -1,7 +1,7 @@
 # abolghasemi2026, chapter 5: Natural Questions, their retrievers, and paraphrases of passages.
 
 
-rule abolghasemi2026_ch5_nq:
+use rule step as abolghasemi2026_ch5_nq with:
     input:
         questions=resource(NQ_OPEN),
     output:
@@ -10,23 +10,16 @@ rule abolghasemi2026_ch5_nq:
         passages="work/attribution/nq/passages.parquet",
         documents="work/nq/documents.parquet",
         queries="work/nq/queries.parquet",
-    log:
-        "logs/attribution/nq/collection.log",
-    benchmark:
-        "benchmarks/attribution/nq/collection.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="attribution/nq/collection",
     resources:
-        mem_mb=memory(600),
-        runtime=5,
+        **needs(600),
     params:
+        **runs("abolghasemi2026/ch5/nq"),
         questions=ATTRIBUTION.nq.questions,
         seed=SETTINGS.seed,
-        code=code_of("abolghasemi2026/ch5/nq"),
     message:
         "Natural Questions: {params.questions} questions and all gold passages"
-    script:
-        script_file("abolghasemi2026/ch5/nq")
 
 
 use rule search as abolghasemi2026_ch5_nq_bm25 with:
@@ -35,45 +28,36 @@ use rule search as abolghasemi2026_ch5_nq_bm25 with:
         queries="work/nq/tokens/STM2/queries.parquet",
     output:
         bm25="work/attribution/nq/runs/bm25.run",
-    log:
-        "logs/attribution/nq/bm25.log",
-    benchmark:
-        "benchmarks/attribution/nq/bm25.tsv"
+    pathvars:
+        job="attribution/nq/bm25",
     params:
+        **runs("retrieval/lucene_score"),
         bm25=ATTRIBUTION.nq.bm25.model_dump(),
         hits=ATTRIBUTION.nq.hits,
-        code=code_of("retrieval/lucene_score"),
     message:
         "BM25 on Natural Questions"
 
 
-rule abolghasemi2026_ch5_nq_encoded:
+use rule step as abolghasemi2026_ch5_nq_encoded with:
     input:
         splade="work/nq/encoded/splade.splade-tiny.zero-shot.npz",
         dense="work/nq/encoded/dense.minilm.zero-shot.npz",
     output:
         splade="work/attribution/nq/runs/splade.run",
         dense="work/attribution/nq/runs/dense.run",
-    log:
-        "logs/attribution/nq/encoded.log",
-    benchmark:
-        "benchmarks/attribution/nq/encoded.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="attribution/nq/encoded",
     resources:
-        mem_mb=memory(800),
-        runtime=10,
+        **needs(800, 10),
     params:
+        **runs("abolghasemi2026/ch5/nq_encoded"),
         hits=ATTRIBUTION.nq.hits,
-        code=code_of("abolghasemi2026/ch5/nq_encoded"),
     message:
         "SPLADE-tiny and MiniLM on Natural Questions"
-    script:
-        script_file("abolghasemi2026/ch5/nq_encoded")
 
 
 # Its answers are recorded, and the committed record has those that a run with the defaults needs.
-rule abolghasemi2026_ch5_paraphrase:
+use rule step as abolghasemi2026_ch5_paraphrase with:
     input:
         questions="work/attribution/{bench}/questions.parquet",
         relevant="work/attribution/{bench}/relevant.parquet",
@@ -88,10 +72,8 @@ rule abolghasemi2026_ch5_paraphrase:
         provenance="work/attribution/{tier}/{bench}/paraphrases.provenance.json",
         # The answers that were used, as they may be passed on.
         record="work/attribution/{tier}/{bench}/paraphrases.jsonl",
-    log:
-        "logs/attribution/{tier}/{bench}/paraphrases.log",
-    benchmark:
-        "benchmarks/attribution/{tier}/{bench}/paraphrases.tsv"
+    pathvars:
+        job="attribution/{tier}/{bench}/paraphrases",
     wildcard_constraints:
         tier="released|full",
         bench="nq|nq_full|msmarco_qa",
@@ -101,6 +83,7 @@ rule abolghasemi2026_ch5_paraphrase:
     resources:
         **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 300),
     params:
+        **runs("abolghasemi2026/ch5/paraphrase"),
         model=paraphraser,
         sizes=paraphrase_sizes,
         decoding=ATTRIBUTION.paraphrases.model_dump(include={"max_tokens", "stop"}),
@@ -108,8 +91,5 @@ rule abolghasemi2026_ch5_paraphrase:
         copied=ATTRIBUTION.paraphrases.copied,
         records="abolghasemi2026-ch5-paraphrases-{bench}",
         seed=SETTINGS.seed,
-        code=code_of("abolghasemi2026/ch5/paraphrase"),
     message:
         "Passages of {wildcards.bench} in the words of {params.model}"
-    script:
-        script_file("abolghasemi2026/ch5/paraphrase")

@@ -86,7 +86,7 @@ CAST_RANGES = [
 
 
 # Tables 3.2, 3.3 and 3.4 with the runs of 2021, and tests of the compared rows.
-rule lajewska2025_ch3_table:
+use rule table as lajewska2025_ch3_table with:
     input:
         qrels=[resource(f"{CAST}/qrels/2021.txt")],
         runs=lambda wildcards: [
@@ -94,31 +94,21 @@ rule lajewska2025_ch3_table:
             for run in CAST_SYSTEMS[wildcards.number].values()
         ],
     output:
-        **table_files("released", "lajewska2025/table_3_{number}"),
-        **beside("released", "lajewska2025/table_3_{number}", "tests"),
-    log:
-        "logs/lajewska2025/table_3_{number}.log",
-    benchmark:
-        "benchmarks/lajewska2025/table_3_{number}.tsv"
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "tests"),
+    pathvars:
+        result="released/lajewska2025/table_3_{number}",
     wildcard_constraints:
         number="2|3|4",
-    conda:
-        environment("base")
-    resources:
-        mem_mb=memory(600),
-        runtime=5,
     params:
+        **runs("lajewska2025/ch3/table"),
         systems=lambda wildcards: list(CAST_SYSTEMS[wildcards.number]),
         comparisons=lambda wildcards: CAST_COMPARISONS[wildcards.number],
         measures={"2021": CAST_MEASURES["2021"]},
         scale=(0, 4),  # labels of CAsT
         relevance_level=2,
-        face=face_of("released", "lajewska2025/table_3_{number}"),
-        code=code_of("lajewska2025/ch3/table"),
     message:
         "Measures and tests of Table 3.{wildcards.number}"
-    script:
-        script_file("lajewska2025/ch3/table")
 
 
 # With the runs of 2020, which only the authors' repository has.
@@ -131,45 +121,34 @@ use rule lajewska2025_ch3_table as lajewska2025_ch3_table_full with:
             for run in CAST_SYSTEMS[wildcards.number].values()
         ],
     output:
-        **table_files("full", "lajewska2025/table_3_{number}"),
-        **beside("full", "lajewska2025/table_3_{number}", "tests"),
-    log:
-        "logs/lajewska2025/full_table_3_{number}.log",
-    benchmark:
-        "benchmarks/lajewska2025/full_table_3_{number}.tsv"
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "tests"),
+    pathvars:
+        result="full/lajewska2025/table_3_{number}",
     wildcard_constraints:
         number="3|4",
     params:
+        **runs("lajewska2025/ch3/table"),
         systems=lambda wildcards: list(CAST_SYSTEMS[wildcards.number]),
         comparisons=lambda wildcards: CAST_COMPARISONS[wildcards.number],
         measures=CAST_MEASURES,
         scale=(0, 4),
         relevance_level=2,
-        face=face_of("full", "lajewska2025/table_3_{number}"),
-        code=code_of("lajewska2025/ch3/table"),
     message:
         "Measures and tests of Table 3.{wildcards.number}, both years"
 
 
 # Section 3.3.3: how far the systems are from what was reported, and from each other.
-rule lajewska2025_ch3_distances:
+use rule table as lajewska2025_ch3_distances with:
     input:
         rebuilt="results/released/lajewska2025/table_3_2.csv",
         tests="results/released/lajewska2025/table_3_2.tests.csv",
         reported="published/lajewska2025/table_3_2.csv",
         card="published/lajewska2025/ch3.yaml",
-    output:
-        **table_files("released", "lajewska2025/text_3_3_3"),
-    log:
-        "logs/lajewska2025/text_3_3_3.log",
-    benchmark:
-        "benchmarks/lajewska2025/text_3_3_3.tsv"
-    conda:
-        environment("base")
-    resources:
-        mem_mb=memory(400),
-        runtime=5,
+    pathvars:
+        result="released/lajewska2025/text_3_3_3",
     params:
+        **runs("lajewska2025/ch3/distances"),
         alpha=0.05,  # L798
         # A system, and what it is compared with.
         pairs=[
@@ -177,70 +156,42 @@ rule lajewska2025_ch3_distances:
             ("WaterlooClarke reproduced by us", "WaterlooClarke@TREC’21"),
             ("WaterlooClarke reproduced by us", "BaselineOrganizers"),
         ],
-        face=face_of("released", "lajewska2025/text_3_3_3"),
-        code=code_of("lajewska2025/ch3/distances"),
     message:
         "Distances of the text of section 3.3.3"
-    script:
-        script_file("lajewska2025/ch3/distances")
 
 
 # Section 3.4: which of the differences in Tables 3.3 and 3.4 are significant.
-rule lajewska2025_ch3_significance:
+use rule table as lajewska2025_ch3_significance with:
     input:
         tests=expand(
             "results/{{tier}}/lajewska2025/table_3_{number}.tests.csv", number=[3, 4]
         ),
-    output:
-        **table_files("{tier}", "lajewska2025/text_3_4"),
-    log:
-        "logs/lajewska2025/{tier}_text_3_4.log",
-    benchmark:
-        "benchmarks/lajewska2025/{tier}_text_3_4.tsv"
+    pathvars:
+        result="{tier}/lajewska2025/text_3_4",
     wildcard_constraints:
         tier="released|full",
-    conda:
-        environment("base")
-    resources:
-        mem_mb=memory(400),
-        runtime=5,
     params:
+        **runs("lajewska2025/ch3/significance"),
         alpha=0.05,  # L798
-        face=face_of("{tier}", "lajewska2025/text_3_4"),
-        code=code_of("lajewska2025/ch3/significance"),
     message:
         "Significance of the differences of section 3.4"
-    script:
-        script_file("lajewska2025/ch3/significance")
 
 
 # Section 3.4: how large they are, from the tables of both years.
-rule lajewska2025_ch3_changes:
+use rule table as lajewska2025_ch3_changes with:
     input:
         tables=expand("results/full/lajewska2025/table_3_{number}.csv", number=[3, 4]),
-    output:
-        **table_files("full", "lajewska2025/text_3_4_1"),
-    log:
-        "logs/lajewska2025/full_text_3_4_1.log",
-    benchmark:
-        "benchmarks/lajewska2025/full_text_3_4_1.tsv"
-    conda:
-        environment("base")
-    resources:
-        mem_mb=memory(400),
-        runtime=5,
+    pathvars:
+        result="full/lajewska2025/text_3_4_1",
     params:
+        **runs("lajewska2025/ch3/changes"),
         systems=list(CAST_SYSTEMS["3"]),
         comparisons=CAST_COMPARISONS["3"],
         stages=list(CAST_SYSTEMS["4"]),
         years=list(CAST_MEASURES),
         ranges=CAST_RANGES,
-        face=face_of("full", "lajewska2025/text_3_4_1"),
-        code=code_of("lajewska2025/ch3/changes"),
     message:
         "Changes of the text of section 3.4"
-    script:
-        script_file("lajewska2025/ch3/changes")
 
 
 # The pipeline on the stages of retrieval.smk, one job a stage, with TREC runs between them: turns ->
@@ -317,35 +268,28 @@ CAST_RERANKED = (
 
 
 # What was said, and what each way of rewriting makes of it.
-rule cast_queries:
+use rule step as cast_queries with:
     input:
         **{name: resource(key) for name, key in CAST_TURNS.items()},
         documents="work/cast/documents.parquet",
         collection="work/cast/queries.parquet",
     output:
         queries="work/castturns/queries.parquet",
-    log:
-        "logs/retrieval/castturns/queries.log",
-    benchmark:
-        "benchmarks/retrieval/castturns/queries.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="retrieval/castturns/queries",
     resources:
-        mem_mb=memory(600),
-        runtime=5,
+        **needs(600),
     params:
+        **runs("lajewska2025/ch3/queries"),
         released=[name for name in CAST_TURNS if name != "topics"],
         context=CAST_SYSTEM.context,
-        code=code_of("lajewska2025/ch3/queries"),
     message:
         "Queries of the turns of CAsT 2020"
-    script:
-        script_file("lajewska2025/ch3/queries")
 
 
 # Full tier: the same rewrites by the models themselves, beside those that were released. Nothing
 # else rests on it; for turns of one's own it is the first stage.
-rule cast_rewrite:
+use rule step as cast_rewrite with:
     input:
         topics=resource(f"{CAST}/topics/{{year}}_manual_evaluation_topics_v1.0.json"),
         released=lambda wildcards: resource(
@@ -354,19 +298,17 @@ rule cast_rewrite:
         documents="work/cast/documents.parquet",
     output:
         rewrites="work/castturns/rewrites/{year}.{rewriter}.csv",
-    log:
-        "logs/retrieval/castturns/rewrite_{year}.{rewriter}.log",
-    benchmark:
-        "benchmarks/retrieval/castturns/rewrite_{year}.{rewriter}.tsv"
+    pathvars:
+        job="retrieval/castturns/rewrite_{year}.{rewriter}",
     wildcard_constraints:
         year="2020|2021",
         rewriter="canard-org|canard|qrecc",
     conda:
         environment("torch")
     resources:
-        mem_mb=memory(6000),
-        runtime=240,
+        **needs(6000, 240),
     params:
+        **runs("lajewska2025/ch3/rewrite"),
         source=rewriter_source,
         network=SETTINGS.network,
         form=lambda wildcards: (
@@ -377,29 +319,24 @@ rule cast_rewrite:
             " <sep> " if wildcards.rewriter == "qrecc" else " ||| "
         ),
         length=512,
-        code=code_of("lajewska2025/ch3/rewrite"),
     message:
         "Rewriting the turns of CAsT {wildcards.year} ({wildcards.rewriter})"
-    script:
-        script_file("lajewska2025/ch3/rewrite")
 
 
-rule cast_search_lexically:
+use rule step as cast_search_lexically with:
     input:
         queries="work/castturns/queries.parquet",
         index="work/cast/index/STM2.vectors",
     output:
         runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_LEXICAL],
-    log:
-        "logs/retrieval/castturns/search_lexically.log",
-    benchmark:
-        "benchmarks/retrieval/castturns/search_lexically.tsv"
+    pathvars:
+        job="retrieval/castturns/search_lexically",
     conda:
         environment("lucene")
     resources:
-        mem_mb=memory(2000),
-        runtime=20,
+        **needs(2000, 20),
     params:
+        **runs("lajewska2025/ch3/search_lexically"),
         runs=CAST_LEXICAL,
         tokens="STM2",
         bm25={
@@ -410,15 +347,12 @@ rule cast_search_lexically:
         },
         rm3={"bm25-rm3": CAST_SYSTEM.rm3.model_dump()},
         hits=CAST_SYSTEM.candidates,
-        code=code_of("lajewska2025/ch3/search_lexically"),
     message:
         "BM25 and RM3 on the CAsT passages"
-    script:
-        script_file("lajewska2025/ch3/search_lexically")
 
 
 # The dense vectors of the passages are there already; SPLADE's are made for the queries' terms.
-rule cast_search_encoded:
+use rule step as cast_search_encoded with:
     input:
         queries="work/castturns/queries.parquet",
         documents="work/cast/documents.parquet",
@@ -428,29 +362,24 @@ rule cast_search_encoded:
     output:
         encoded=[f"work/castturns/encoded/{kind}.npz" for kind in ("dense", "splade")],
         runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_ENCODED],
-    log:
-        "logs/retrieval/castturns/search_encoded.log",
-    benchmark:
-        "benchmarks/retrieval/castturns/search_encoded.tsv"
+    pathvars:
+        job="retrieval/castturns/search_encoded",
     conda:
         environment("torch")
     threads: 1
     resources:
-        mem_mb=memory(3000),
-        runtime=30,
+        **needs(3000, 30),
     params:
+        **runs("lajewska2025/ch3/search_encoded"),
         runs=CAST_ENCODED,
         length=SETTINGS.query_by_example.lengths.zero_shot,
         query=CAST_SYSTEM.query,
         hits=CAST_SYSTEM.candidates,
-        code=code_of("lajewska2025/ch3/search_encoded"),
     message:
         "MiniLM and SPLADE-tiny on the CAsT passages"
-    script:
-        script_file("lajewska2025/ch3/search_encoded")
 
 
-rule cast_rerank:
+use rule step as cast_rerank with:
     input:
         runs=[
             f"work/castturns/runs/{'.'.join(run)}.run"
@@ -460,28 +389,21 @@ rule cast_rerank:
         qrels="work/cast/qrels.parquet",
     output:
         runs=[f"work/castturns/runs/{run}.run" for run in [*CAST_FUSED, *CAST_RERANKED]],
-    log:
-        "logs/retrieval/castturns/rerank.log",
-    benchmark:
-        "benchmarks/retrieval/castturns/rerank.tsv"
-    conda:
-        environment("base")
+    pathvars:
+        job="retrieval/castturns/rerank",
     threads: 1
     resources:
-        mem_mb=memory(2000),
-        runtime=20,
+        **needs(2000, 20),
     params:
+        **runs("lajewska2025/ch3/rerank"),
         fused=CAST_FUSED,
         reranked=CAST_RERANKED,
         rrf=CAST_SYSTEM.rrf,
         candidates=CAST_SYSTEM.candidates,
         pairwise=CAST_SYSTEM.pairwise,
         relevance_level=2,
-        code=code_of("lajewska2025/ch3/rerank"),
     message:
         "Fusing and re-ranking runs on the CAsT passages"
-    script:
-        script_file("lajewska2025/ch3/rerank")
 
 
 # Rows of a table that stands beside -> run. Rows are named after what they are.
@@ -556,7 +478,7 @@ CAST_ROWS = list(CAST_SHOWN["systems"]["as Table 3.3"].values())
 
 
 # Section 3.4 with the pipeline: a stand-in, since its passages and rankers are not the thesis's.
-rule lajewska2025_ch3_pipeline:
+use rule table as lajewska2025_ch3_pipeline with:
     input:
         queries="work/castturns/queries.parquet",
         qrels="work/cast/qrels.parquet",
@@ -570,22 +492,18 @@ rule lajewska2025_ch3_pipeline:
             )
         ],
     output:
-        **table_files("released", "lajewska2025/text_3_4_1"),
-        **beside("released", "lajewska2025/text_3_4_1", "systems"),
-        **beside("released", "lajewska2025/text_3_4_1", "rewriting"),
-        **beside("released", "lajewska2025/text_3_4_1", "steps"),
-        **beside("released", "lajewska2025/text_3_4_1", "aggregation"),
-        **beside("released", "lajewska2025/text_3_4_1", "tests"),
-    log:
-        "logs/lajewska2025/text_3_4_1.log",
-    benchmark:
-        "benchmarks/lajewska2025/text_3_4_1.tsv"
-    conda:
-        environment("base")
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "systems"),
+        **companion(table_files, "<result>", "rewriting"),
+        **companion(table_files, "<result>", "steps"),
+        **companion(table_files, "<result>", "aggregation"),
+        **companion(table_files, "<result>", "tests"),
+    pathvars:
+        result="released/lajewska2025/text_3_4_1",
     resources:
-        mem_mb=memory(800),
-        runtime=5,
+        **needs(800),
     params:
+        **runs("lajewska2025/ch3/pipeline"),
         measures={
             "recall": f"R@{CAST_SYSTEM.candidates}",
             "MAP": f"MAP@{CAST_SYSTEM.candidates}",
@@ -617,9 +535,5 @@ rule lajewska2025_ch3_pipeline:
             ],
         },
         ranges=CAST_RANGES,
-        face=face_of("released", "lajewska2025/text_3_4_1"),
-        code=code_of("lajewska2025/ch3/pipeline"),
     message:
         "Variants of the pipeline on the CAsT passages (section 3.4)"
-    script:
-        script_file("lajewska2025/ch3/pipeline")

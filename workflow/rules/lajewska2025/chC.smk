@@ -2,26 +2,14 @@
 
 
 # Table C.2: ANOVA of the printed votes.
-rule lajewska2025_chC_votes:
+use rule table as lajewska2025_chC_votes with:
     input:
         votes="published/lajewska2025/table_C_2.csv",
         card="published/lajewska2025/chC.yaml",
-    output:
-        **table_files("embedded", "lajewska2025/table_C_2"),
-    log:
-        "logs/lajewska2025/table_C_2.log",
-    benchmark:
-        "benchmarks/lajewska2025/table_C_2.tsv"
-    conda:
-        environment("base")
-    resources:
-        mem_mb=memory(600),
-        runtime=5,
+    pathvars:
+        result="embedded/lajewska2025/table_C_2",
     params:
+        **runs("lajewska2025/chC/votes"),
         scale="culpepper_zero",
-        face=face_of("embedded", "lajewska2025/table_C_2"),
-        code=code_of("lajewska2025/chC/votes"),
     message:
         "ANOVA of the printed votes (Table C.2)"
-    script:
-        script_file("lajewska2025/chC/votes")

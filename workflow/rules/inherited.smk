@@ -1,0 +1,7 @@
+# What Snakemake 9.27 leaves undone for rules that inherit from `parents.smk`. Included last.
+for each in workflow.rules:
+    # It puts the constraints of wildcards into file names before it puts path variables there.
+    each.update_wildcard_constraints()
+    # The report shows the code of a rule only where its script is named without a parameter.
+    if each.script == SCRIPT:
+        each.script = SCRIPT.format(params=each.params)
