@@ -33,7 +33,7 @@ VENV_IS := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help reproduce test docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
+.PHONY: help reproduce test test-quick docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
   setup-cluster lint bench clean-results locks
 ifneq ($(VENV_IS),whole)
 .PHONY: $(STAMPS)/venv
@@ -53,6 +53,10 @@ reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a s
 
 test: setup-test lint ## run the linters and the whole test suite
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs $(PYTEST_ARGS)
+
+test-quick: setup-test lint ## the linters and the quick tests alone, in three minutes
+	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q \
+	  -m "not slow and not page and not cluster" $(PYTEST_ARGS)
 
 setup: setup-lucene setup-torch ## make .venv with all that a run needs (3 GB)
 

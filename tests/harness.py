@@ -1,0 +1,61 @@
+"""How the suite orders its tests, and what a skip means; `conftest.py` hands it to pytest."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+NEEDS_DATA = "needs released data: set EVERYCELL_MIRROR"
+NEEDS_PYTHON = "needs Python 3.12 or 3.13 beside 3.11"
+
+
+def find_mirror() -> Path | None:
+    """Return the folder of released data: EVERYCELL_MIRROR, else one beside the checkout."""
+    named = os.environ.get("EVERYCELL_MIRROR")
+    folder = Path(named) if named else REPOSITORY.parent / "shared" / "data"
+    return folder if named or folder.is_dir() else None
+
+
+def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Order tests so that each worker begins with a share of the files that have slow ones.
+
+    `--dist worksteal` first gives each worker an equal run of the list, in its order, and what is
+    stolen later comes from the ends: there shall only be quick tests. A file stays together, since
+    its tests share fixtures.
+    """
+    slow = dict.fromkeys(item.path for item in items if item.get_closest_marker("slow"))
+    worker_of = {path: number % workers for number, path in enumerate(slow)}
+    quick = [item for item in items if item.path not in slow]
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        ordered += [item for item in items if worker_of.get(item.path) == worker]
+        end = len(items) * (worker + 1) // workers
+        taken = max(end - len(ordered), 0)
+        ordered, quick = ordered + quick[:taken], quick[taken:]
+    return ordered
+
+
+def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str | None:
+    """Return why a test or a file was skipped; None where it was not (an xfail is no skip)."""
+    if not report.skipped or hasattr(report, "wasxfail"):
+        return None
+    return report.longrepr[2].removeprefix("Skipped: ")
+
+
+def fail_on_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turn a skip into a failure in CI."""
+    reason = skip_reason(report)
+    if reason is None or os.environ.get("EVERYCELL_CI") != "1":
+        return
+    if reason.startswith(NEEDS_DATA) and find_mirror() is None:
+        return
+    if reason.startswith(NEEDS_PYTHON):
+        return
+    report.outcome = "failed"
+    report.longrepr = (
+        f"{report.nodeid} was skipped ({reason}), which CI does not allow: "
+        "install what is missing in .ci/run, or remove the skip."
+    )

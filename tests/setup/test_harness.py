@@ -1,0 +1,79 @@
+"""Order of tests in a parallel run, and skips: failures in CI, where nothing may be left out."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from harness import NEEDS_DATA, NEEDS_PYTHON, fail_on_skip, find_mirror, in_shares, skip_reason
+
+
+def toys(*files):
+    """Tests as pytest lists them: (file, how many, whether they are slow)."""
+    return [
+        SimpleNamespace(
+            path=Path(name),
+            name=f"{name}{number}",
+            get_closest_marker=lambda marker, slow=slow: slow or None,
+        )
+        for name, count, slow in files
+        for number in range(count)
+    ]
+
+
+def test_each_worker_begins_with_a_share_of_the_slow_files():
+    items = toys(("a", 4, False), ("b", 2, True), ("c", 4, False), ("d", 2, True))
+    # Half of the list is a worker's: files stay whole, and no test is lost.
+    wanted = "b0 b1 a0 a1 a2 a3 d0 d1 c0 c1 c2 c3"
+    assert [item.name for item in in_shares(items, 2)] == wanted.split()
+
+
+def report(reason=None, **more):
+    skipped = reason is not None
+    longrepr = ("test.py", 1, f"Skipped: {reason}") if skipped else None
+    return SimpleNamespace(
+        nodeid="test.py::test", skipped=skipped, longrepr=longrepr, outcome="skipped", **more
+    )
+
+
+def test_a_skip_has_a_reason_and_an_expected_failure_is_none():
+    assert skip_reason(report("no tool")) == "no tool"
+    assert skip_reason(report()) is None
+    assert skip_reason(report("a bug", wasxfail="a bug")) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "mirror", "outcome"),
+    [
+        ("no tool", None, "failed"),
+        (NEEDS_PYTHON, None, "skipped"),
+        (NEEDS_DATA, None, "skipped"),
+        (NEEDS_DATA, Path(), "failed"),
+    ],
+)
+def test_in_ci_only_released_data_and_a_newer_python_may_be_missing(
+    monkeypatch, reason, mirror, outcome
+):
+    monkeypatch.setenv("EVERYCELL_CI", "1")
+    monkeypatch.setattr("harness.find_mirror", lambda: mirror)
+    found = report(reason)
+    fail_on_skip(found)
+    assert found.outcome == outcome
+    assert ("which CI does not allow" in str(found.longrepr)) == (outcome == "failed")
+
+
+def test_elsewhere_a_skip_is_a_skip(monkeypatch):
+    monkeypatch.delenv("EVERYCELL_CI", raising=False)
+    found = report("no tool")
+    fail_on_skip(found)
+    assert found.outcome == "skipped"
+
+
+def test_a_named_mirror_comes_before_the_one_beside_the_checkout(monkeypatch, tmp_path):
+    monkeypatch.setattr("harness.REPOSITORY", tmp_path / "checkout")
+    monkeypatch.delenv("EVERYCELL_MIRROR", raising=False)
+    assert find_mirror() is None
+    beside = tmp_path / "shared" / "data"
+    beside.mkdir(parents=True)
+    assert find_mirror() == beside
+    monkeypatch.setenv("EVERYCELL_MIRROR", "gone")
+    assert find_mirror() == Path("gone")
