@@ -16,6 +16,8 @@ rule step:
         **needs(400),
     params:
         **runs("none"),
+    message:
+        "{rule}"
     script:
         SCRIPT
 
@@ -37,6 +39,8 @@ rule cached_step:
         **needs(3000, 60),
     params:
         **runs("none"),
+    message:
+        "{rule}"
     script:
         SCRIPT
 
