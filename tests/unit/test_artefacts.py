@@ -5,16 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from everycell.engine.artefacts import (
-    CardError,
-    all_artefacts,
-    check_cards,
-    decimals_shown,
-    find_artefact,
-    is_number,
-    load_papers,
-)
+from everycell.engine.artefacts import all_artefacts, find_artefact, load_papers
+from everycell.engine.card_checks import check_cards
 from everycell.engine.conclusions import evaluate
+from everycell.engine.printed_cells import CardError, decimals_shown, is_number
 from everycell.engine.verdicts import report
 
 PAPER = "{title: Toy paper, authors: N. N., year: 2026, kind: paper, reference: none}\n"
