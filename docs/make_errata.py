@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from everycell.engine.artefacts import Artefact, Erratum, Paper, load_papers
+from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.audits import run_audit
+from everycell.engine.cards import Erratum
 
 TARGET = Path("docs/errata.md")
 PUBLISHED = Path("published")

@@ -23,23 +23,14 @@ from rich.table import Table
 from rich.text import Text
 
 from everycell.config import Config, ConfigError, read_config
-from everycell.engine.artefacts import (
-    RUNNABLE,
-    TIERS,
-    Artefact,
-    CardError,
-    Paper,
-    State,
-    Tier,
-    all_artefacts,
-    check_cards,
-    find_artefact,
-    load_papers,
-)
+from everycell.engine.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
+from everycell.engine.card_checks import check_cards
+from everycell.engine.cards import RUNNABLE, TIERS, State, Tier
 from everycell.engine.differences import Difference, compare_folders
 from everycell.engine.foreign import quoted
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.lineage import contradictions, without_jobs
+from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import ReceiptError, absent_inputs, made_by_other_code
 from everycell.engine.receipts import verify as verify_receipt
 from everycell.engine.registry import SourceError

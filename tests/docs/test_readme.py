@@ -21,8 +21,10 @@ from everycell.collections.user_studies import (
     read_transparency,
 )
 from everycell.config import parse_config
-from everycell.engine import artefacts
-from everycell.engine.artefacts import RUNNABLE, TIERS, all_artefacts, load_papers
+from everycell.engine import cards
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.cards import RUNNABLE, TIERS
+from everycell.engine.printed_cells import DESCRIPTION
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova
 
@@ -203,17 +205,17 @@ def test_settings_that_a_page_shows_are_valid(page):
 
 
 MODELS = {
-    "A paper": artefacts._PaperFile,
-    "A chapter": artefacts._ChapterFile,
-    "A card": artefacts.Card,
-    "A tier of a card": artefacts.TierCard,
-    "Layout": artefacts.Layout,
-    "A tolerance": artefacts.Tolerance,
-    "Quoted cells": artefacts.Quoted,
-    "Cells that are not run": artefacts.NotRun,
-    "A conclusion": artefacts.Conclusion,
-    "A predicate": artefacts.Predicate,
-    "An erratum": artefacts.Erratum,
+    "A paper": cards.PaperFile,
+    "A chapter": cards.ChapterFile,
+    "A card": cards.Card,
+    "A tier of a card": cards.TierCard,
+    "Layout": cards.Layout,
+    "A tolerance": cards.Tolerance,
+    "Quoted cells": cards.Quoted,
+    "Cells that are not run": cards.NotRun,
+    "A conclusion": cards.Conclusion,
+    "A predicate": cards.Predicate,
+    "An erratum": cards.Erratum,
 }
 
 
@@ -232,7 +234,7 @@ def test_cards_page_has_every_field_and_no_other(heading):
 
 
 def test_cards_page_has_the_columns_of_cells():
-    assert tuple(described("Printed cells")) == artefacts.DESCRIPTION
+    assert tuple(described("Printed cells")) == DESCRIPTION
 
 
 def test_cards_page_has_every_choice():
@@ -242,13 +244,13 @@ def test_cards_page_has_every_choice():
     def named(heading, field):
         return set(re.findall("`([^`]+)`", described(heading)[field]))
 
-    assert named("A card", "kind") == choices(artefacts.Card, "kind")
+    assert named("A card", "kind") == choices(cards.Card, "kind")
     assert named("A card", "tiers") == set(TIERS)
-    assert named("A tier of a card", "state") == choices(artefacts.TierCard, "state")
-    assert named("A predicate", "op") == choices(artefacts.Predicate, "op")
-    assert named("A predicate", "quantifier") == choices(artefacts.Predicate, "quantifier")
-    assert named("An erratum", "where") == choices(artefacts.Erratum, "where")
-    assert named("A paper", "kind") == choices(artefacts._PaperFile, "kind")
+    assert named("A tier of a card", "state") == choices(cards.TierCard, "state")
+    assert named("A predicate", "op") == choices(cards.Predicate, "op")
+    assert named("A predicate", "quantifier") == choices(cards.Predicate, "quantifier")
+    assert named("An erratum", "where") == choices(cards.Erratum, "where")
+    assert named("A paper", "kind") == choices(cards.PaperFile, "kind")
 
 
 def test_errata_page_follows_the_cards():

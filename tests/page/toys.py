@@ -10,7 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.artefacts import Artefact, Card, Paper, load_papers
+from everycell.engine.artefacts import Artefact, Paper, load_papers
+from everycell.engine.cards import Card
 from everycell.engine.render.figures import bar_panels, save_figure
 
 EVIL = "<script>document.title='taken'</script>"

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.engine.artefacts import Artefact, Conclusion, all_artefacts, is_number, load_papers
+from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
+from everycell.engine.cards import Conclusion
 from everycell.engine.conclusions import evaluate
+from everycell.engine.printed_cells import is_number
 
 ARTEFACTS = list(all_artefacts(load_papers(Path(__file__).parents[2] / "published")))
 CLAIMS = [

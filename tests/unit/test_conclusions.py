@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.engine.artefacts import Conclusion
+from everycell.engine.cards import Conclusion
 from everycell.engine.conclusions import evaluate
 
 

@@ -9,7 +9,7 @@ import pytrec_eval
 from typer.testing import CliRunner
 
 from everycell.cli import app
-from everycell.engine.artefacts import read_cells
+from everycell.engine.printed_cells import read_cells
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.reproduction import compare_runs, ranking_agreement
 from everycell.trec.runs import read_qrels, read_run, trec_order

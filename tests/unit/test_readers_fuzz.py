@@ -291,7 +291,7 @@ ANSWERING = b'{"id": "d1", "title": "Delft", "text": "It is here."}\n'
 
 def _papers(read: Callable[..., Any], path: Path) -> Any:
     papers = read(path.parent.parent)
-    importlib.import_module("everycell.engine.artefacts").check_cards(papers)
+    importlib.import_module("everycell.engine.card_checks").check_cards(papers)
     return papers
 
 

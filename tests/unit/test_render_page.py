@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from page import toys
 
-from everycell.engine.artefacts import CardError, all_artefacts, load_papers
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.printed_cells import CardError
 from everycell.engine.render.page import VERDICTS, build_model, label, write_page
 
 PUBLISHED = Path(__file__).parents[2] / "published"

@@ -26,7 +26,7 @@ from everycell.collections.user_satisfaction import (
     split_samples,
     without_apologies,
 )
-from everycell.engine.artefacts import read_cells
+from everycell.engine.printed_cells import read_cells
 from everycell.sources import fetch
 
 ASKED, TOLD = (USER, "A boat to the island?"), (SYSTEM, "At noon: two seats.")

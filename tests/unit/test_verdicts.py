@@ -12,15 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from everycell.engine import audits
-from everycell.engine.artefacts import (
-    RUNNABLE,
-    Artefact,
-    Card,
-    CardError,
-    all_artefacts,
-    find_artefact,
-    load_papers,
-)
+from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact, load_papers
+from everycell.engine.cards import RUNNABLE, Card
+from everycell.engine.printed_cells import CardError
 from everycell.engine.verdicts import VERDICTS, judge, report, summary_row
 
 PAPERS = load_papers(Path(__file__).parents[2] / "published")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from everycell.engine.artefacts import check_cards, load_papers
+from everycell.engine.artefacts import load_papers
+from everycell.engine.card_checks import check_cards
 
 # A step names a file; the block below it is the file's content.
 STEP = re.compile(r"^\d+\. `(?P<path>[^`]+)`.*?\n\n(?P<block> +```.*?^ +```)$", re.M | re.S)

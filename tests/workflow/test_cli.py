@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 from workflow.project import Project
 
 from everycell.cli import app
-from everycell.engine.artefacts import TIERS, all_artefacts, load_papers
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.cards import TIERS
 from everycell.engine.verdicts import VERDICTS
 
 STATES = {"rebuilt", "stand_in", "quoted", "not_run", "drawing"}

@@ -6,13 +6,9 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from everycell.engine.artefacts import (
-    CardError,
-    RUNNABLE,
-    TIERS,
-    all_artefacts,
-    load_papers,
-)
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.cards import RUNNABLE, TIERS
+from everycell.engine.printed_cells import CardError
 from everycell.config import ConfigError, parse_config, read_config
 from everycell.engine.code import code_sha256, imported_files
 

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.dialogue.satisfaction import Confusion, fitting_confusions, scores
-from everycell.engine.artefacts import read_cells
+from everycell.engine.printed_cells import read_cells
 from everycell.metrics.rank_overlap import rbo
 from everycell.rag.attribution_tables import sensitivity_significance, significance
 

@@ -1,6 +1,6 @@
 """Conclusions of the papers as tests over a table of cells.
 
-A conclusion is data (`everycell.engine.artefacts.Conclusion`); this module says whether it holds on
+A conclusion is data (`everycell.engine.cards.Conclusion`); this module says whether it holds on
 a table: the printed one, a rebuilt one or a stand-in. Nothing here knows which.
 """
 
@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from everycell.engine.artefacts import Conclusion, Predicate, key_columns
+from everycell.engine.cards import Conclusion, Predicate
+from everycell.engine.printed_cells import key_columns
 
 Outcome = Literal["holds", "fails", "undecided"]
 
@@ -69,7 +70,7 @@ def evaluate(
 
     Examples
     --------
-    >>> from everycell.engine.artefacts import Conclusion
+    >>> from everycell.engine.cards import Conclusion
     >>> table = pd.DataFrame({"system": ["a", "b"], "metric": "AP", "value": [0.3, 0.4]})
     >>> better = Conclusion(id="b_wins", claim="System b is better than system a.", source="p. 1",
     ...     holds_if=[{"cells": {"system": "b"}, "op": ">", "other": {"system": "a"}}])

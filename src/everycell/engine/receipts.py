@@ -22,7 +22,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import everycell
-from everycell.engine.artefacts import Tier
+from everycell.engine.cards import Tier
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.files import sha256, write_atomically
 from everycell.engine.foreign import parse_json

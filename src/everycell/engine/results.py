@@ -10,7 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.artefacts import RUNNABLE, Artefact, CardError, Paper, Tier, all_artefacts
+from everycell.engine.artefacts import Artefact, Paper, all_artefacts
+from everycell.engine.cards import RUNNABLE, Tier
+from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import read_receipt, verify
 from everycell.engine.verdicts import report
 

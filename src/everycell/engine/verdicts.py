@@ -15,14 +15,10 @@ from typing import Any, Literal
 import pandas as pd
 
 from everycell.engine import audits
-from everycell.engine.artefacts import (
-    RUNNABLE,
-    Artefact,
-    CardError,
-    Tier,
-    is_number,
-)
+from everycell.engine.artefacts import Artefact
+from everycell.engine.cards import RUNNABLE, Tier
 from everycell.engine.conclusions import evaluate
+from everycell.engine.printed_cells import CardError, is_number
 
 Verdict = Literal["equal", "close", "differs", "misprint", "quoted", "not_run"]
 VERDICTS: tuple[Verdict, ...] = ("equal", "close", "differs", "misprint", "quoted", "not_run")

@@ -11,16 +11,10 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from everycell.engine.artefacts import (
-    RUNNABLE,
-    TIERS,
-    Artefact,
-    CardError,
-    Paper,
-    Tier,
-    load_papers,
-)
+from everycell.engine.artefacts import Artefact, Paper, load_papers
+from everycell.engine.cards import RUNNABLE, TIERS, Tier
 from everycell.engine.files import write_atomically
+from everycell.engine.printed_cells import CardError
 from everycell.engine.render.tables import environment, head_rows, lay_out, show_value
 
 #: Verdict -> its mark beside a cell, its name, and what it says.

@@ -14,7 +14,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from everycell.engine.artefacts import RUNNABLE, Paper
+from everycell.engine.artefacts import Paper
+from everycell.engine.cards import RUNNABLE
 from everycell.engine.render.page import STATES, Found, label
 
 

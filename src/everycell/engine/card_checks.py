@@ -1,0 +1,184 @@
+"""Whether cards and printed cells fit each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
+from everycell.engine.cards import PaperFile
+from everycell.engine.printed_cells import CardError, decimals_shown, is_number, key_columns
+
+#: Kinds of card that an id may stand for, by its first word.
+_KINDS = {"table": ("table",), "figure": ("figure", "drawing"), "text": ("text",)}
+
+
+def check_cards(papers: Mapping[str, Paper]) -> list[str]:
+    """Check cards against cells; one sentence for each fault, none where all is well.
+
+    Checked are ids that name another kind or (in a thesis) another chapter than the card's,
+    drawings that something is said to rebuild, selectors that name no cell, comparisons with a
+    cell that is not there, numbers that cannot be parsed in a metric with declared decimals,
+    metrics whose decimals are declared but absent or the other way round, more digits printed
+    than declared, labels that are no key columns or tell two cells apart, layouts that miss a key
+    column, and cells files without a card or cards that point at cells without a file.
+    """
+    faults: list[str] = []
+    for artefact in all_artefacts(papers):
+        faults.extend(_check_name(artefact, papers[artefact.paper]))
+        try:
+            faults.extend(_check_artefact(artefact))
+        except CardError as error:
+            faults.append(str(error))
+    for paper in papers.values():
+        home = next(iter(paper.artefacts.values())).folder if paper.artefacts else None
+        if home is None:
+            faults.append(f"{paper.key}: has no artefact; add a chapter file with cards.")
+            continue
+        facts = read_card_file(home / "paper.yaml", PaperFile).facts
+        for path in sorted(home.glob("*.csv")):
+            if path.stem not in paper.artefacts and path.name not in facts:
+                faults.append(f"{path}: cells without a card; add {path.stem} to a chapter file.")
+        for name in facts:
+            if not (home / name).exists():
+                faults.append(f"{home / 'paper.yaml'}: `facts` names {name}, which is not there.")
+    return faults
+
+
+def _check_name(artefact: Artefact, paper: Paper) -> Iterator[str]:
+    prefix, chapter = artefact.name.split("_")[:2]
+    if artefact.card.kind not in _KINDS[prefix]:
+        yield (
+            f"{artefact.card_path}: {artefact.name} is of kind {artefact.card.kind!r}; an id with "
+            f"{prefix!r} is of kind {' or '.join(_KINDS[prefix])}."
+        )
+    for tier, declared in artefact.card.tiers.items():
+        if (declared.state == "drawing") != (artefact.card.kind == "drawing"):
+            yield (
+                f"{artefact.card_path}: {artefact.name} is of kind {artefact.card.kind!r}, but its "
+                f"state in tier {tier} is {declared.state!r}; a drawing, and nothing else, has the "
+                "state drawing."
+            )
+    # A paper's tables are numbered through; only a thesis puts the chapter into the number.
+    if paper.kind == "thesis" and chapter != artefact.chapter:
+        yield (
+            f"{artefact.card_path}: {artefact.name} belongs to chapter {chapter}; move its card "
+            f"to ch{chapter}.yaml."
+        )
+
+
+def _check_artefact(artefact: Artefact) -> Iterator[str]:
+    card, cells = artefact.card, artefact.cells
+    if cells.empty:
+        used = {
+            "labels": card.labels,
+            "lacks": [tier.lacks for tier in card.tiers.values() if tier.lacks],
+            "decimals": card.decimals,
+            "tolerances": card.tolerances,
+            "quoted": card.quoted,
+            "not_run": card.not_run,
+            "conclusions": card.conclusions,
+            "errata": [selector for erratum in card.errata for selector in erratum.cells],
+        }
+        for field, content in used.items():
+            if content:
+                yield (
+                    f"{artefact.id}: `{field}` points at cells, but there is no "
+                    f"{artefact.cells_path.name}; add the printed cells or drop the field."
+                )
+        return
+    yield from _check_decimals(artefact)
+    for field in (card.tolerances, card.quoted, card.not_run):
+        for entry in field:
+            artefact.select(entry.cells)
+    for erratum in card.errata:
+        named = pd.Series(False, index=cells.index)
+        for selector in erratum.cells:
+            named |= artefact.select(selector)
+        for given in erratum.gives:
+            if (artefact.select(given.cells) & ~named).any():
+                yield (
+                    f"{artefact.id}: erratum {erratum.id} gives a value for {given.cells}, which "
+                    "its `cells` do not name; name them there too."
+                )
+    strange = [column for column in card.labels if column not in artefact.key_columns]
+    if strange:
+        yield (
+            f"{artefact.id}: `labels` names the column {strange[0]!r}; the key columns are "
+            f"{artefact.key_columns}."
+        )
+    for tier in card.tiers.values():
+        for column, names in tier.lacks.items():
+            artefact.select({column: names})
+    yield from _check_conclusions(artefact)
+    if card.layout is not None:
+        laid = [*card.layout.rows, *card.layout.columns]
+        if sorted(laid) != sorted(artefact.key_columns):
+            yield (
+                f"{artefact.id}: `layout` names {laid}; it must name each key column once: "
+                f"{artefact.key_columns}."
+            )
+
+
+def _check_decimals(artefact: Artefact) -> Iterator[str]:
+    declared, cells = artefact.card.decimals, artefact.cells
+    metrics = sorted(set(cells["metric"])) if "metric" in cells else []
+    for metric in declared:
+        if metric != "all" and metric not in metrics:
+            yield f"{artefact.id}: `decimals` names the metric {metric!r}; found are {metrics}."
+    rebuilt = any(tier.state == "rebuilt" for tier in artefact.card.tiers.values())
+    if rebuilt and "all" not in declared:
+        for metric in metrics or ["all"]:
+            if metric not in declared:
+                yield (
+                    f"{artefact.id}: `decimals` says nothing of the metric {metric!r}; "
+                    "declare its digits, or text."
+                )
+    for line, row in enumerate(cells.to_dict("records"), start=2):
+        digits = declared.get(row.get("metric", "all"), declared.get("all", "text"))
+        if digits == "text":
+            continue
+        value, place = row["value"], f"{artefact.cells_path}, line {line}"
+        # A dash where the print has no number.
+        if row.get("marker") == "not_reported":
+            continue
+        if not is_number(value):
+            yield f"{place}: {value!r} is no number, but `decimals` declares {digits} digits."
+        elif decimals_shown(value) > digits:
+            yield f"{place}: {value!r} shows more digits than the {digits} declared."
+
+
+def _check_conclusions(artefact: Artefact) -> Iterator[str]:
+    labels, cells = artefact.card.labels, artefact.unlabelled(artefact.cells)
+    names = key_columns(cells)
+    printed = set(cells[names].itertuples(index=False, name=None))
+    for conclusion in artefact.card.conclusions:
+        place = f"{artefact.id}: conclusion {conclusion.id}"
+        for predicate in conclusion.holds_if:
+            overrides = list(filter(None, (predicate.other, predicate.low, predicate.high)))
+            named = set(labels) & {
+                column for part in (predicate.cells, *overrides) for column in part
+            }
+            if named:
+                yield (
+                    f"{place} names the label {sorted(named)[0]!r}, which only describes other "
+                    f"columns; name cells by {names}."
+                )
+                continue
+            selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
+            for override in overrides:
+                unknown = [column for column in override if column not in names]
+                # Put onto each selected cell, an override must lead to a printed cell.
+                lost = [key for key in selected if tuple((key | override).values()) not in printed]
+                if unknown:
+                    yield f"{place} names the column {unknown[0]!r}; the cells have {names}."
+                elif lost:
+                    yield f"{place} compares with a cell that is not there, {lost[0] | override}."
+    twice = Counter(
+        entry.id for part in (artefact.card.conclusions, artefact.card.errata) for entry in part
+    )
+    for name, count in twice.items():
+        if count > 1:
+            yield f"{artefact.id}: the id {name!r} stands {count} times; give each its own."

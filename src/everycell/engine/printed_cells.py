@@ -1,0 +1,204 @@
+"""Printed cells: the tidy tables of ``published/``, one row a cell, read and selected from.
+
+The columns ``value, unit, marker, line, note`` describe a cell; all columns before ``value`` are
+its *key*, which a rebuilt table repeats.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.foreign import quoted
+
+#: Columns of a cells file that describe a cell rather than name it.
+DESCRIPTION = ("value", "unit", "marker", "line", "note")
+Selector = dict[str, str | list[str]]
+
+
+class CardError(Exception):
+    """A card, or its printed cells, cannot be used; the message says where and why."""
+
+
+def is_number(text: str) -> bool:
+    """Whether a printed value is a number (a sign is allowed, a unit is not).
+
+    Examples
+    --------
+    >>> is_number("+8.0"), is_number("about 30"), is_number("-"), is_number("2e-5")
+    (True, False, False, True)
+    """
+    return re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text.strip()) is not None
+
+
+def decimals_shown(text: str) -> int:
+    """Digits after the point of a printed number, a power of ten written out.
+
+    Examples
+    --------
+    >>> decimals_shown("0.30"), decimals_shown("12"), decimals_shown("2.5e-5")
+    (2, 0, 6)
+    """
+    return max(0, -int(Decimal(text.strip()).as_tuple().exponent))
+
+
+def key_columns(cells: pd.DataFrame) -> list[str]:
+    """Columns of a cells table that name a cell: all but those of `DESCRIPTION`.
+
+    Examples
+    --------
+    >>> key_columns(pd.DataFrame(columns=["system", "metric", "value", "note"]))
+    ['system', 'metric']
+    """
+    return [column for column in cells.columns if column not in DESCRIPTION]
+
+
+def read_cells(path: Path) -> pd.DataFrame:
+    r"""Read a cells file as text; "None" and "-" stay what they are.
+
+    Raises
+    ------
+    CardError
+        No `value` column, no rows, a row without a value or with too many fields, an unknown
+        column after `value`, or two rows with one key; the message names file and line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "table_1.csv"
+    >>> _ = path.write_text("level,value\nNone,0.30\n1.10,-\n")
+    >>> read_cells(path).values.tolist()
+    [['None', '0.30'], ['1.10', '-']]
+    """
+    try:
+        cells = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise CardError(f"{path}: cannot be read as CSV ({error}); restore the file.") from None
+    if not isinstance(cells.index, pd.RangeIndex):
+        raise CardError(f"{path}: its rows have more fields than its header; name each column.")
+    if "value" not in cells:
+        raise CardError(
+            f"{path}: has no column `value`; the columns are {quoted(list(cells.columns), 300)}."
+        )
+    if cells.empty:
+        raise CardError(f"{path}: holds no cells; delete the file or fill it.")
+    blank = cells["value"].str.strip() == ""
+    if blank.any():
+        raise CardError(
+            f"{path}, line {int(blank.idxmax()) + 2}: has no value; write what is printed, or drop "
+            "the row."
+        )
+    after = set(cells.columns[list(cells.columns).index("value") :]) - set(DESCRIPTION)
+    if after:
+        raise CardError(
+            f"{path}: the column {quoted(sorted(after)[0])} stands after `value`, where only "
+            f"{', '.join(DESCRIPTION[1:])} may; move a column that names cells before `value`."
+        )
+    keys = key_columns(cells)
+    if not keys:
+        raise CardError(f"{path}: has no key columns before `value`; name each cell by one.")
+    twice = cells.duplicated(keys)
+    if twice.any():
+        line = int(twice.idxmax()) + 2
+        raise CardError(
+            f"{path}, line {line}: a second cell for "
+            f"{quoted(cells.loc[line - 2, keys].to_dict(), 300)}; each cell stands once."
+        )
+    return cells
+
+
+def select(
+    table: pd.DataFrame, selector: Mapping[str, str | list[str]], *, where: str
+) -> pd.Series:
+    """Rows of a tidy table that a selector names, as a boolean mask.
+
+    Parameters
+    ----------
+    table
+        Tidy table with key columns.
+    selector
+        Key column -> value or values; an empty selector takes every row.
+    where
+        Name for the error message.
+
+    Raises
+    ------
+    CardError
+        A column or a value that the table does not have, or values that no row has together.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"row": ["a", "b", "c"], "value": ["1", "2", "3"]})
+    >>> select(table, {"row": ["a", "c"]}, where="toy").tolist()
+    [True, False, True]
+    >>> select(table, {"row": "d"}, where="toy")
+    Traceback (most recent call last):
+    everycell.engine.printed_cells.CardError: toy: no cell has row = 'd'; found are ['a', 'b', 'c'].
+    """
+    mask = pd.Series(True, index=table.index)
+    for column, wanted in selector.items():
+        if column not in table:
+            raise CardError(
+                f"{where}: a selector names the column {column!r}; the cells have "
+                f"{key_columns(table)}."
+            )
+        values = [wanted] if isinstance(wanted, str) else list(wanted)
+        unknown = set(values) - set(table[column])
+        if unknown:
+            raise CardError(
+                f"{where}: no cell has {column} = {sorted(unknown)[0]!r}; found are "
+                f"{sorted(set(table[column]))[:12]}."
+            )
+        mask &= table[column].isin(values)
+    if not mask.any():
+        raise CardError(f"{where}: no cell has {dict(selector)} all at once; correct the selector.")
+    return mask
+
+
+def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.DataFrame:
+    """Leave out the key columns that only describe another one.
+
+    Parameters
+    ----------
+    table
+        Tidy table with key columns and `value`, shape (n, k).
+    labels
+        Columns to leave out; one that the table does not have is left out already.
+    where
+        Name for the error message.
+
+    Returns
+    -------
+    DataFrame
+        Shape (n, k - labels), in the same order.
+
+    Raises
+    ------
+    CardError
+        Two cells that only a label told apart.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"row": ["a", "b"], "model": ["BM25", "TILDE"], "value": [0.4, 0.5]})
+    >>> list(unlabelled(table, ["model"], where="toy").columns)
+    ['row', 'value']
+    >>> unlabelled(table.assign(row="a"), ["model"], where="toy")
+    Traceback (most recent call last):
+    everycell.engine.printed_cells.CardError: toy: without the labels ['model'] two cells have the \
+key {'row': 'a'}; tell them apart by another key column.
+    """
+    if not labels:
+        return table
+    rest = table.drop(columns=list(labels), errors="ignore")
+    keys = key_columns(rest)
+    twice = rest.duplicated(keys)
+    if twice.any():
+        raise CardError(
+            f"{where}: without the labels {list(labels)} two cells have the key "
+            f"{rest.loc[twice, keys].iloc[0].to_dict()}; tell them apart by another key column."
+        )
+    return rest

@@ -1,0 +1,262 @@
+"""What `check_cards` finds on toy papers, and that it finds nothing on the real ones."""
+
+import pytest
+from unit.toy_papers import CARD, CELLS, PAPER, write_paper
+
+from everycell.engine.artefacts import load_papers
+from everycell.engine.card_checks import check_cards
+
+
+def check(*arguments, **options) -> list[str]:
+    return check_cards(load_papers(write_paper(*arguments, **options)))
+
+
+def test_a_sound_paper_has_no_faults(tmp_path):
+    assert check(tmp_path) == []
+
+
+#: Lines added to the sound card, and what the one fault says.
+ADDED = {
+    "unknown row of a tolerance": (
+        "tolerances: [{cells: {row: c}, within: 0.1, because: rounded inputs}]",
+        "toy/table_1: no cell has row = 'c'; found are ['a', 'b'].",
+    ),
+    "unknown column of a selector": (
+        "quoted: [{cells: {system: a}, because: an input}]",
+        "toy/table_1: a selector names the column 'system'; the cells have ['row', 'metric'].",
+    ),
+    "unknown row of cells that are not run": (
+        "not_run: [{cells: {row: c}, tier: full, needs: a GPU}]",
+        "no cell has row = 'c'",
+    ),
+    "unknown row of an erratum": (
+        "errata: [{id: e, where: print, cells: [{row: c}], finding: It is wrong., "
+        "evidence: It cannot be.}]",
+        "no cell has row = 'c'",
+    ),
+    "a value given for a cell that the erratum does not name": (
+        "errata: [{id: e, where: print, cells: [{row: a}], gives: [{cells: {row: b}, value: S}], "
+        "finding: It is wrong., evidence: It cannot be.}]",
+        "erratum e gives a value for {'row': 'b'}, which its `cells` do not name",
+    ),
+    "unknown row of a conclusion": (
+        "conclusions: [{id: c, claim: Row c is good., source: p. 1, "
+        "holds_if: [{cells: {row: c}, op: '>', value: 0}]}]",
+        "no cell has row = 'c'",
+    ),
+    "comparison with a cell that is not there": (
+        "conclusions: [{id: c, claim: Row a is better., source: p. 1, "
+        "holds_if: [{cells: {row: a, metric: AP}, op: '>', other: {row: z}}]}]",
+        "toy/table_1: conclusion c compares with a cell that is not there, "
+        "{'row': 'z', 'metric': 'AP'}.",
+    ),
+    "comparison along a column that is not there": (
+        "conclusions: [{id: c, claim: Row a is better., source: p. 1, "
+        "holds_if: [{cells: {row: a, metric: AP}, op: '>=', other: {system: z}}]}]",
+        "toy/table_1: conclusion c names the column 'system'; the cells have ['row', 'metric'].",
+    ),
+    "two conclusions of one id": (
+        "conclusions: [&c {id: c, claim: Row a is good., source: p. 1, "
+        "holds_if: [{cells: {row: a}, op: '>', value: 0}]}, *c]",
+        "toy/table_1: the id 'c' stands 2 times; give each its own.",
+    ),
+    "a label that is no column": (
+        "labels: [model]",
+        "toy/table_1: `labels` names the column 'model'; the key columns are ['row', 'metric'].",
+    ),
+    "a label that tells two cells apart": (
+        "labels: [row]",
+        "toy/table_1: without the labels ['row'] two cells have the key {'metric': 'AP'}",
+    ),
+    "layout without a key column": (
+        "layout: {rows: [row], columns: []}",
+        "toy/table_1: `layout` names ['row']; it must name each key column once",
+    ),
+    "layout with a column twice": (
+        "layout: {rows: [row], columns: [metric, row]}",
+        "`layout` names ['row', 'metric', 'row']",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ADDED)
+def test_a_field_that_does_not_fit_the_cells(tmp_path, kind):
+    field, sentence = ADDED[kind]
+    [fault] = check(tmp_path, f"{CARD}    {field}\n")
+    assert sentence in fault
+
+
+LABELLED = "row,model,metric,value\na,BM25,AP,0.30\na,BM25,n,12\nb,TILDE,AP,0.4\nb,TILDE,n,7\n"
+
+BETTER = (
+    "    labels: [model]\n    conclusions: [{id: c, claim: Row b is better., source: p. 1, "
+    "holds_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]\n"
+)
+
+
+def test_a_stand_in_lacks_only_what_is_printed(tmp_path):
+    for row, faults in (("b", []), ("c", ["toy/table_1: no cell has row = 'c'; found are"])):
+        state = f"{{state: stand_in, name: toys, needs: nothing, lacks: {{row: [{row}]}}}}"
+        card = CARD.replace("{state: rebuilt, needs: nothing}", state)
+        found = check(tmp_path, card)
+        assert [fault.startswith(said) for fault, said in zip(found, faults, strict=True)] == (
+            [True] * len(faults)
+        )
+
+
+def test_conclusions_leave_labels_out(tmp_path):
+    assert check(tmp_path, CARD + BETTER, LABELLED) == []
+
+
+@pytest.mark.parametrize(
+    ("sound", "naming"),
+    [
+        ("cells: {row: b,", "cells: {model: TILDE,"),
+        ("other: {row: a}", "other: {row: a, model: BM25}"),
+        ("other: {row: a}", "value: 0, low: {model: BM25}, high: {row: a}"),
+        ("other: {row: a}", "value: 0, low: {row: a}, high: {model: BM25}"),
+    ],
+)
+def test_a_conclusion_that_names_a_label(tmp_path, sound, naming):
+    assert sound in BETTER
+    assert check(tmp_path, CARD + BETTER.replace(sound, naming), LABELLED) == [
+        "toy/table_1: conclusion c names the label 'model', which only describes other columns; "
+        "name cells by ['row', 'metric']."
+    ]
+
+
+def test_a_selector_whose_values_never_meet_in_a_cell(tmp_path):
+    cells = CELLS + "c,F1,0.10\n"
+    card = CARD.replace("n: 0", "n: 0, F1: 2")
+    quoted = "    quoted: [{cells: {row: a, metric: F1}, because: an input}]\n"
+    [fault] = check(tmp_path, card + quoted, cells)
+    assert fault == (
+        "toy/table_1: no cell has {'row': 'a', 'metric': 'F1'} all at once; correct the selector."
+    )
+
+
+@pytest.mark.parametrize(
+    ("decimals", "sentence"),
+    [
+        ("{AP: 2}", "`decimals` says nothing of the metric 'n'; declare its digits, or text."),
+        ("{AP: 2, n: 0, F1: 3}", "`decimals` names the metric 'F1'; found are ['AP', 'n']."),
+        ("{AP: 1, n: 0}", "table_1.csv, line 2: '0.30' shows more digits than the 1 declared."),
+    ],
+)
+def test_decimals_and_metrics_fit(tmp_path, decimals, sentence):
+    [fault] = check(tmp_path, CARD.replace("{AP: 2, n: 0}", decimals))
+    assert fault.endswith(sentence)
+
+
+def test_digits_of_one_metric_come_before_those_of_all(tmp_path):
+    assert check(tmp_path, CARD.replace("{AP: 2, n: 0}", "{AP: 2, all: 0}")) == []
+
+
+def test_cells_without_metrics_need_decimals_for_all(tmp_path):
+    card = CARD.replace("decimals: {AP: 2, n: 0}", "layout: {rows: [row], columns: []}")
+    [fault] = check(tmp_path, card, "row,value\na,0.3\n")
+    assert "`decimals` says nothing of the metric 'all'" in fault
+
+
+@pytest.mark.parametrize("value", ["about 30", "-", "1,000", "0.3*", "NaN", "0x1"])
+def test_a_number_that_cannot_be_parsed(tmp_path, value):
+    cells = CELLS.replace("0.30", f'"{value}"')
+    [fault] = check(tmp_path, cells=cells)
+    path = tmp_path / "toy" / "table_1.csv"
+    assert fault == f"{path}, line 2: {value!r} is no number, but `decimals` declares 2 digits."
+
+
+def test_a_dash_needs_no_decimals_where_no_number_is_reported(tmp_path):
+    head, *lines = CELLS.replace("0.30", "-").splitlines()
+    marked = [f"{line},{'not_reported' if line.endswith('-') else ''}" for line in lines]
+    assert check(tmp_path, cells="\n".join([f"{head},marker", *marked]) + "\n") == []
+
+
+def test_text_is_compared_as_text_where_the_card_says_so(tmp_path):
+    card = CARD.replace("AP: 2", "AP: text")
+    assert check(tmp_path, card, CELLS.replace("0.30", "S")) == []
+
+
+BROKEN_CELLS = {
+    "duplicate": (CELLS + "a,AP,0.31\n", "line 6: a second cell for {'row': 'a', 'metric': 'AP'}"),
+    "no value": (CELLS.replace("value", "result"), "has no column `value`"),
+    "header only": ("row,metric,value\n", "holds no cells; delete the file or fill it."),
+    "empty": ("", "cannot be read as CSV"),
+    "row too short": (CELLS + "c,AP\n", "line 6: has no value; write what is printed"),
+    "row too long": (CELLS + "c,AP,0.1,,5\n", "cannot be read as CSV"),
+    "all rows too long": ("row,value\na,AP,0.1\n", "its rows have more fields than its header"),
+    "no key": ("value\n0.1\n", "has no key columns before `value`"),
+    "key after value": ("row,metric,value,year\na,AP,0.3,1\n", "the column 'year' stands after"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN_CELLS)
+def test_cells_that_cannot_be_used(tmp_path, kind):
+    cells, sentence = BROKEN_CELLS[kind]
+    [fault] = check(tmp_path, cells=cells)
+    assert fault.startswith(str(tmp_path / "toy" / "table_1.csv")) and sentence in fault
+
+
+def test_a_card_that_points_at_no_cells(tmp_path):
+    card = CARD + "    errata: [{id: e, where: copy, cells: [{row: a}], finding: It is wrong., "
+    card += "evidence: It cannot be.}]\n"
+    faults = check(tmp_path, card, cells=None)
+    assert faults == [
+        f"toy/table_1: `{field}` points at cells, but there is no table_1.csv; add the printed "
+        "cells or drop the field."
+        for field in ("decimals", "errata")
+    ]
+
+
+def test_cells_without_a_card(tmp_path):
+    (write_paper(tmp_path) / "toy" / "table_2.csv").write_text(CELLS)
+    [fault] = check_cards(load_papers(tmp_path))
+    path = tmp_path / "toy" / "table_2.csv"
+    assert fault == f"{path}: cells without a card; add table_2 to a chapter file."
+
+
+def test_facts_need_no_card_but_must_be_there(tmp_path):
+    about = PAPER.replace("}", ", facts: [targets.csv]}")
+    [fault] = check(tmp_path, about=about)
+    assert fault.endswith("paper.yaml: `facts` names targets.csv, which is not there.")
+    (tmp_path / "toy" / "targets.csv").write_text("group,value\na,1\n")
+    assert check_cards(load_papers(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sentence"),
+    [
+        ("table_1", "figure", "table_1 is of kind 'figure'; an id with 'table' is of kind table."),
+        ("figure_1", "table", "an id with 'figure' is of kind figure or drawing."),
+    ],
+)
+def test_an_id_of_another_kind(tmp_path, name, kind, sentence):
+    [fault] = check(tmp_path, CARD.replace("kind: table", f"kind: {kind}"), name=name)
+    assert sentence in fault
+
+
+@pytest.mark.parametrize(("kind", "state"), [("drawing", "rebuilt"), ("figure", "drawing")])
+def test_drawings_and_nothing_else_have_the_state_drawing(tmp_path, kind, state):
+    card = CARD.replace("kind: table", f"kind: {kind}").replace("rebuilt", state)
+    [fault] = check(tmp_path, card, name="figure_1")
+    assert f"figure_1 is of kind '{kind}', but its state in tier embedded is '{state}'" in fault
+
+
+def test_a_card_of_another_chapter_of_a_thesis(tmp_path):
+    about = PAPER.replace("kind: paper", "kind: thesis")
+    [fault] = check(tmp_path, about=about, name="table_4_1", chapter="5")
+    assert fault.endswith("table_4_1 belongs to chapter 4; move its card to ch4.yaml.")
+    assert check(tmp_path / "right", about=about, name="table_4_1", chapter="4") == []
+
+
+def test_a_paper_without_artefacts(tmp_path):
+    home = tmp_path / "toy"
+    home.mkdir()
+    (home / "paper.yaml").write_text(PAPER)
+    assert check_cards(load_papers(tmp_path)) == [
+        "toy: has no artefact; add a chapter file with cards."
+    ]
+
+
+def test_real_cards_have_no_faults(repository):
+    assert check_cards(load_papers(repository / "published")) == []

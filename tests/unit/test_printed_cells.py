@@ -1,0 +1,27 @@
+"""Printed cells: what is read as it stands, and what is a number."""
+
+import pytest
+from unit.toy_papers import CELLS, write_paper
+
+from everycell.engine.artefacts import find_artefact, load_papers
+from everycell.engine.printed_cells import decimals_shown, is_number
+
+
+def test_none_and_dashes_stay_what_they_are(tmp_path):
+    cells = CELLS.replace("a,", "None,").replace("b,", "-,").replace("0.30", "NA")
+    artefact = find_artefact(load_papers(write_paper(tmp_path, cells=cells)), "toy/table_1")
+    assert artefact.cells["row"].tolist() == ["None", "None", "-", "-"]
+    assert artefact.cells["value"].iloc[0] == "NA"
+
+
+@pytest.mark.parametrize(
+    ("text", "digits"),
+    [("0.30", 2), ("12", 0), ("12.", 0), (".5", 1), ("-1.50", 2), ("2.5e-5", 6), ("1E3", 0)],
+)
+def test_digits_after_the_point(text, digits):
+    assert is_number(text) and decimals_shown(text) == digits
+
+
+@pytest.mark.parametrize("text", ["", "-", "1,000", "132_1", "nan", "inf", "1 2", "5%", "0.3*"])
+def test_what_is_no_number(text):
+    assert not is_number(text)
