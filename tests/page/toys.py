@@ -12,7 +12,8 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.cards import Card
-from everycell.engine.render.figures import bar_panels, save_figure
+from everycell.engine.render.figure_files import save_figure
+from everycell.engine.render.panels import bar_panels
 
 EVIL = "<script>document.title='taken'</script>"
 #: What tries to leave a text, an attribute, a style, a script, a template or a link.

@@ -1,6 +1,5 @@
 """Figures 4.1 and 4.2 of abolghasemi2026: what is drawn, and the numbers behind it."""
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -9,28 +8,25 @@ import pytest
 
 from everycell.collections.planted_bias import SYSTEMS, plant_bias
 from everycell.engine.artefacts import find_artefact, load_papers
-from everycell.engine.render.figures import (
-    COLOURS,
+from everycell.engine.render.figure_files import COLOURS
+from everycell.metrics.term_counts import count_terms
+from everycell.metrics.term_fairness import TAU, nfairr, texfair
+from everycell.studies.abolghasemi2026.ch4.fairness_runs import (
+    MEASURES,
+    fairness_of,
+    mean_curves,
+    most_sensitive,
+    sensitivity,
+)
+from everycell.studies.abolghasemi2026.ch4.figures import (
     document_against_list_fairness,
     documents_in_lists,
     fairness_over_depth,
 )
-from everycell.metrics.term_counts import count_terms
-from everycell.metrics.term_fairness import TAU, nfairr, texfair
 from everycell.trec.runs import write_run
 
 REPOSITORY = Path(__file__).parents[2]
 DEPTH = 12
-
-
-@pytest.fixture(scope="module")
-def runs():
-    """Return the helper module of the scripts, which is no part of the library."""
-    path = REPOSITORY / "workflow" / "scripts" / "fairness_runs.py"
-    spec = importlib.util.spec_from_file_location("fairness_runs", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +35,7 @@ def planted():
 
 
 @pytest.fixture(scope="module")
-def fairness(runs, planted, tmp_path_factory):
+def fairness(planted, tmp_path_factory):
     """Return the measures of all planted systems, from files as a workflow has them."""
     root = tmp_path_factory.mktemp("project")
     folder = root / "work" / "planted"
@@ -51,12 +47,12 @@ def fairness(runs, planted, tmp_path_factory):
     systems = [("a set", "planted", system, system.upper()) for system in SYSTEMS]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        return runs.fairness_of(systems, range(1, DEPTH + 1), TAU)
+        return fairness_of(systems, range(1, DEPTH + 1), TAU)
 
 
-def test_what_was_planted_is_measured_for_every_list_and_cutoff(runs, planted, fairness):
+def test_what_was_planted_is_measured_for_every_list_and_cutoff(planted, fairness):
     truth = planted.truth.assign(system=planted.truth["system"].str.upper())
-    keys, names = ["system", "query", "k"], list(runs.MEASURES)
+    keys, names = ["system", "query", "k"], list(MEASURES)
     measured = fairness.set_index(keys)[names].sort_index()
     expected = truth.set_index(keys)[names].sort_index()
     assert len(measured) == len(SYSTEMS) * 3 * DEPTH
@@ -71,8 +67,8 @@ def test_documents_that_balance_each_other_part_the_two_measures(fairness):
     assert deepest.loc["ONE-SIDED"].tolist() == pytest.approx([0, 0])
 
 
-def test_curves_are_means_where_a_measure_has_a_value(runs, fairness):
-    curves = runs.mean_curves(fairness)
+def test_curves_are_means_where_a_measure_has_a_value(fairness):
+    curves = mean_curves(fairness)
     points = curves.groupby(["measure", "system"]).size()
     assert points["NFaiRR", "NEUTRAL"] == DEPTH
     # The first three documents of "sparse" have no term.
@@ -103,8 +99,8 @@ CURVES = pd.DataFrame(
 )
 
 
-def test_sensitivity_is_the_mean_change_where_all_measures_have_values(runs):
-    rows = runs.sensitivity(CURVES)[["query_set", "system", "measure", "value"]]
+def test_sensitivity_is_the_mean_change_where_all_measures_have_values():
+    rows = sensitivity(CURVES)[["query_set", "system", "measure", "value"]]
     changes = {tuple(place): value for *place, value in rows.itertuples(index=False)}
     expected = {("QS1", "t", "A"): 0, ("QS1", "t", "B"): 0, ("QS2", "t", "A"): 0.6}
     # From k = 2 on: |0.3 - 0.4| and 0; 0 and |0.9 - 0.5|.
@@ -112,14 +108,14 @@ def test_sensitivity_is_the_mean_change_where_all_measures_have_values(runs):
     assert changes == pytest.approx(expected)
 
 
-def test_a_system_without_two_such_cutoffs_has_no_sensitivity(runs):
+def test_a_system_without_two_such_cutoffs_has_no_sensitivity():
     short = CURVES[(CURVES["measure"] == "A") | (CURVES["k"] == 4) | (CURVES["system"] == "t")]
-    changes = runs.sensitivity(short)
+    changes = sensitivity(short)
     assert set(changes["system"] + changes["query_set"]) == {"tQS1", "tQS2"}
 
 
-def test_the_most_sensitive_measure_is_that_of_each_query_set(runs):
-    most = runs.most_sensitive(runs.sensitivity(CURVES))
+def test_the_most_sensitive_measure_is_that_of_each_query_set():
+    most = most_sensitive(sensitivity(CURVES))
     assert most.sort_values("query_set", kind="stable").to_numpy().tolist() == [
         ["QS1", "A", "lower"],
         ["QS1", "B", "highest"],
@@ -128,11 +124,11 @@ def test_the_most_sensitive_measure_is_that_of_each_query_set(runs):
     ]
 
 
-def test_the_claim_on_the_cutoff_fails_where_documents_without_terms_end_a_list(runs, fairness):
+def test_the_claim_on_the_cutoff_fails_where_documents_without_terms_end_a_list(fairness):
     # "fading" has its terms in the first documents alone: without RBDF nothing changes there.
     for systems, measure in ((SYSTEMS, "(without RBDF)"), (["fading"], "(with RBDF)")):
         part = fairness[fairness["system"].isin([name.upper() for name in systems])]
-        most = runs.most_sensitive(runs.sensitivity(runs.mean_curves(part)))
+        most = most_sensitive(sensitivity(mean_curves(part)))
         highest = most.loc[most["value"] == "highest", "measure"]
         assert f"TExFAIR {measure}" in set(highest)
         assert (measure == "(without RBDF)") == (len(highest) == 1)

@@ -83,7 +83,7 @@ class ResultJob(Job):
     def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:
         """Write a figure with the data that it plots; `name` for one that stands beside."""
         from everycell.engine.files import write_atomically
-        from everycell.engine.render.figures import save_figure
+        from everycell.engine.render.figure_files import save_figure
 
         data = Path(self.snakemake.output[f"{name}_csv" if name else "csv"])
         write_atomically(data, plotted.to_csv(index=False, lineterminator="\n"))

@@ -658,9 +658,8 @@ def short_and_long(
     Returns
     -------
     pandas.DataFrame
-        Columns ``system``, ``queries`` (kind), ``measure``, ``value``, ``low`` and ``high``, as
-        :func:`~everycell.engine.render.figures.short_against_long` takes them: kinds, then
-        systems, each in its order.
+        Columns ``system``, ``queries`` (kind), ``measure``, ``value``, ``low`` and ``high``,
+        by kind, then by system, each in its order.
 
     Raises
     ------

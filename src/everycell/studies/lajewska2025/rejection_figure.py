@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from everycell.engine.render.figures import interval_lines
+from everycell.engine.render.panels import interval_lines
 from everycell.engine.result_job import ResultJob
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.files import write_atomically
-from everycell.engine.render.figures import interpolation_curves
 from everycell.engine.result_job import ResultJob
 from everycell.retrieval.system_tables import as_printed, curves
+from everycell.studies.abolghasemi2026.ch2.figures import interpolation_curves
 from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
 
 SERIES = {

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from everycell.engine.render.figures import oracle_gains
 from everycell.engine.result_job import ResultJob
 from everycell.retrieval.interpolation import oracle
 from everycell.retrieval.system_tables import (
@@ -12,6 +11,7 @@ from everycell.retrieval.system_tables import (
     oracle_table,
     tuned_values,
 )
+from everycell.studies.abolghasemi2026.ch2.figures import oracle_gains
 from everycell.studies.abolghasemi2026.ch2.ranking_runs import MEASURES, RankingRuns
 
 with ResultJob(snakemake) as job:

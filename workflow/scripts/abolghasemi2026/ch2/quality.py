@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.render.figures import short_against_long
 from everycell.engine.result_job import ResultJob
 from everycell.retrieval.comparison import comparison_report
 from everycell.retrieval.evaluation import evaluate
@@ -14,6 +13,7 @@ from everycell.retrieval.system_tables import (
     quality_table,
     short_and_long,
 )
+from everycell.studies.abolghasemi2026.ch2.figures import short_against_long
 from everycell.studies.abolghasemi2026.ch2.ranking_runs import KEYS, MEASURES, RankingRuns
 from everycell.trec.runs import read_run
 

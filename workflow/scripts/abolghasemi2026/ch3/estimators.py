@@ -16,7 +16,7 @@ from everycell.dialogue.estimators import (
     overlap,
 )
 from everycell.dialogue.satisfaction import Confusion
-from everycell.engine.render.figures import interval_lines
+from everycell.engine.render.panels import interval_lines
 from everycell.engine.result_job import ResultJob
 
 ROWS = ["test_data", "model", "setup", "benchmark"]

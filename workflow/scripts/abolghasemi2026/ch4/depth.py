@@ -10,7 +10,6 @@ import pandas as pd
 
 from everycell.collections.planted_bias import SYSTEMS
 from everycell.engine.files import write_atomically
-from everycell.engine.render.figures import document_against_list_fairness, fairness_over_depth
 from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch4.fairness_runs import (
     MEASURES,
@@ -18,6 +17,10 @@ from everycell.studies.abolghasemi2026.ch4.fairness_runs import (
     mean_curves,
     most_sensitive,
     sensitivity,
+)
+from everycell.studies.abolghasemi2026.ch4.figures import (
+    document_against_list_fairness,
+    fairness_over_depth,
 )
 
 #: What the print gives in numbers: these measures at this cut-off.

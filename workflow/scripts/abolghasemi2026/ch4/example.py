@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from everycell.engine.render.figures import documents_in_lists
 from everycell.engine.result_job import ResultJob
 from everycell.metrics.term_fairness import nfairr, texfair
+from everycell.studies.abolghasemi2026.ch4.figures import documents_in_lists
 
 #: Of the printed pattern -> what the box of such a document says.
 GROUPS = {"F": "only female terms (she)", "M": "only male terms (he)"}

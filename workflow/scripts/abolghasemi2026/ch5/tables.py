@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.render.figures import interval_lines
+from everycell.engine.render.panels import interval_lines
 from everycell.engine.result_job import ResultJob
 from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS
 from everycell.rag.attribution_results import (

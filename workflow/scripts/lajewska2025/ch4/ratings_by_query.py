@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.render.figures import box_panels
+from everycell.engine.render.panels import box_panels
 from everycell.engine.result_job import ResultJob
 from everycell.studies.lajewska2025.ch4.ratings import both_studies
 

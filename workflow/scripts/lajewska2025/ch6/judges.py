@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.nugget_labels import SYSTEMS, read_nugget_labels
-from everycell.engine.render.figures import ranks_by_judge
 from everycell.engine.result_job import ResultJob
 from everycell.rag.judges import judge_agreement, rank_agreement, system_ranks
 from everycell.rag.nuggets import MEASURES, in_any_spelling, with_one_key
+from everycell.studies.lajewska2025.ch6.figures import ranks_by_judge
 from everycell.studies.lajewska2025.ch6.nuggets import (
     TEST_DECIMALS,
     judged,

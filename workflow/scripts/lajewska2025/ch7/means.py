@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.user_studies import read_transparency
-from everycell.engine.render.figures import bar_panels
+from everycell.engine.render.panels import bar_panels
 from everycell.engine.result_job import ResultJob
 
 QUALITY = {"Good": "accurate", "Flawed": "noisy", "None": "no explanation"}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from everycell.collections.user_studies import read_expert_scores
-from everycell.engine.render.figures import box_panels
+from everycell.engine.render.panels import box_panels
 from everycell.engine.result_job import ResultJob
 
 with ResultJob(snakemake) as job:

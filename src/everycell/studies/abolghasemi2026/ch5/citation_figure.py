@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from everycell.engine.render.figures import bar_panels
+from everycell.engine.render.panels import bar_panels
 
 
 def bars(cells: pd.DataFrame):

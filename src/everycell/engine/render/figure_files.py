@@ -1,0 +1,116 @@
+"""One style for all figures, and files of them whose bytes are the same in every run.
+
+Colours are those of Okabe and Ito (2008), told apart with the common kinds of colour blindness;
+what a colour says is also said by a hatch or a marker, for print in grey.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from everycell.engine.files import write_atomically
+
+#: Okabe and Ito's colours without black and yellow, which is too pale on white.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+#: Lines of the first six systems of a figure, of the next six, and so on.
+DASHES = ("-", "--", ":")
+INK = "#222222"
+
+STYLE: dict[str, object] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "axes.edgecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": "#d0d0d0",
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.5,
+    "figure.facecolor": "white",
+    "savefig.dpi": 200,
+    # A name of the data may hold dollar signs, which start no formula.
+    "text.parse_math": False,
+    # Text stays text: it can be searched, and read aloud.
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    # Without a salt the ids of an SVG are random.
+    "svg.hashsalt": "everycell",
+}
+_METADATA: Mapping[str, dict[str, None]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {"Software": None},
+}
+
+
+_NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the style of the project, whatever the reader's own matplotlib settings are.
+
+    Examples
+    --------
+    >>> with style():
+    ...     figure = Figure(figsize=(3, 2), layout="constrained")
+    ...     _ = figure.subplots().plot([1, 2])
+    """
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
+def save_figure(figure: Figure, stem: Path) -> list[Path]:
+    """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi).
+
+    Parameters
+    ----------
+    figure
+        What to write; it is not changed or closed.
+    stem
+        Path without suffix. A dot in its name is kept.
+
+    Returns
+    -------
+    list of Path
+        The three files. No date and no random id is in them, so the same figure drawn by the
+        same matplotlib has the same bytes, in another process too.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with style():
+    ...     figure = Figure(figsize=(3, 2), layout="constrained")
+    ...     _ = figure.subplots().plot([1, 2])
+    >>> files = save_figure(figure, Path(tempfile.mkdtemp()) / "f")
+    >>> [file.name for file in files]
+    ['f.svg', 'f.pdf', 'f.png']
+    """
+    files = []
+    with style():
+        for kind, metadata in _METADATA.items():
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=metadata)
+            if kind == "svg":
+                # A name of the data may hold what no XML may.
+                buffer = io.BytesIO(_NOT_IN_XML.sub(b"\xef\xbf\xbd", buffer.getvalue()))
+            files.append(write_atomically(stem.with_name(f"{stem.name}.{kind}"), buffer.getvalue()))
+    return files

@@ -1,0 +1,211 @@
+"""What drawings share: rows in their order, checks of frames, marks with intervals, a legend.
+
+A frame is tidy, one row a mark.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+
+def rows_by(frame: pd.DataFrame, key: str | None) -> dict[str, pd.DataFrame]:
+    """Rows of each panel, group or series, in the order in which these first appear.
+
+    Parameters
+    ----------
+    frame
+        What is to be drawn.
+    key
+        Column that tells them apart; None for one without a name.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"task": ["cite", "co-cite", "cite"], "value": [1, 2, 3]})
+    >>> {task: rows["value"].tolist() for task, rows in rows_by(frame, "task").items()}
+    {'cite': [1, 3], 'co-cite': [2]}
+    """
+    if key is None:
+        return {"": frame}
+    return {str(name): rows for name, rows in frame.groupby(key, sort=False)}
+
+
+def check_numbers(frame: pd.DataFrame, numbers: list[str]) -> None:
+    """Refuse a frame without rows, and rows in which a number is missing or infinite.
+
+    Parameters
+    ----------
+    frame
+        What is to be drawn.
+    numbers
+        Its columns that must hold finite numbers.
+
+    Raises
+    ------
+    ValueError
+        The message names the column and the first such row.
+
+    Examples
+    --------
+    >>> check_numbers(pd.DataFrame({"value": [0.5, None]}), ["value"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: column 'value', row 1: found nan, and only finite numbers can be drawn; leave...
+    """
+    if frame.empty:
+        raise ValueError("there is nothing to draw: the table has no rows.")
+    for name in numbers:
+        bad = ~np.isfinite(frame[name].to_numpy(dtype=float))
+        if bad.any():
+            raise ValueError(
+                f"column {name!r}, row {int(bad.argmax())}: found {frame[name].iloc[bad.argmax()]}"
+                ", and only finite numbers can be drawn; leave the row out."
+            )
+
+
+def check_intervals(
+    frame: pd.DataFrame, value: str = "value", low: str = "low", high: str = "high"
+) -> None:
+    """Refuse intervals that do not hold their value, and what `check_numbers` refuses.
+
+    Parameters
+    ----------
+    frame
+        One row a mark.
+    value, low, high
+        Its columns of numbers.
+
+    Raises
+    ------
+    ValueError
+        A number is missing, there is none, or a value lies outside its interval.
+
+    Examples
+    --------
+    >>> check_intervals(pd.DataFrame({"value": [0.5], "low": [0.6], "high": [0.7]}))
+    Traceback (most recent call last):
+    ValueError: row 0: value lies outside low to high.
+    """
+    check_numbers(frame, [value, low, high])
+    outside = (frame[value] < frame[low]) | (frame[value] > frame[high])
+    if outside.any():
+        raise ValueError(f"row {int(outside.argmax())}: {value} lies outside {low} to {high}.")
+
+
+def check_known(frame: pd.DataFrame, column: str, known: tuple[str, ...]) -> None:
+    """Refuse a row whose text in `column` is none of those that the figure can show.
+
+    Raises
+    ------
+    ValueError
+        Such a row; the message has the first of these texts, and those that are known.
+
+    Examples
+    --------
+    >>> check_known(pd.DataFrame({"series": ["curve", "line"]}), "series", ("curve", "oracle"))
+    Traceback (most recent call last):
+    ValueError: column 'series': found 'line', and only curve, oracle can be drawn; correct it.
+    """
+    strange = frame.loc[~frame[column].isin(known), column]
+    if not strange.empty:
+        raise ValueError(
+            f"column {column!r}: found {strange.iloc[0]!r}, and only {', '.join(known)} can be "
+            "drawn; correct it."
+        )
+
+
+def check_single(frame: pd.DataFrame, keys: list[str]) -> None:
+    """Refuse two rows that would stand in one place: with equal values in the columns `keys`.
+
+    Raises
+    ------
+    ValueError
+        Such rows; the message has the keys of the first.
+
+    Examples
+    --------
+    >>> check_single(pd.DataFrame({"system": ["BM25", "BM25"]}), ["system"])
+    Traceback (most recent call last):
+    ValueError: two marks for {'system': 'BM25'}; draw each only once.
+    """
+    twice = frame.duplicated(keys)
+    if twice.any():
+        raise ValueError(
+            f"two marks for {frame.loc[twice, keys].iloc[0].to_dict()}; draw each only once."
+        )
+
+
+def draw_marks(
+    axis: Axes, marks: pd.DataFrame, place: pd.Series, *, across: bool, **look: str
+) -> None:
+    """Draw values with their intervals, in rows or (not `across`) in columns.
+
+    Parameters
+    ----------
+    axis
+        Where to draw.
+    marks
+        One row a mark: numbers `value`, `low` and `high`, the ends of its interval.
+    place
+        Row or column of each mark.
+    across
+        Whether the values run across.
+    **look
+        As `matplotlib.axes.Axes.errorbar` takes it: `color`, `marker`, `label`.
+
+    Examples
+    --------
+    >>> axis = Figure().subplots()
+    >>> marks = pd.DataFrame({"value": [0.5], "low": [0.4], "high": [0.7]})
+    >>> draw_marks(axis, marks, pd.Series([0]), across=True, label="MAP")
+    >>> axis.containers[0].lines[0].get_xdata().tolist()
+    [0.5]
+    """
+    value = marks["value"].to_numpy(dtype=float)
+    ends = np.abs(marks[["low", "high"]].to_numpy(dtype=float).T - value)
+    places = place.to_numpy(dtype=float)
+    axis.errorbar(
+        *((value, places) if across else (places, value)),
+        **{"xerr" if across else "yerr": ends},
+        linestyle="",
+        markersize=5,
+        elinewidth=1.2,
+        capsize=2.5,
+        **look,
+    )
+
+
+def common_legend(figure: Figure, *, handlelength: float = 2.0) -> None:
+    """Name each look once above all panels, in as many columns as there is room for.
+
+    Parameters
+    ----------
+    figure
+        Its panels have labelled lines or marks.
+    handlelength
+        Length of the drawn sample beside a name, in letters.
+
+    Examples
+    --------
+    >>> figure = Figure()
+    >>> for axis in figure.subplots(1, 2):
+    ...     _ = axis.plot([1, 2], label="BM25")
+    >>> common_legend(figure)
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['BM25']
+    """
+    named = {}
+    for axis in figure.axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    # Inches, of the handle and of a letter.
+    longest = 0.28 + 0.11 * handlelength + 0.058 * max(map(len, named))
+    figure.legend(
+        named.values(),
+        named.keys(),
+        loc="outside upper center",
+        ncols=max(1, int(figure.get_figwidth() // longest)),
+        fontsize=8,
+        handlelength=handlelength,
+    )

@@ -1,0 +1,275 @@
+"""Drawings that any study may use: boxes, bars and lines with intervals, in panels.
+
+They take tidy frames, one row a mark or an observation, and give a `Figure`; panels, groups and
+series stand in the order in which they first appear.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import cycle
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from everycell.engine.render.figure_files import COLOURS, HATCHES, INK, MARKERS, style
+from everycell.engine.render.marks import check_intervals, check_numbers, common_legend, rows_by
+
+
+def box_panels(
+    frame: pd.DataFrame,
+    *,
+    group: str,
+    panel: str | None = None,
+    value: str = "value",
+    group_label: str = "",
+    value_label: str = "",
+    whiskers: float | Mapping[str, float] = 1.5,
+    columns: int = 3,
+) -> Figure:
+    """Boxplots of observations by group, a panel for each measure; medians stand out by colour.
+
+    Parameters
+    ----------
+    frame
+        One row an observation: `group`, `value` (a number) and `panel`.
+    group, panel, value
+        Column names; without `panel` there is one panel.
+    group_label, value_label
+        Labels of the two axes, with units.
+    whiskers
+        Reach of the whiskers in multiples of the interquartile range (Tukey), for all panels or
+        by panel. What lies beyond is drawn as a circle.
+    columns
+        Panels in a row, at most.
+
+    Returns
+    -------
+    Figure
+        All panels share the value axis.
+
+    Raises
+    ------
+    ValueError
+        A value is missing, or there is none.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"query": list("aabb"), "value": [1, 2, 2, 4]})
+    >>> len(box_panels(frame, group="query", value_label="rating (1 to 4)").axes)
+    1
+    """
+    check_numbers(frame, [value])
+    panels = rows_by(frame, panel)
+    with style():
+        figure, axes = _grid(len(panels), columns, width=3.0, height=2.2)
+        for axis, (name, rows) in zip(axes, panels.items(), strict=True):
+            groups = rows_by(rows, group)
+            reach = whiskers if isinstance(whiskers, int | float) else whiskers[name]
+            axis.boxplot(
+                [observed[value].to_numpy(dtype=float) for observed in groups.values()],
+                tick_labels=list(groups),
+                whis=reach,
+                widths=0.6,
+                patch_artist=True,
+                boxprops={"facecolor": "#dcebf5", "edgecolor": INK, "linewidth": 0.8},
+                whiskerprops={"color": INK, "linewidth": 0.8},
+                capprops={"color": INK, "linewidth": 0.8},
+                medianprops={"color": COLOURS[4], "linewidth": 2.2},
+                flierprops={"marker": "o", "markersize": 3, "markeredgecolor": INK},
+            )
+            axis.set_title(name)
+        _label(figure, axes, group_label, value_label)
+    return figure
+
+
+def bar_panels(
+    frame: pd.DataFrame,
+    *,
+    group: str,
+    series: str | None = None,
+    panel: str | None = None,
+    value: str = "value",
+    group_label: str = "",
+    value_label: str = "",
+    decimals: int = 2,
+    columns: int = 2,
+) -> Figure:
+    """Bars by group and series, each with its value in figures above it, in panels.
+
+    Parameters
+    ----------
+    frame
+        One row a bar: `group`, `value` (a number; bars start at 0) and `series`, `panel`.
+    group, series, panel, value
+        Column names. A series has one colour and hatch in all panels; a group that a series
+        lacks has no bar.
+    group_label, value_label
+        Labels of the two axes, with units.
+    decimals
+        Digits after the point of the shown values.
+    columns
+        Panels in a row, at most.
+
+    Returns
+    -------
+    Figure
+        All panels share the value axis.
+
+    Raises
+    ------
+    ValueError
+        A value is missing, there is none, or two bars stand in one place.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"group": ["a", "a"], "by": ["x", "y"], "value": [3.38, 3.23]})
+    >>> figure = bar_panels(frame, group="group", series="by")
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['3.38', '3.23']
+    """
+    check_numbers(frame, [value])
+    keys = [key for key in (panel, group, series) if key is not None]
+    twice = frame.duplicated(keys)
+    if twice.any():
+        raise ValueError(
+            f"two bars for {frame.loc[twice, keys].iloc[0].to_dict()}; name a series or a panel."
+        )
+    panels = rows_by(frame, panel)
+    names = list(rows_by(frame, series))
+    look = dict(zip(names, zip(cycle(COLOURS), cycle(HATCHES), strict=False), strict=False))
+    with style():
+        figure, axes = _grid(len(panels), columns, width=3.6, height=2.6)
+        for axis, (title, rows) in zip(axes, panels.items(), strict=True):
+            groups = list(rows_by(rows, group))
+            there = rows_by(rows, series)
+            width = 0.8 / len(there)
+            # The bars that a group has stand around its label, however many they are.
+            labels = rows[group].astype(str)
+            place = labels.map(groups.index) + width * (
+                rows.groupby(labels).cumcount() - (labels.map(labels.value_counts()) - 1) / 2
+            )
+            for name, bars in there.items():
+                colour, hatch = look[name]
+                drawn = axis.bar(
+                    place[bars.index].to_numpy(dtype=float),
+                    bars[value].to_numpy(dtype=float),
+                    width * 0.92,
+                    label=name,
+                    color=colour,
+                    hatch=hatch,
+                    edgecolor="white",
+                    linewidth=0.5,
+                )
+                axis.bar_label(drawn, fmt=f"{{:.{decimals}f}}", fontsize=7, padding=1)
+            axis.set_xticks(range(len(groups)), groups)
+            axis.set_title(title)
+            if series is not None:
+                axis.legend(
+                    ncols=min(3, len(there)),
+                    loc="upper center",
+                    fontsize=7,
+                    columnspacing=1.0,
+                    handlelength=1.5,
+                )
+            # Room for the legend above the highest bar.
+            axis.set_ylim(top=max(axis.get_ylim()[1], frame[value].max() * 1.25))
+        _label(figure, axes, group_label, value_label)
+    return figure
+
+
+def interval_lines(
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    low: str,
+    high: str,
+    series: str | None = None,
+    panel: str | None = None,
+    value: str = "value",
+    x_label: str = "",
+    value_label: str = "",
+    reference: float | None = None,
+    columns: int = 2,
+    legend_above: bool = False,
+) -> Figure:
+    """Lines with an interval at each point, such as a rejection rate with its binomial one.
+
+    Parameters
+    ----------
+    frame
+        One row a point: numbers `x`, `value`, `low` and `high`, and `series`, `panel`.
+    x, low, high, series, panel, value
+        Column names; `low` and `high` are the ends of the interval, not its half-widths.
+    x_label, value_label
+        Labels of the two axes, with units.
+    reference
+        A value to mark by a dashed line, such as the level of a test.
+    columns
+        Panels in a row, at most.
+    legend_above
+        One legend above all panels, for lines that leave no room in them; else one in each.
+
+    Returns
+    -------
+    Figure
+        All panels share the value axis. Points are joined by increasing `x`.
+
+    Raises
+    ------
+    ValueError
+        A number is missing, there is none, or a value lies outside its interval.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"effect": [0, 0.1], "value": [0.05, 0.6],
+    ...                       "low": [0.03, 0.55], "high": [0.07, 0.64]})
+    >>> figure = interval_lines(frame, x="effect", low="low", high="high", reference=0.05)
+    >>> len(figure.axes[0].lines)
+    2
+    """
+    check_numbers(frame, [x])
+    check_intervals(frame, value, low, high)
+    panels = rows_by(frame, panel)
+    names = list(rows_by(frame, series))
+    look = dict(zip(names, zip(cycle(COLOURS), cycle(MARKERS), strict=False), strict=False))
+    with style():
+        figure, axes = _grid(len(panels), columns, width=3.8, height=2.8)
+        for axis, (title, rows) in zip(axes, panels.items(), strict=True):
+            if reference is not None:
+                axis.axhline(reference, color=INK, linestyle="--", linewidth=0.8)
+            for name, points in rows_by(rows, series).items():
+                colour, marker = look[name]
+                line = points.sort_values(x)
+                axis.plot(
+                    line[x], line[value], color=colour, marker=marker, markersize=4, label=name
+                )
+                axis.fill_between(line[x], line[low], line[high], color=colour, alpha=0.2, lw=0)
+            axis.set_title(title)
+            if series is not None and not legend_above:
+                axis.legend(fontsize=7)
+        if legend_above:
+            common_legend(figure)
+        _label(figure, axes, x_label, value_label)
+    return figure
+
+
+def _grid(panels: int, columns: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """Make a figure with a grid of panels; width and height of a panel are in inches."""
+    across = min(columns, panels)
+    down = math.ceil(panels / across)
+    figure = Figure(figsize=(width * across, height * down), layout="constrained")
+    axes = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+    for unused in axes[panels:]:
+        unused.remove()
+    return figure, list(axes[:panels])
+
+
+def _label(figure: Figure, axes: list[Axes], below: str, left: str) -> None:
+    if len(axes) == 1:
+        axes[0].set(xlabel=below, ylabel=left)
+    else:
+        figure.supxlabel(below, fontsize=9)
+        figure.supylabel(left, fontsize=9)

@@ -1,0 +1,282 @@
+"""Drawings of chapter 2: interpolation of two systems, short queries against long ones."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from everycell.engine.render.figure_files import COLOURS, INK, MARKERS, style
+from everycell.engine.render.marks import (
+    check_intervals,
+    check_known,
+    check_numbers,
+    check_single,
+    common_legend,
+    draw_marks,
+    rows_by,
+)
+
+#: Series of the figures of interpolation -> its name in the legend, colour and dashes.
+_ORACLES = {
+    "oracle": ("oracle: best weight for each query", COLOURS[1], "-"),
+    "noise oracle": (
+        "noise oracle: random second scores (our control)",
+        COLOURS[2],
+        "--",
+    ),
+}
+_CURVE_PANEL = ["first", "second", "metric"]
+
+
+def interpolation_curves(frame: pd.DataFrame) -> Figure:
+    r"""Quality of two systems' weighted sum over the weight, beside its oracle and our control.
+
+    Parameters
+    ----------
+    frame
+        One row a mark: `first` and `second` (short names of the systems), `task`, `metric`,
+        `series`, `alpha` and `value`. Rows of the series "curve" are points: `alpha`, from 0 to 1,
+        is the weight of the first system, and 1 minus it that of the second. A row of "oracle"
+        (the best weight for each query) or of "noise oracle" (the same choice with random scores
+        in place of the second system) is a level, and its `alpha` is not read.
+
+    Returns
+    -------
+    Figure
+        Panels: two systems and metric down, tasks across; those of one metric and task share
+        the value axis, for the first system is the same in them. A ring marks the greatest value
+        of a curve, at the smallest weight among ties (within 1e-12).
+
+    Raises
+    ------
+    ValueError
+        A number is missing, an unknown series, a weight outside 0 to 1, or two marks in one place.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Figure 2.3; the level of the noise oracle is a control of ours.
+
+    Examples
+    --------
+    >>> marks = [("curve", 0, 0.3), ("curve", 0.5, 0.5), ("curve", 1, 0.4),
+    ...          ("oracle", None, 0.7), ("noise oracle", None, 0.6)]
+    >>> frame = pd.DataFrame(marks, columns=["series", "alpha", "value"]).assign(
+    ...     first="BM25", second="TILDE", task="cite", metric="MAP")
+    >>> figure = interpolation_curves(frame)
+    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    ['0\nTILDE\nonly', '0.5', '1\nBM25\nonly']
+    """
+    check_numbers(frame, ["value"])
+    check_known(frame, "series", ("curve", *_ORACLES))
+    points = frame[frame["series"] == "curve"]
+    check_numbers(points, ["alpha"])
+    weights = points["alpha"].astype(float)
+    if not weights.between(0, 1).all():
+        raise ValueError(
+            f"column 'alpha': found {weights[~weights.between(0, 1)].iloc[0]:g}, and a weight lies "
+            "from 0 to 1; correct it."
+        )
+    alpha = frame["alpha"].where(frame["series"] == "curve", 0)
+    check_single(frame.assign(alpha=alpha), [*_CURVE_PANEL, "task", "series", "alpha"])
+    tasks = frame["task"].unique()
+    down = frame[_CURVE_PANEL].drop_duplicates()
+    panels = dict(list(frame.groupby([*_CURVE_PANEL, "task"], sort=False)))
+    with style():
+        figure = Figure(
+            figsize=(max(4.0, 1.75 * len(tasks) + 0.6), 1.65 * len(down) + 0.9),
+            layout="constrained",
+        )
+        grid = figure.subplots(len(down), len(tasks), squeeze=False)
+        alike: dict[tuple[str, str], Axes] = {}
+        for row, (first, second, metric) in zip(grid, down.itertuples(index=False), strict=True):
+            for axis, task in zip(row, tasks, strict=True):
+                if (first, second, metric, task) not in panels:
+                    axis.remove()
+                    continue
+                if (metric, task) in alike:
+                    axis.sharey(alike[metric, task])
+                alike[metric, task] = axis
+                _draw_curve(axis, panels[first, second, metric, task])
+                axis.set_xticks(
+                    [0, 0.5, 1], [f"0\n{second}\nonly", "0.5", f"1\n{first}\nonly"], fontsize=7
+                )
+                axis.tick_params(axis="y", labelsize=7)
+                if axis in grid[0]:
+                    axis.set_title(task)
+                if axis is row[0]:
+                    axis.set_ylabel(f"{first} + {second}\n{metric}")
+        common_legend(figure)
+        figure.supxlabel("weight α of the first system", fontsize=9)
+    return figure
+
+
+def _draw_curve(axis: Axes, rows: pd.DataFrame) -> None:
+    points = rows[rows["series"] == "curve"].astype({"alpha": float}).sort_values("alpha")
+    if not points.empty:
+        best = points[points["value"] >= points["value"].max() - 1e-12].iloc[0]
+        axis.plot(
+            points["alpha"],
+            points["value"],
+            color=COLOURS[0],
+            marker="o",
+            markersize=3,
+            label="one weight for all queries",
+        )
+        axis.plot(
+            best["alpha"],
+            best["value"],
+            linestyle="",
+            marker="o",
+            markersize=8,
+            markerfacecolor="none",
+            markeredgecolor=INK,
+            label="the best of these",
+        )
+    for name, (label, colour, dashes) in _ORACLES.items():
+        for level in rows.loc[rows["series"] == name, "value"]:
+            axis.axhline(level, color=colour, linestyle=dashes, label=label)
+
+
+def short_against_long(frame: pd.DataFrame) -> Figure:
+    """Quality of each system on two kinds of queries to the same documents, with intervals.
+
+    Parameters
+    ----------
+    frame
+        One row a mark: `system`, `queries` (one of two names, such as "short: known item" and
+        "long: query by example"), `measure`, and the numbers `value`, `low` and `high`, the ends
+        of its interval.
+
+    Returns
+    -------
+    Figure
+        A panel a measure, a row a system, from top to bottom. Two marks of a system are joined.
+
+    Raises
+    ------
+    ValueError
+        A number is missing, a value lies outside its interval, two marks in one place, or other
+        than two kinds of queries.
+
+    Notes
+    -----
+    Not in abolghasemi2026: a figure of ours, on the claim of its chapter 2 that weights of terms
+    in their context help long queries less than short ones.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"system": ["BM25", "BM25"], "queries": ["short", "long"],
+    ...     "measure": "MAP", "value": [0.5, 0.3], "low": [0.45, 0.25], "high": [0.55, 0.35]})
+    >>> [label.get_text() for label in short_against_long(frame).axes[0].get_yticklabels()]
+    ['BM25']
+    """
+    check_intervals(frame)
+    check_single(frame, ["measure", "system", "queries"])
+    kinds = list(frame["queries"].unique())
+    if len(kinds) != 2:
+        raise ValueError(f"column 'queries': found {kinds}; two kinds of queries are compared.")
+    systems = list(frame["system"].unique())
+    panels = rows_by(frame, "measure")
+    with style():
+        figure = Figure(
+            figsize=(1.2 + 2.9 * len(panels), 0.9 + 0.38 * len(systems)), layout="constrained"
+        )
+        axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+        for axis, (name, rows) in zip(axes, panels.items(), strict=True):
+            # A little above and below the row, so that neither interval hides the other.
+            shift = rows["queries"].map(kinds.index) * 0.26 - 0.13
+            placed = rows.assign(place=rows["system"].map(systems.index) + shift)
+            for pair in rows_by(placed, "system").values():
+                axis.plot(pair["value"], pair["place"], color="#888888", linewidth=1, zorder=1)
+            for kind, colour, marker in zip(kinds, COLOURS, MARKERS, strict=False):
+                marks = placed[placed["queries"] == kind]
+                draw_marks(
+                    axis,
+                    marks,
+                    marks["place"],
+                    across=True,
+                    color=colour,
+                    marker=marker,
+                    label=str(kind),
+                )
+            axis.grid(visible=True, axis="both")
+            axis.set_xlabel(name)
+        axes[0].set_yticks(range(len(systems)), systems)
+        axes[0].set_ylim(len(systems) - 0.5, -0.5)
+        common_legend(figure)
+    return figure
+
+
+def oracle_gains(frame: pd.DataFrame) -> Figure:
+    """What a sum of two systems gains over the first one: tuned, by its oracle, and by noise.
+
+    Parameters
+    ----------
+    frame
+        One row a mark: `combination`, `task`, `metric`, `series` ("tuned", "oracle" or "noise
+        oracle"), and the numbers `value`, `low` and `high`: the gain in the metric, and the ends
+        of its interval.
+
+    Returns
+    -------
+    Figure
+        Panels: metrics down, combinations across, tasks along the axis; the panels of a metric
+        share the value axis. A line marks no gain.
+
+    Raises
+    ------
+    ValueError
+        A number is missing, a value lies outside its interval, an unknown series, or two marks in
+        one place.
+
+    Notes
+    -----
+    Not in abolghasemi2026: a control of ours for its Table 2.4. What the noise oracle gains comes
+    from choosing a weight for each query with its relevance judgements, not from the system.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"series": ["tuned", "oracle", "noise oracle"],
+    ...     "value": [0.02, 0.06, 0.05], "low": [0.01, 0.05, 0.04], "high": [0.03, 0.07, 0.06]})
+    >>> figure = oracle_gains(frame.assign(combination="BM25 + TILDE", task="cite", metric="MAP"))
+    >>> figure.axes[0].get_ylabel()
+    'gain in MAP'
+    """
+    check_intervals(frame)
+    looks = {"tuned": "one weight, tuned on other queries"}
+    looks |= {name: label for name, (label, _, _) in _ORACLES.items()}
+    check_known(frame, "series", tuple(looks))
+    check_single(frame, ["metric", "combination", "task", "series"])
+    metrics, across = frame["metric"].unique(), frame["combination"].unique()
+    tasks = list(frame["task"].unique())
+    with style():
+        figure = Figure(
+            figsize=(0.8 + max(3.2, 0.8 * len(tasks)) * len(across), 0.9 + 2.1 * len(metrics)),
+            layout="constrained",
+        )
+        grid = figure.subplots(len(metrics), len(across), squeeze=False, sharex=True, sharey="row")
+        for row, metric in zip(grid, metrics, strict=True):
+            for axis, combination in zip(row, across, strict=True):
+                rows = frame[(frame["metric"] == metric) & (frame["combination"] == combination)]
+                axis.axhline(0, color=INK, linewidth=0.8)
+                for (name, label), shift, colour, marker in zip(
+                    looks.items(), (-0.22, 0, 0.22), COLOURS, MARKERS, strict=False
+                ):
+                    marks = rows[rows["series"] == name]
+                    draw_marks(
+                        axis,
+                        marks,
+                        marks["task"].map(tasks.index) + shift,
+                        across=False,
+                        color=colour,
+                        marker=marker,
+                        label=label,
+                    )
+                axis.set_xticks(range(len(tasks)), tasks)
+                axis.set_xlim(-0.5, len(tasks) - 0.5)
+                if axis in grid[0]:
+                    axis.set_title(combination)
+            row[0].set_ylabel(f"gain in {metric}")
+        common_legend(figure)
+    return figure

@@ -1,0 +1,261 @@
+"""Drawings of chapter 4: fairness of lists, over their depth, and of documents in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from everycell.engine.render.figure_files import COLOURS, DASHES, HATCHES, INK, MARKERS, style
+from everycell.engine.render.marks import (
+    check_known,
+    check_numbers,
+    check_single,
+    common_legend,
+    rows_by,
+)
+
+#: Groups whose documents are drawn: the first two are blue and red, as in the print.
+_GROUP_COLOURS = tuple(COLOURS[place] for place in (0, 4, 2, 3, 1, 5))
+
+
+def documents_in_lists(
+    documents: pd.DataFrame, values: pd.DataFrame, groups: Mapping[str, str]
+) -> Figure:
+    """Ranked lists as coloured documents, side by side, with what measures say of each below.
+
+    Parameters
+    ----------
+    documents
+        One row a document: `list`, `rank` (1 is the best) and `group`, a key of `groups`.
+    values
+        One row a bar: `list`, `measure` and `value` from 0 (least fair) to 1.
+    groups
+        Group -> what the box of its documents says. There may be up to six.
+
+    Returns
+    -------
+    Figure
+        A column a list; a colour and a hatch a group, in the order of `groups`.
+
+    Raises
+    ------
+    ValueError
+        A number is missing, a value outside 0 to 1, an unknown group, two documents at one rank
+        or two bars in one place, or other lists in the one frame than in the other.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Figure 4.1; the bars are ours.
+
+    Examples
+    --------
+    >>> documents = pd.DataFrame({"list": "left", "rank": [1, 2], "group": ["F", "M"]})
+    >>> values = pd.DataFrame({"list": ["left"], "measure": ["TExFAIR"], "value": [0.883]})
+    >>> figure = documents_in_lists(documents, values, {"F": "she", "M": "he"})
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['1', 'she', '2', 'he']
+    """
+    check_numbers(documents, ["rank"])
+    check_numbers(values, ["value"])
+    check_known(documents, "group", tuple(groups))
+    check_single(documents, ["list", "rank"])
+    check_single(values, ["list", "measure"])
+    outside = ~values["value"].between(0, 1)
+    if outside.any():
+        raise ValueError(
+            f"column 'value': found {values.loc[outside, 'value'].iloc[0]:g}, and a fairness lies "
+            "from 0 to 1; correct it."
+        )
+    lists, bars = rows_by(documents, "list"), rows_by(values, "list")
+    if set(lists) != set(bars):
+        raise ValueError(
+            f"the documents are of the lists {list(lists)} and the values of {list(bars)}; give "
+            "both for each list."
+        )
+    looks = dict(zip(groups, zip(_GROUP_COLOURS, HATCHES, strict=True), strict=False))
+    measures, last = list(values["measure"].unique()), int(documents["rank"].max())
+    with style():
+        figure = Figure(
+            figsize=(0.8 + 3.4 * len(lists), 0.9 + 0.42 * last + 0.42 * len(measures)),
+            layout="constrained",
+        )
+        grid = figure.subplots(
+            2, len(lists), squeeze=False, height_ratios=[last + 0.5, len(measures)]
+        )
+        for above, below, (name, rows) in zip(*grid, lists.items(), strict=True):
+            for rank, group in rows[["rank", "group"]].itertuples(index=False):
+                colour, hatch = looks[group]
+                above.barh(rank, 1, color=colour, edgecolor="white", hatch=hatch, height=0.84)
+                above.text(-0.03, rank, f"{rank:g}", ha="right", va="center", color=INK)
+                # On a plate, since a hatch runs through letters.
+                above.text(
+                    0.5,
+                    rank,
+                    groups[group],
+                    ha="center",
+                    va="center",
+                    color=INK,
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 2.5},
+                )
+            above.set(title=name, xlim=(-0.08, 1), ylim=(last + 0.55, 0.45))
+            above.axis("off")
+            places = [measures.index(measure) for measure in bars[name]["measure"]]
+            drawn = below.barh(places, bars[name]["value"], color="#888888", height=0.6)
+            below.bar_label(drawn, fmt="%.3f", padding=3)
+            below.set(xlim=(0, 1.18), ylim=(len(measures) - 0.45, -0.55))
+            below.set_xticks([0, 0.5, 1], ["0\nleast fair", "0.5\n", "1\nfair"], fontsize=8)
+            below.set_yticks(range(len(measures)), measures, fontsize=8)
+            below.tick_params(axis="y", length=0, labelleft=below is grid[1][0])
+            below.grid(visible=True, axis="x")
+            below.grid(visible=False, axis="y")
+    return figure
+
+
+def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Figure:
+    """Mean fairness of each system over the cut-off, a row of panels for each query set.
+
+    Parameters
+    ----------
+    frame
+        One row a point: `query_set`, `system`, `measure`, and the numbers `k` (a rank) and
+        `value`. A system may lack points, where a measure says nothing of it.
+    cutoff
+        A cut-off to mark by a dashed line, such as that of the tables.
+
+    Returns
+    -------
+    Figure
+        Panels: query sets down, measures across; all panels of a row share the value axis, and
+        all panels the cut-offs. Each system has a colour, a marker and, from the seventh on,
+        dashes; its markers stand at some cut-offs alone.
+
+    Raises
+    ------
+    ValueError
+        A number is missing, or two points in one place.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Figure 4.2.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"query_set": "QS1", "system": ["BM25", "BM25"], "measure": "NFaiRR",
+    ...                       "k": [2, 1], "value": [0.7, 0.8]})
+    >>> fairness_over_depth(frame).axes[0].lines[0].get_xdata().tolist()
+    [1, 2]
+    """
+    check_numbers(frame, ["k", "value"])
+    check_single(frame, ["query_set", "system", "measure", "k"])
+    sets, measures = frame["query_set"].unique(), frame["measure"].unique()
+    systems = list(frame["system"].unique())
+    step = max(1, int(frame["k"].max()) // 5)
+    with style():
+        figure = Figure(
+            figsize=(0.5 + 2.7 * len(measures), 1.1 + 2.5 * len(sets)), layout="constrained"
+        )
+        grid = figure.subplots(len(sets), len(measures), squeeze=False, sharex=True, sharey="row")
+        for row, query_set in zip(grid, sets, strict=True):
+            for axis, measure in zip(row, measures, strict=True):
+                points = frame[(frame["query_set"] == query_set) & (frame["measure"] == measure)]
+                if cutoff is not None:
+                    axis.axvline(cutoff, color=INK, linestyle=":", linewidth=0.8)
+                for system, line in rows_by(points, "system").items():
+                    place = systems.index(system)
+                    line = line.sort_values("k")
+                    axis.plot(
+                        line["k"],
+                        line["value"],
+                        color=COLOURS[place % len(COLOURS)],
+                        linestyle=DASHES[place // len(COLOURS) % len(DASHES)],
+                        marker=MARKERS[(place + place // len(COLOURS)) % len(MARKERS)],
+                        markersize=3.5,
+                        # Those of lines that lie upon each other stand beside each other.
+                        markevery=(place % step, step),
+                        label=system,
+                    )
+                if axis in grid[0]:
+                    axis.set_title(measure)
+            row[0].set_ylabel(f"{query_set}\nmean fairness")
+        # Long enough for dashes to show beside the marker.
+        common_legend(figure, handlelength=3.5)
+        figure.supxlabel("cut-off k", fontsize=9)
+    return figure
+
+
+def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
+    """Two measures of each system, with the values that were planted.
+
+    Parameters
+    ----------
+    frame
+        One row a mark: `system`, `measure` (two names), and the numbers `value` and `planted`.
+
+    Returns
+    -------
+    Figure
+        A row a system, from top to bottom, whose name may have several lines; the two measures of
+        a system are joined, and a ring stands where the planted value is.
+
+    Raises
+    ------
+    ValueError
+        A number is missing, two marks in one place, or other than two measures.
+
+    Notes
+    -----
+    Not in abolghasemi2026: a figure of ours, on the claim of its chapter 4 that documents may be
+    biased while their list is balanced.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"system": "alternating", "measure": ["NFaiRR", "TExFAIR"],
+    ...                       "value": [0.0, 0.89], "planted": [0.0, 0.89]})
+    >>> axis = document_against_list_fairness(frame).axes[0]
+    >>> [label.get_text() for label in axis.get_yticklabels()]
+    ['alternating']
+    """
+    check_numbers(frame, ["value", "planted"])
+    check_single(frame, ["system", "measure"])
+    measures = list(frame["measure"].unique())
+    if len(measures) != 2:
+        raise ValueError(f"column 'measure': found {measures}; two measures are compared.")
+    systems = list(frame["system"].unique())
+    with style():
+        figure = Figure(figsize=(7.2, 1.0 + 0.38 * len(systems)), layout="constrained")
+        axis = figure.subplots()
+        for place, rows in enumerate(rows_by(frame, "system").values()):
+            axis.plot(rows["value"], [place] * len(rows), color="#888888", linewidth=1, zorder=1)
+        for measure, colour, marker in zip(measures, COLOURS, MARKERS, strict=False):
+            rows = frame[frame["measure"] == measure]
+            places = rows["system"].map(systems.index)
+            # The one shows below the other where both are the same.
+            size = 7 - 3 * measures.index(measure)
+            axis.plot(
+                rows["value"],
+                places,
+                color=colour,
+                marker=marker,
+                markersize=size,
+                linestyle="",
+                label=measure,
+            )
+        axis.plot(
+            frame["planted"],
+            frame["system"].map(systems.index),
+            linestyle="",
+            marker="o",
+            markersize=11,
+            markerfacecolor="none",
+            markeredgecolor=INK,
+            markeredgewidth=0.8,
+            label="planted",
+        )
+        axis.grid(visible=True, axis="both")
+        axis.set_yticks(range(len(systems)), systems, fontsize=7.5)
+        axis.set_ylim(len(systems) - 0.4, -0.6)
+        axis.set_xlabel("fairness (0: least fair, 1: fair)")
+        common_legend(figure)
+    return figure
