@@ -16,6 +16,11 @@ def counterfactual_dialogues():
     return {part: resource(key) for part, key in CAUSE_FILES.items()}
 
 
+FETCHED_TOGETHER["user-satisfaction-dialogues"] = [
+    *rated_dialogues("ratings", "valid", "test").values(),
+    *counterfactual_dialogues().values(),
+]
+
 #: The project's prompt for counterfactual utterances.
 COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
 
