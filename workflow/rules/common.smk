@@ -188,7 +188,7 @@ def named_by_user(key, content, page, *, file=False):
     return Path(named)
 
 
-def encoder_files_in(folder, key):
+def encoder_files_in(folder, key, what="a BERT in safetensors and its tokenizer"):
     """Files of the encoder in a folder, which stands under this key of the configuration."""
     found = [
         file
@@ -204,7 +204,7 @@ def encoder_files_in(folder, key):
         if not any(file.match(needed) for file in found):
             raise WorkflowError(
                 f"config.yaml: `{key}` is {str(folder)!r}, which has no {needed}; name a folder "
-                "with a BERT in safetensors and its tokenizer."
+                f"with {what}."
             )
     return [str(file) for file in found]
 

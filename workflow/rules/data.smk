@@ -3,12 +3,8 @@ WEIGHTS = ("splade-tiny", "minilm")
 #: Sets of the registry that come inside packages which only one environment has.
 IN_PACKAGES = "splade-tiny|minilm|smollm2"
 # Files that a run needs together, in one job each: to start a job costs more than to fetch a file.
-FETCHED_TOGETHER = {
+FETCHED_TOGETHER |= {
     **{encoder: files_of_encoder(encoder) for encoder in WEIGHTS},
-    "gender-bias-ir-runs": [resource(key) for key in DL19_RUNS.values()],
-    "gender-bias-ir-grepbiasir": [
-        resource(key) for key in (GREPBIAS_QUERIES, *GREPBIAS_DOCUMENTS)
-    ],
     "cast-reproducibility": [resource(key) for key in CAST_RELEASED],
     "cast-snippets-batches": annotations("dataset")["dataset"],
     "cast-snippets-preliminary-study": sorted(
@@ -31,10 +27,6 @@ FETCHED_TOGETHER = {
         for part in ("answerability_second_run", "viewpoints")
     ],
     "wordpiece-vocab": [resource(key) for key in VOCABULARIES.values()],
-    "user-satisfaction-dialogues": [
-        *rated_dialogues("ratings", "valid", "test").values(),
-        *counterfactual_dialogues().values(),
-    ],
 }
 
 

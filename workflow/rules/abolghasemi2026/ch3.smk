@@ -198,7 +198,7 @@ use rule step as abolghasemi2026_ch3_planted with:
         "Dialogues with planted satisfaction: {params.sizes[dialogues]} to learn from"
 
 
-# One kind of estimator, in each setup, for each benchmark; BERT's has the baselines too.
+# An estimator in each setup, for each benchmark, with the baselines that it names.
 use rule cached_step as abolghasemi2026_ch3_train with:
     input:
         samples=satisfaction_samples,
@@ -208,7 +208,7 @@ use rule cached_step as abolghasemi2026_ch3_train with:
     pathvars:
         job="satisfaction/{tier}/{kind}",
     wildcard_constraints:
-        kind="bert|asap",
+        kind="|".join(ESTIMATORS),
         tier="embedded|released|full",
     resources:
         **on_gpu_where(lambda wildcards: wildcards.tier == "full", 3000, 60),
@@ -216,11 +216,9 @@ use rule cached_step as abolghasemi2026_ch3_train with:
         **runs("abolghasemi2026/ch3/train"),
         training=satisfaction_training,
         sizes=satisfaction_sizes,
-        samples=lambda wildcards: satisfaction_settings(wildcards).samples,
-        frozen=lambda wildcards: getattr(
-            satisfaction_settings(wildcards), "frozen", False
-        ),
-        setups=satisfaction_setups(),
+        samples=samples_taken,
+        frozen=stays_frozen,
+        setups=setups_of(SATISFACTION.upsampling),
         model=satisfaction_model,
         seeds=SATISFACTION.seeds,
         seed=SETTINGS.seed,

@@ -1,5 +1,14 @@
 # Input functions and names of the rules of abolghasemi2026, chapter 3.
 from everycell.collections.user_satisfaction import CAUSE_FILES, FILES as RATING_FILES
+from everycell.studies.abolghasemi2026.ch3.estimators import (
+    AUGMENTED,
+    CONTROL,
+    ESTIMATORS,
+    setups_of,
+)
+
+#: Settings of an estimator that say how it is trained, not what it reads.
+TRAINING = ("steps", "batch", "learning_rate", "validations")
 
 
 def rated_dialogues(*parts):
@@ -15,6 +24,11 @@ def counterfactual_dialogues():
     """Released test set of MultiWOZ, and what was generated from it."""
     return {part: resource(key) for part, key in CAUSE_FILES.items()}
 
+
+FETCHED_TOGETHER["user-satisfaction-dialogues"] = [
+    *rated_dialogues("ratings", "valid", "test").values(),
+    *counterfactual_dialogues().values(),
+]
 
 #: The project's prompt for counterfactual utterances.
 COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
@@ -49,22 +63,31 @@ def satisfaction_samples(wildcards):
 
 
 def satisfaction_settings(wildcards):
-    """Settings of the wildcard's kind of satisfaction estimator, in its tier."""
+    """Settings of the wildcard's estimator in its tier; none of one that has no block of them."""
     settings = SETTINGS.user_satisfaction
-    return getattr(
-        settings.full if wildcards.tier == "full" else settings, wildcards.kind
-    )
+    tier = settings.full if wildcards.tier == "full" else settings
+    chosen = getattr(tier, wildcards.kind, None)
+    return {} if chosen is None else chosen.model_dump()
+
+
+def samples_taken(wildcards):
+    """Training samples that an estimator takes, the first ones; None for all."""
+    return satisfaction_settings(wildcards).get("samples")
+
+
+def stays_frozen(wildcards):
+    """Whether the encoder of an estimator stays as it is."""
+    return satisfaction_settings(wildcards).get("frozen", False)
 
 
 def satisfaction_encoder(wildcards):
-    """Files of what an estimator starts from; none for a name on the hub.
-
-    Without a GPU these are BERT-tiny, or MiniLM where it stays as it is.
-    """
+    """Files of what an estimator starts from; none for a name on the hub."""
+    encoder = ESTIMATORS[wildcards.kind].small_encoder(frozen=stays_frozen(wildcards))
+    if encoder is None:
+        return []
     if wildcards.tier == "full":
         return full_satisfaction_files()
-    frozen = getattr(satisfaction_settings(wildcards), "frozen", False)
-    return files_of_encoder("minilm" if frozen else "splade-tiny")
+    return files_of_encoder(encoder)
 
 
 def full_satisfaction_files():
@@ -90,8 +113,7 @@ def satisfaction_answers(wildcards):
     # Looked at here, since Snakemake takes an error in a rule further up for a reason to try another.
     if wildcards.tier == "full":
         full_satisfaction_files()
-    kinds = ("bert", "asap")
-    return [f"work/satisfaction/{wildcards.tier}/{kind}.parquet" for kind in kinds]
+    return [f"work/satisfaction/{wildcards.tier}/{kind}.parquet" for kind in ESTIMATORS]
 
 
 def few_shot_answers(wildcards):
@@ -107,37 +129,14 @@ def few_shot_answers(wildcards):
 def satisfaction_training(wildcards):
     """How an estimator is trained, in the words of `everycell.learning`."""
     chosen = satisfaction_settings(wildcards)
-    names = ("steps", "batch", "learning_rate", "validations")
-    options = {name: getattr(chosen, name) for name in names}
-    if wildcards.tier == "embedded":
+    options = {name: chosen[name] for name in TRAINING if name in chosen}
+    if options and wildcards.tier == "embedded":
         options["steps"] = SETTINGS.user_satisfaction.planted.steps
     return options
 
 
 def satisfaction_sizes(wildcards):
     """What an estimator reads of a dialogue, and its own sizes."""
-    chosen = satisfaction_settings(wildcards).model_dump()
-    other = ("steps", "batch", "learning_rate", "validations", "samples", "frozen")
+    other = (*TRAINING, "samples", "frozen")
+    chosen = satisfaction_settings(wildcards)
     return {name: value for name, value in chosen.items() if name not in other}
-
-
-#: Setups that the thesis does not have: it hopes for the first; the second is a control.
-AUGMENTED, CONTROL = "with counterfactuals", "without apologies"
-
-
-def satisfaction_setups():
-    """Setups of Table 3.6 by name, and two more: how often a dissatisfied sample stands, and so on.
-
-    The control is one of the thesis' setups, but for the apologies in what it learns from.
-    """
-    factors = SETTINGS.user_satisfaction.upsampling
-    plain = {"counterfactuals": False, "without_apologies": False}
-    setups = {
-        "w/o up-sampling" if factor == 1 else f"up-sampling x{factor}": plain
-        | {"factor": factor}
-        for factor in factors
-    }
-    setups[AUGMENTED] = plain | {"factor": 1, "counterfactuals": True}
-    middle = list(setups)[len(factors) // 2]
-    setups[f"{middle}, {CONTROL}"] = setups[middle] | {"without_apologies": True}
-    return setups

@@ -1,4 +1,4 @@
-# Names, files and folders that the rules of msmarco.smk take.
+# Input functions and names of the rules of MS MARCO.
 from everycell.collections.msmarco import COLLECTION as MSMARCO_PASSAGES, QUERY_SETS
 
 MSMARCO = SETTINGS.term_fairness.msmarco
@@ -14,48 +14,27 @@ MSMARCO_INDEXES = {
     "sbert": ("vectors", "mean"),
 }
 MSMARCO_RERANKERS = ("bert", "minilm", "tinybert")
-MSMARCO_CARD = "docs/data-cards/msmarco.md"
-
-
-def msmarco_path(key, content):
-    """A folder that only the user can name, by its key below `term_fairness.msmarco`."""
-    folder = MSMARCO
-    for part in key.split("."):
-        folder = getattr(folder, part)
-    if folder is None or not os.path.isdir(folder):
-        found = "null" if folder is None else f"{folder!r}, which is no folder"
-        raise WorkflowError(
-            f"config.yaml: `term_fairness.msmarco.{key}` is {found}; this tier needs {content} "
-            f"there, so name its folder ({MSMARCO_CARD} says what it holds), or ask for another "
-            "tier."
-        )
-    return Path(folder)
 
 
 def msmarco_file(name):
     """A published file in the folder that the user names."""
-    folder = msmarco_path("folder", "the published files of MS MARCO")
+    key, card = "term_fairness.msmarco.folder", "data-cards/msmarco.md"
+    folder = named_by_user(key, "the published files of MS MARCO", card)
     if not (folder / name).is_file():
         raise WorkflowError(
-            f"config.yaml: `term_fairness.msmarco.folder` is {str(folder)!r}, which has no {name}; "
-            f"{MSMARCO_CARD} says what to download."
+            f"config.yaml: `{key}` is {str(folder)!r}, which has no {name}; docs/{card} says what "
+            "to download."
         )
     return str(folder / name)
 
 
 def msmarco_model(reranker):
     """Files of a cross-encoder in the folder that the user names."""
-    key = f"rerankers.{reranker}"
-    folder = msmarco_path(key, "a cross-encoder in safetensors with its tokenizer")
-    patterns = ("config.json", "model*.safetensors*", "*token*.json", "vocab.txt")
-    found = [file for pattern in patterns for file in sorted(folder.glob(pattern))]
-    for needed in patterns[:2]:
-        if not any(file.match(needed) for file in found):
-            raise WorkflowError(
-                f"config.yaml: `term_fairness.msmarco.{key}` is {str(folder)!r}, which has no "
-                f"{needed}; name a folder with a cross-encoder in safetensors."
-            )
-    return [str(file) for file in found]
+    key = f"term_fairness.msmarco.rerankers.{reranker}"
+    what = "a cross-encoder in safetensors with its tokenizer"
+    return encoder_files_in(
+        named_by_user(key, what, "data-cards/msmarco.md"), key, what
+    )
 
 
 def check_msmarco(rankers):

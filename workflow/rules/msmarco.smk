@@ -1,8 +1,8 @@
-# MS MARCO passages for chapter 4 of abolghasemi2026, full tier: 11 rankers on both query sets, and
-# on the collection with genders swapped.
+# MS MARCO passages (full tier of group bias in ranked lists): 11 rankers on both query sets, and on
+# the collection with genders swapped.
 
 
-include: "ch4_msmarco_files.smk"
+include: "msmarco_inputs.smk"
 
 
 use rule step as msmarco_queries with:
@@ -17,7 +17,7 @@ use rule step as msmarco_queries with:
     resources:
         **needs(500),
     params:
-        **runs("abolghasemi2026/ch4/msmarco_queries"),
+        **runs("term_fairness/msmarco_queries"),
         sets=list(QUERY_SETS),
     message:
         "Queries and judgements of MS MARCO"
@@ -26,7 +26,7 @@ use rule step as msmarco_queries with:
 use rule step as msmarco_counts with:
     input:
         collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
-        words=resource("gender-bias-ir/fairr/wordlist_gender_representative.txt"),
+        words=resource(WORD_LIST),
     output:
         counts="work/msmarco/counts.parquet",
     pathvars:
@@ -34,7 +34,7 @@ use rule step as msmarco_counts with:
     resources:
         **needs(1000, 60),
     params:
-        **runs("abolghasemi2026/ch4/msmarco_counts"),
+        **runs("term_fairness/msmarco_counts"),
         passages=MSMARCO.passages,
     message:
         "Gendered terms in the passages of MS MARCO"
@@ -56,7 +56,7 @@ use rule step as msmarco_encode_queries with:
     resources:
         **needs(3000, 30),
     params:
-        **runs("abolghasemi2026/ch4/msmarco_encode_queries"),
+        **runs("term_fairness/msmarco_encode_queries"),
         kind=lambda wildcards: MSMARCO_INDEXES[wildcards.ranker][1],
         source=msmarco_source,
         network=SETTINGS.network,
@@ -82,7 +82,7 @@ use rule step as msmarco_search with:
         mem_mb=msmarco_search_memory,
         runtime=720,
     params:
-        **runs("abolghasemi2026/ch4/msmarco_search"),
+        **runs("term_fairness/msmarco_search"),
         kind=lambda wildcards: MSMARCO_INDEXES[wildcards.ranker][0],
         index=lambda wildcards: getattr(MSMARCO.indexes, wildcards.ranker),
         ranker=lambda wildcards: wildcards.ranker,
@@ -110,7 +110,7 @@ use rule step as msmarco_rerank with:
     resources:
         **ON_GPU,
     params:
-        **runs("abolghasemi2026/ch4/msmarco_rerank"),
+        **runs("term_fairness/msmarco_rerank"),
         pair=MSMARCO.pair,
         swapped=False,
     message:
@@ -132,7 +132,7 @@ use rule step as msmarco_swapped_index with:
     resources:
         **needs(6000, 240),
     params:
-        **runs("abolghasemi2026/ch4/msmarco_swapped_index"),
+        **runs("term_fairness/msmarco_swapped_index"),
         passages=MSMARCO.passages,
     message:
         "Lucene index of MS MARCO with genders swapped"

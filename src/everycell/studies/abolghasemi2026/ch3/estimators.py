@@ -1,0 +1,415 @@
+"""Estimators of user satisfaction that chapter 3 trains, and the setups that it trains them in.
+
+An estimator is a class: its name in the tables, the small encoder that it starts from, how it is
+trained, and with that how it answers. A new one is its class and its line in `ESTIMATORS`; where it
+has sizes of its own, they stand under its key in the block `user_satisfaction` of config.yaml.
+
+The rules read this module too, so what brings torch is imported where a training begins.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import pandas as pd
+
+from everycell.collections.user_satisfaction import Sample, Turn, without_apologies
+from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
+
+if TYPE_CHECKING:
+    from everycell.learning.satisfaction_training import Labelled, UtteranceVectors
+
+#: What is predicted; "plain" is the original test set without apologies.
+PARTS = ("valid", "main", "cf", "plain")
+#: Name of the setup that trains on what there is.
+PLAIN = "w/o up-sampling"
+#: Setups that the thesis does not have: it hopes for the first; the second is a control.
+AUGMENTED, CONTROL = "with counterfactuals", "without apologies"
+
+#: Probability of dissatisfaction of each dialogue, 0 to 1.
+Estimate: TypeAlias = Callable[[Sequence[Sequence[Turn]]], Sequence[float]]
+#: Samples of a benchmark by part: "train" and those of `PARTS`.
+Parts: TypeAlias = Mapping[str, Sequence[Sample]]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What an estimator learns from.
+
+    Attributes
+    ----------
+    factor
+        How often a dissatisfied sample stands in the training set.
+    counterfactuals
+        Whether each sample has its counterfactual beside it.
+    without_apologies
+        Whether apologies are taken out of what it learns from.
+    """
+
+    factor: int = 1
+    counterfactuals: bool = False
+    without_apologies: bool = False
+
+
+def setups_of(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
+    """Setups of Table 3.6 by name, and two more: fields of `Setup`.
+
+    The control is one of the thesis' setups, but for the apologies in what it learns from.
+
+    Parameters
+    ----------
+    factors : sequence of int
+        How often a dissatisfied sample stands in the training set, one setup each.
+
+    Returns
+    -------
+    dict of str to dict
+
+    Examples
+    --------
+    >>> list(setups_of([1, 10]))
+    ['w/o up-sampling', 'up-sampling x10', 'with counterfactuals', \
+'up-sampling x10, without apologies']
+    """
+    plain = {"counterfactuals": False, "without_apologies": False}
+    setups = {
+        PLAIN if factor == 1 else f"up-sampling x{factor}": plain | {"factor": factor}
+        for factor in factors
+    }
+    setups[AUGMENTED] = plain | {"factor": 1, "counterfactuals": True}
+    middle = list(setups)[len(factors) // 2]
+    setups[f"{middle}, {CONTROL}"] = setups[middle] | {"without_apologies": True}
+    return setups
+
+
+def suitable(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setup]:
+    """Setups that say something on a benchmark.
+
+    Without counterfactuals to test on there is nothing to show of the two that the thesis does not
+    have, and where nobody apologises the control is what it controls.
+    """
+    tested = "cf" in parts
+    apologies = any(without_apologies(each) != each for each in parts["train"])
+    return {
+        name: setup
+        for name, setup in setups.items()
+        if (tested or not setup.counterfactuals)
+        and (tested and apologies or not setup.without_apologies)
+    }
+
+
+def material(
+    setup: Setup, parts: Parts, *, most: int | None = None, seed: int
+) -> tuple[list[Sample], list[Sample]]:
+    """Training and validation samples of a setup.
+
+    With counterfactuals both have as many again, so that the two labels weigh the same: chosen on
+    samples of the usual imbalance, a model would be one that says "satisfied".
+
+    Parameters
+    ----------
+    setup : Setup
+    parts : mapping of str to sequence of Sample
+        With "train" and "valid".
+    most : int, optional
+        Training samples that are taken, the first ones; None takes all.
+    seed : int
+        Of the rules that write counterfactuals.
+    """
+    found = [list(parts["train"][:most]), list(parts["valid"])]
+    if setup.counterfactuals:
+        found = [
+            [*part, *(counterfactual(rewrite_by_rule(each, seed=seed)) for each in part)]
+            for part in found
+        ]
+    if setup.without_apologies:
+        found = [[without_apologies(each) for each in part] for part in found]
+    training, valid = found
+    return training, valid
+
+
+class SatisfactionEstimator(ABC):
+    """Something that is trained and then says how likely it is that a user is dissatisfied.
+
+    Parameters
+    ----------
+    source : Path or str, optional
+        Encoder that it starts from, where it starts from one.
+    training : mapping, optional
+        `steps`, `batch`, `learning_rate` and `validations` of a training.
+    sizes : mapping, optional
+        What it reads of a dialogue, and its own sizes.
+    samples : int, optional
+        Training samples that it takes, the first ones; None takes all.
+    frozen : bool
+        Whether the encoder stays as it is.
+    """
+
+    #: Name in the tables.
+    name: ClassVar[str]
+    #: Whether the thesis has it: where a tier gives verdicts on cells, its tables have no others.
+    printed: ClassVar[bool] = False
+    #: Whether trainings of different seeds differ.
+    seeded: ClassVar[bool] = True
+    #: Simple estimators that are run in the same job, since a job costs more than they do.
+    baselines: ClassVar[tuple[type[SatisfactionEstimator], ...]] = ()
+
+    def __init__(
+        self,
+        source: Path | str | None = None,
+        *,
+        training: Mapping[str, Any] | None = None,
+        sizes: Mapping[str, Any] | None = None,
+        samples: int | None = None,
+        frozen: bool = False,
+    ) -> None:
+        self.source = source
+        self.training = dict(training or {})
+        self.sizes = dict(sizes or {})
+        self.samples = samples
+        self.frozen = frozen
+
+    @classmethod
+    def small_encoder(cls, *, frozen: bool) -> str | None:
+        """Name of the encoder that it starts from without a GPU; None where it takes none."""
+        return None
+
+    def setups(self, known: Mapping[str, Setup]) -> Mapping[str, Setup]:
+        """Setups in which it is trained, of those that a benchmark has."""
+        return known
+
+    @abstractmethod
+    def train(
+        self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
+    ) -> Estimate:
+        """Train in a setup.
+
+        Parameters
+        ----------
+        setup : Setup
+        parts : mapping of str to sequence of Sample
+        folder : Path
+            For what is to be kept, so that a finished training is not repeated.
+        seed : int
+            Of what is made of the samples.
+        training_seed : int
+            Of the training, another one for each.
+
+        Returns
+        -------
+        callable
+            From dialogues to probabilities of dissatisfaction.
+        """
+
+
+class Majority(SatisfactionEstimator):
+    """Knows only the labels."""
+
+    name = "Majority"
+    seeded = False
+
+    def setups(self, known: Mapping[str, Setup]) -> Mapping[str, Setup]:
+        """One setup: up-sampling would tell it another share."""
+        return {PLAIN: Setup()}
+
+    def train(
+        self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
+    ) -> Estimate:
+        """Share of dissatisfied training samples."""
+        from everycell.learning.satisfaction import majority_probability
+
+        share = majority_probability([not each.satisfied for each in parts["train"]])
+        return lambda dialogues: [share] * len(dialogues)
+
+
+class TfIdf(SatisfactionEstimator):
+    """Words and word pairs in a logistic regression."""
+
+    name = "TF-IDF"
+    seeded = False
+
+    def train(
+        self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
+    ) -> Estimate:
+        """Regression on all training samples; up-sampling is a weight."""
+        from everycell.learning.satisfaction import logistic_regression, regression_probabilities
+
+        training, valid = map(_labelled, material(setup, parts, seed=seed))
+        model = logistic_regression(*training, *valid, factor=setup.factor)
+        return lambda dialogues: regression_probabilities(model, dialogues)
+
+
+class Bert(SatisfactionEstimator):
+    """A BERT that reads the last words of a dialogue."""
+
+    name = "BERT"
+    printed = True
+    baselines = (Majority, TfIdf)
+
+    @classmethod
+    def small_encoder(cls, *, frozen: bool) -> str | None:
+        """BERT-tiny."""
+        return "splade-tiny"
+
+    def train(
+        self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
+    ) -> Estimate:
+        """Fine-tuned on texts."""
+        from everycell.learning.satisfaction_training import stepped_options, train_classifier
+
+        training, valid = map(_labelled, material(setup, parts, most=self.samples, seed=seed))
+        options = stepped_options(**self.training, seed=training_seed)
+        return train_classifier(
+            self.source, training, valid, options, folder, factor=setup.factor, **self.sizes
+        )
+
+
+class Asap(SatisfactionEstimator):
+    """A transformer and a Hawkes process over the utterances of a dialogue."""
+
+    name = "ASAP"
+    printed = True
+    _vectors: UtteranceVectors | None = None
+
+    @classmethod
+    def small_encoder(cls, *, frozen: bool) -> str | None:
+        """MiniLM where it stays as it is, else BERT-tiny."""
+        return "minilm" if frozen else "splade-tiny"
+
+    def train(
+        self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
+    ) -> Estimate:
+        """Trained with its encoder, or on vectors that stay as they are."""
+        from everycell.learning.satisfaction_training import (
+            UtteranceVectors,
+            stepped_options,
+            train_asap,
+        )
+
+        if self.frozen and self._vectors is None:
+            # All trainings share what is computed once.
+            self._vectors = UtteranceVectors(self.source, utterance=self.sizes["utterance"])
+        training, valid = map(_labelled, material(setup, parts, most=self.samples, seed=seed))
+        options = stepped_options(**self.training, seed=training_seed)
+        source = self._vectors if self.frozen else self.source
+        return train_asap(
+            source, training, valid, options, folder, factor=setup.factor, **self.sizes
+        )
+
+
+#: Estimators that have a job of their own, by the key of their settings and the file of answers.
+ESTIMATORS: dict[str, type[SatisfactionEstimator]] = {
+    "bert": Bert,
+    "asap": Asap,
+}
+
+
+def baseline_names() -> tuple[str, ...]:
+    """Names of the baselines, which the figures leave out: there would be more lines than colours.
+
+    Examples
+    --------
+    >>> baseline_names()
+    ('Majority', 'TF-IDF')
+    """
+    return tuple(each.name for kind in ESTIMATORS.values() for each in kind.baselines)
+
+
+def printed_names() -> tuple[str, ...]:
+    """Names of the estimators that the thesis has and that are trained here.
+
+    Examples
+    --------
+    >>> printed_names()
+    ('BERT', 'ASAP')
+    """
+    return tuple(kind.name for kind in ESTIMATORS.values() if kind.printed)
+
+
+def said_of(
+    estimator: SatisfactionEstimator,
+    parts: Parts,
+    setups: Mapping[str, Setup],
+    folder: Path,
+    *,
+    seeds: int,
+    seed: int,
+) -> pd.DataFrame:
+    """What an estimator and its baselines say of every sample of a benchmark.
+
+    Parameters
+    ----------
+    estimator : SatisfactionEstimator
+    parts : mapping of str to sequence of Sample
+        "train", "valid", "main" and, of a benchmark with counterfactuals, "cf" and "plain".
+    setups : mapping of str to Setup
+        Those that suit the benchmark are taken (`suitable`).
+    folder : Path
+        Gets a folder for each training.
+    seeds : int
+        Trainings in each setup.
+    seed : int
+        Of the first training.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `part`, `id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training) and
+        `probability` (of dissatisfaction).
+    """
+    known = suitable(setups, parts)
+    found = [
+        answered
+        for kind in estimator.baselines
+        for answered in _trained(kind(), parts, known, folder / kind.name, [0], seed)
+    ]
+    numbers = range(seeds if estimator.seeded else 1)
+    found += _trained(estimator, parts, known, folder, numbers, seed)
+    # Most samples have no apology, so that two parts share them.
+    dialogues = list({each.turns: None for part in PARTS for each in parts.get(part, ())})
+    frames = []
+    for number, model, setup, estimate in found:
+        said = dict(zip(dialogues, estimate(dialogues), strict=True))
+        for part in filter(parts.get, PARTS):
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "part": part,
+                        "id": [each.id for each in parts[part]],
+                        "satisfied": [each.satisfied for each in parts[part]],
+                        "model": model,
+                        "setup": setup,
+                        "seed": number,
+                        "probability": [said[each.turns] for each in parts[part]],
+                    }
+                )
+            )
+    return pd.concat(frames, ignore_index=True)
+
+
+def _trained(
+    estimator: SatisfactionEstimator,
+    parts: Parts,
+    known: Mapping[str, Setup],
+    folder: Path,
+    numbers: Sequence[int],
+    seed: int,
+) -> Iterator[tuple[int, str, str, Estimate]]:
+    """Trainings of an estimator: number, name, setup and what answers."""
+    for number in numbers:
+        for name, setup in estimator.setups(known).items():
+            place = folder / str(number) / re.sub(r"[^a-z0-9]+", "-", name)
+            estimate = estimator.train(setup, parts, place, seed=seed, training_seed=seed + number)
+            yield number, estimator.name, name, estimate
+
+
+def _labelled(samples: Sequence[Sample]) -> Labelled:
+    """Dialogues and labels of samples."""
+    from everycell.learning.satisfaction_training import Labelled
+
+    return Labelled([each.turns for each in samples], [not each.satisfied for each in samples])

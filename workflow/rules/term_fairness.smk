@@ -1,0 +1,107 @@
+# Group bias in ranked lists by the terms of groups, on any collection with documents.parquet,
+# counts.parquet and runs below work/{collection}. A paper's tables and figures inherit from the
+# rules here, and say where they go.
+
+
+include: "term_fairness_inputs.smk"
+
+
+use rule step as count_terms with:
+    input:
+        documents="work/{collection}/documents.parquet",
+        words=lambda wildcards: (
+            "work/planted/words.txt"
+            if wildcards.collection == "planted"
+            else resource(WORD_LIST)
+        ),
+    output:
+        counts="work/{collection}/counts.parquet",
+    pathvars:
+        job="retrieval/{collection}/count_terms",
+    resources:
+        **needs(600, 10),
+    params:
+        **runs("term_fairness/count_terms"),
+    message:
+        "Group terms in the documents of {wildcards.collection}"
+
+
+# Both measures on lists that are printed.
+use rule figure as term_fairness_example with:
+    output:
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "measures"),
+    pathvars:
+        result="none/example",
+    params:
+        **runs("term_fairness/example"),
+        # That of the NFaiRR authors' code, and the one with which both lists get the printed 0.
+        taus=[TAU, 0],
+
+
+# The measures at every cut-off.
+use rule figure as term_fairness_depth with:
+    input:
+        unpack(depth_inputs),
+    output:
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "sensitivity"),
+    pathvars:
+        result="none/depth",
+    resources:
+        **needs(1000),
+    params:
+        **runs("term_fairness/depth"),
+        systems=depth_systems,
+        cutoffs=depth_cutoffs,
+        tau=TAU,
+
+
+# The same where lists are long and many: a file of all points, and what is printed as figure.
+use rule term_fairness_depth as term_fairness_depth_full with:
+    output:
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "sensitivity"),
+        points="results/<result>.points.csv",
+    pathvars:
+        result="none/depth_full",
+    resources:
+        **needs(8000, 30),
+
+
+# Effectiveness and fairness of rankers.
+use rule table as term_fairness_means with:
+    input:
+        unpack(means_inputs),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "measures"),
+        **companion(table_files, "<result>", "coverage"),
+    pathvars:
+        result="none/means",
+    resources:
+        **needs(4000, 20),
+    params:
+        **runs("term_fairness/means"),
+        systems=of_tier(RANKERS),
+        query_sets=of_tier(MEASURED_SETS),
+        k=FAIRNESS.k,
+        alpha=FAIRNESS.alpha,
+        # Planted rankings have no baseline, and r of made-up rankings says nothing.
+        baseline=baseline_of,
+
+
+# Overlap of rankings before and after an exchange of gender, beside fairness.
+use rule table as term_fairness_overlap with:
+    input:
+        unpack(overlap_inputs),
+    pathvars:
+        result="none/overlap",
+    resources:
+        **needs(4000, 20),
+    params:
+        **runs("term_fairness/overlap"),
+        systems=of_tier(OVERLAP_ROWS),
+        query_sets=of_tier(COUNTERFACTUALS),
+        k=FAIRNESS.k,
+        persistence=FAIRNESS.persistence,

@@ -1,0 +1,33 @@
+# Input functions and names of the rules that make collections for group bias, and rank them.
+from everycell.collections.cast_passages import FILES as JUDGED_PASSAGES
+from everycell.collections.grepbias import DOCUMENTS as GREPBIAS_DOCUMENTS
+from everycell.collections.grepbias import QUERIES as GREPBIAS_QUERIES
+
+FETCHED_TOGETHER["gender-bias-ir-grepbiasir"] = [
+    resource(key) for key in (GREPBIAS_QUERIES, *GREPBIAS_DOCUMENTS)
+]
+#: Of the conversations of CAsT, one for each cross-fitted model.
+FOLDS = range(SETTINGS.term_fairness.cross_encoder.folds)
+
+
+def is_cast(wildcards):
+    """Whether the models were trained on folds of the wildcard's collection."""
+    return wildcards.collection.startswith("cast")
+
+
+def folds_for(wildcards):
+    """Folds whose models rank the wildcard's collection: one serves a collection new to it."""
+    return FOLDS if is_cast(wildcards) else FOLDS[:1]
+
+
+def fold_models(wildcards):
+    """Models that rank the wildcard's collection."""
+    return [
+        f"work/cast/models/cross-encoder.{wildcards.encoder}.fold-{fold}"
+        for fold in folds_for(wildcards)
+    ]
+
+
+def fold_queries(wildcards):
+    """Queries of each fold, with the split that its model saw."""
+    return [f"work/cast/folds/{fold}/queries.parquet" for fold in folds_for(wildcards)]

@@ -1,0 +1,145 @@
+# Input functions and names of the rules of group bias in ranked lists.
+from everycell.collections.planted_bias import SYSTEMS as PLANTED
+
+# TAU is that of the measures, whose module brings scipy.stats: a second more for each start.
+from everycell.collections.planted_bias import TAU
+
+FAIRNESS = SETTINGS.term_fairness
+#: Terms of the groups that the NFaiRR authors released.
+WORD_LIST = "gender-bias-ir/fairr/wordlist_gender_representative.txt"
+#: What a swap of genders goes by. As an input of rules, so that their receipts name it.
+GENDER_PAIRS = "src/everycell/text/gender_pairs.yaml"
+#: Rankers of each tier: family, name, run.
+RANKERS = {
+    "embedded": [("planted", system, system) for system in PLANTED],
+    "released": [
+        ("Sparse retrieval", "BM25", "bm25"),
+        ("Sparse retrieval", "BM25+RM3", "bm25+rm3"),
+        ("Sparse retrieval", "SPLADE-tiny", "splade.splade-tiny.zero-shot"),
+        ("Dense retrieval", "all-MiniLM-L6", "dense.minilm.zero-shot"),
+        ("Re-rankers", "Cross-encoder", "cross-fitted.splade-tiny"),
+    ],
+    "full": [
+        ("Sparse retrieval", "BM25", "bm25"),
+        ("Sparse retrieval", "UniCOIL", "unicoil"),
+        ("Sparse retrieval", "DeepImpact", "deepimpact"),
+        ("Dense retrieval", "ANCE", "ance"),
+        ("Dense retrieval", "DistillBERT_KD", "distilbert_kd"),
+        ("Dense retrieval", "DistillBERT_TASB", "distilbert_tasb"),
+        ("Dense retrieval", "TCT-ColBERTv1", "tct_colbert"),
+        ("Dense retrieval", "SBERT", "sbert"),
+        ("Re-rankers", "BERT", "bert"),
+        ("Re-rankers", "MiniLM_KD", "minilm"),
+        ("Re-rankers", "TinyBERT_KD", "tinybert"),
+    ],
+}
+#: Query set -> folder, what its files have before their ending, and the level that is relevant.
+MEASURED_SETS = {
+    "embedded": {"planted": ("work/planted", "", 1)},
+    "released": {
+        "CAsT": ("work/cast", "", FAIRNESS.cast_relevant_from),
+        "GrepBiasIR": ("work/grepbias", "", 1),
+    },
+    "full": {
+        "QS1": ("work/msmarco", ".qs1", 1),
+        "QS2": ("work/msmarco", ".qs2", 1),
+    },
+}
+#: Query set -> folder, that of the counterfactual, and what the files have before their ending.
+COUNTERFACTUALS = {
+    "released": {
+        "CAsT, exchanged": ("work/cast", "work/castswapped", ""),
+        "GrepBiasIR, exchanged": (
+            "work/grepbiasmale",
+            "work/grepbiasmaleswapped",
+            "",
+        ),
+        "GrepBiasIR, as written": ("work/grepbiasmale", "work/grepbiasfemale", ""),
+    },
+    "full": {
+        "QS1": ("work/msmarco", "work/msmarcoswapped", ".qs1"),
+        "QS2": ("work/msmarco", "work/msmarcoswapped", ".qs2"),
+    },
+}
+#: Rankers whose lists before and after an exchange are compared: name, run.
+OVERLAP_ROWS = {
+    "released": [
+        ("BM25", "bm25"),
+        ("SPLADE-tiny", "splade.splade-tiny.zero-shot"),
+        ("Cross-encoder", "cross-fitted.splade-tiny"),
+    ],
+    "full": [
+        ("BM25", "bm25"),
+        ("BERT", "bert"),
+        ("MiniLM", "minilm"),
+        ("TinyBERT", "tinybert"),
+    ],
+}
+
+
+def baseline_of(wildcards):
+    """Ranker that the others are compared with."""
+    return None if wildcards.tier == "embedded" else "BM25"
+
+
+def measured_files(folders, rankers):
+    """Runs and counts of a tier's query sets; `folders` is folder -> what its files end with."""
+    if any("msmarco" in folder for folder, _ in folders):
+        check_msmarco(rankers)
+    return {
+        "runs": [
+            f"{folder}/runs/{ranker}{suffix}.run"
+            for folder, suffix in folders
+            for ranker in rankers
+        ],
+        "counts": [f"{folder}/counts.parquet" for folder in dict(folders)],
+    }
+
+
+def depth_inputs(wildcards):
+    """What the measures at every cut-off rest on: runs and counts of a tier."""
+    sets = [place[:2] for place in MEASURED_SETS[wildcards.tier].values()]
+    return measured_files(sets, [run for *_, run in RANKERS[wildcards.tier]])
+
+
+def depth_systems(wildcards):
+    """Systems of a tier: query set, collection, run, name to show."""
+    return [
+        (query_set, folder.removeprefix("work/"), run + suffix, name)
+        for query_set, (folder, suffix, _) in MEASURED_SETS[wildcards.tier].items()
+        for _, name, run in RANKERS[wildcards.tier]
+    ]
+
+
+def depth_cutoffs(wildcards):
+    """Last rank that is measured; the print does not say how far it goes."""
+    return {
+        "embedded": FAIRNESS.planted.depth,
+        # As many as a re-ranker has.
+        "released": FAIRNESS.cross_encoder.depth,
+        "full": FAIRNESS.cutoffs,
+    }[wildcards.tier]
+
+
+def means_inputs(wildcards):
+    """What means of effectiveness and fairness rest on: runs, counts and judgements of a tier."""
+    files = depth_inputs(wildcards)
+    if wildcards.tier != "embedded":
+        files["qrels"] = [
+            f"{folder}/qrels{suffix}.parquet"
+            for folder, suffix, _ in MEASURED_SETS[wildcards.tier].values()
+        ]
+    return files
+
+
+def overlap_inputs(wildcards):
+    """What an overlap rests on: runs before and after the exchange, and counts."""
+    places = COUNTERFACTUALS[wildcards.tier].values()
+    rankers = [run for _, run in OVERLAP_ROWS[wildcards.tier]]
+    files = measured_files([(folder, suffix) for folder, _, suffix in places], rankers)
+    files["counterfactuals"] = [
+        f"{counterfactual}/runs/{ranker}{suffix}.run"
+        for _, counterfactual, suffix in places
+        for ranker in rankers
+    ]
+    return files
