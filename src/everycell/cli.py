@@ -22,7 +22,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from everycell.config import Config, ConfigError, read_config
+from everycell.config import Config, read_config
 from everycell.engine.artefacts import (
     RUNNABLE,
     TIERS,
@@ -44,6 +44,7 @@ from everycell.engine.receipts import ReceiptError, absent_inputs, made_by_other
 from everycell.engine.receipts import verify as verify_receipt
 from everycell.engine.registry import SourceError
 from everycell.engine.results import Result, collect, result_of
+from everycell.engine.settings import ConfigError
 from everycell.engine.verdicts import VERDICTS, summary_row
 
 app = typer.Typer(

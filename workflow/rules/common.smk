@@ -13,7 +13,8 @@ from everycell.engine.artefacts import (
     all_artefacts,
     load_papers,
 )
-from everycell.config import ConfigError, parse_config, read_config
+from everycell.config import parse_config, read_config
+from everycell.engine.settings import ConfigError
 from everycell.engine.code import code_sha256, imported_files
 
 try:
