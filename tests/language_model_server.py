@@ -4,7 +4,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from everycell.config import EndpointSettings
+from everycell.language_models.settings import EndpointSettings
 
 
 def reply_of(text="In Holland.", finish="stop", **more):

@@ -22,7 +22,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from everycell.config import Config, ConfigError, read_config
+from everycell.config import Config, read_config
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.cards import RUNNABLE, TIERS, State, Tier
@@ -35,6 +35,7 @@ from everycell.engine.receipts import ReceiptError, absent_inputs, made_by_other
 from everycell.engine.receipts import verify as verify_receipt
 from everycell.engine.registry import SourceError
 from everycell.engine.results import Result, collect, result_of
+from everycell.engine.settings import ConfigError
 from everycell.engine.verdicts import VERDICTS, summary_row
 
 app = typer.Typer(

@@ -1,11 +1,21 @@
-"""Configuration: schema, defaults, precedence of the mirror, and one sentence for each fault."""
+"""Configuration: schema, defaults, blocks of the studies, and one sentence for each fault."""
 
-from pathlib import Path
+import sys
 
 import pytest
 
-from everycell.config import SCHEMA, Config, ConfigError, json_schema, parse_config, read_config
+from everycell import studies
+from everycell.config import (
+    SCHEMA,
+    Config,
+    blocks_of_studies,
+    json_schema,
+    parse_config,
+    read_config,
+)
+from everycell.engine.settings import ConfigError, part_of
 from everycell.engine.yaml import load_yaml
+from everycell.language_models.settings import AskSettings
 
 
 def test_schema_file_is_that_of_the_model(repository):
@@ -105,23 +115,40 @@ def test_file_that_is_not_there_or_is_no_text(tmp_path):
         read_config(tmp_path / "latin.yaml")
 
 
-def test_merged_keys_may_be_overridden():
-    assert load_yaml("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}") == {
-        "a": {"x": 1, "y": 2},
-        "b": {"x": 3, "y": 2},
-    }
+@pytest.fixture
+def toy_study(tmp_path, monkeypatch):
+    """Write the settings of a study's chapter, found beside those of the others."""
+
+    def write(key):
+        folder = tmp_path / "studies" / "toy2026" / "ch1"
+        folder.mkdir(parents=True)
+        (folder / "settings.py").write_text(
+            "from everycell.engine.settings import Settings\n"
+            "class Toy(Settings):\n"
+            "    size: int = 3\n"
+            f"BLOCKS = {{{key!r}: Toy}}\n"
+        )
+        monkeypatch.setattr(studies, "__file__", str(tmp_path / "studies" / "__init__.py"))
+        monkeypatch.setattr(studies, "__path__", [str(tmp_path / "studies")])
+
+    yield write
+    for name in [name for name in sys.modules if "toy2026" in name]:
+        del sys.modules[name]
 
 
-@pytest.mark.parametrize(
-    ("configured", "environment", "expected"),
-    [
-        ("/a", {"EVERYCELL_MIRROR": "/b"}, Path("/b")),
-        ("/a", {"EVERYCELL_MIRROR": ""}, Path("/a")),
-        ("/a", {}, Path("/a")),
-        (None, {"EVERYCELL_MIRROR": "/b"}, Path("/b")),
-        (None, {}, None),
-        ("~/a", {}, Path.home() / "a"),
-    ],
-)
-def test_the_environments_mirror_comes_first(configured, environment, expected):
-    assert Config(mirror=configured).mirror_folder(environment) == expected
+def test_settings_of_a_chapter_are_found(toy_study):
+    toy_study("toy")
+    assert {key: model().size for key, model in blocks_of_studies().items()} == {"toy": 3}
+
+
+def test_two_blocks_of_one_name_are_refused(toy_study):
+    toy_study("seed")
+    with pytest.raises(ValueError, match="toy2026.ch1.settings: the block `seed` stands elsewhere"):
+        blocks_of_studies()
+
+
+def test_a_job_reads_only_its_part():
+    config = {"network": False, "user_studies": {"alpha": "not looked at"}}
+    assert part_of(config, AskSettings) == AskSettings(network=False)
+    with pytest.raises(ConfigError, match=r"config.yaml: `language_models.ask` is 3; allowed is: "):
+        part_of({"language_models": {"ask": 3}}, AskSettings)

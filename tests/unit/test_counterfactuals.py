@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from everycell.collections.planted_dialogues import plant_dialogues
 from everycell.collections.user_satisfaction import Sample
-from everycell.config import Config, Decoding
+from everycell.config import Config
 from everycell.dialogue.counterfactuals import (
     FAULTS,
     RULES,
@@ -38,6 +38,7 @@ from everycell.dialogue.judging import (
 )
 from everycell.language_models.generation import Answer, Request, prompt_hash
 from everycell.language_models.records import read_record
+from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import TemplateError
 
 SAMPLE = Sample(

@@ -10,7 +10,8 @@ from email.utils import format_datetime
 import pytest
 from language_model_server import Server, reply_of
 
-from everycell.config import ConfigError, Decoding, LanguageModels, parse_config
+from everycell.config import parse_config
+from everycell.engine.settings import ConfigError
 from everycell.language_models import endpoint as endpoint_module
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.endpoint import Endpoint, EndpointError
@@ -22,6 +23,7 @@ from everycell.language_models.generation import (
     chat,
 )
 from everycell.language_models.records import read_record
+from everycell.language_models.settings import Decoding, LanguageModels
 
 SECRET = "sk-very-secret-7"
 VARIABLE = "EVERYCELL_TEST_KEY"
@@ -366,7 +368,7 @@ def test_a_run_that_fails_midway_is_resumed_without_a_second_call(server, tmp_pa
 
 RUN = """
 import sys
-from everycell.config import Decoding, LanguageModels
+from everycell.language_models.settings import Decoding, LanguageModels
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import Request, chat
 

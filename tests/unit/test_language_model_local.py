@@ -14,7 +14,6 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from everycell.config import Decoding, LanguageModels, LocalSettings
 from everycell.language_models import local as language_model
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import (
@@ -30,6 +29,7 @@ from everycell.language_models.local import (
     load_language_model,
 )
 from everycell.language_models.records import MissingAnswerError
+from everycell.language_models.settings import Decoding, LanguageModels, LocalSettings
 from everycell.learning.models import ModelError
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")

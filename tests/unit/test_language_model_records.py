@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from everycell.config import Decoding, Prices
 from everycell.language_models import records
 from everycell.language_models.generation import (
     Answer,
@@ -33,6 +32,7 @@ from everycell.language_models.records import (
     read_record,
     record_lines,
 )
+from everycell.language_models.settings import Decoding, Prices
 from everycell.rag.citations import citation_logprobs, find_citations
 
 MODEL = Identity(name="parrot", revision="1")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.config import Decoding
 from everycell.language_models.generation import Answer, Identity, Request
 from everycell.language_models.records import Record, Recorded
+from everycell.language_models.settings import Decoding
 from everycell.rag.attribution_arms import Question
 from everycell.rag.paraphrased_questions import (
     STEP,

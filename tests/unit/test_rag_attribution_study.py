@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from everycell.config import Decoding
 from everycell.language_models.generation import Answer, Token
+from everycell.language_models.settings import Decoding
 from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Question
 from everycell.rag.attribution_results import ANSWERS, check_answers
 from everycell.rag.attribution_study import (

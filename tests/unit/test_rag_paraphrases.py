@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.config import Decoding
 from everycell.language_models.generation import Answer
 from everycell.language_models.records import read_record
+from everycell.language_models.settings import Decoding
 from everycell.rag.answers import normalise_answer
 from everycell.rag.paraphrases import (
     FAULTS,

@@ -37,10 +37,10 @@ from hypothesis import strategies as st
 import everycell
 from everycell.collections.user_satisfaction import Sample
 from everycell.collections.user_studies import ANSWERABILITY
-from everycell.config import Decoding
 from everycell.dialogue.annotation import Item, write_sheets
 from everycell.language_models.generation import Answer, Identity, Request
 from everycell.language_models.records import Record
+from everycell.language_models.settings import Decoding
 from everycell.retrieval.encoded import Encoded, write_encoded
 from everycell.text.sheets import Form
 

@@ -6,10 +6,14 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.cards import RUNNABLE, TIERS
+from everycell.config import parse_config
+from everycell.config import read_config
+from everycell.engine.artefacts import all_artefacts
+from everycell.engine.artefacts import load_papers
+from everycell.engine.cards import RUNNABLE
+from everycell.engine.cards import TIERS
 from everycell.engine.printed_cells import CardError
-from everycell.config import ConfigError, parse_config, read_config
+from everycell.engine.settings import ConfigError
 from everycell.engine.code import code_sha256, imported_files
 
 try:

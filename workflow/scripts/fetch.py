@@ -3,14 +3,15 @@
 import logging
 from pathlib import Path
 
-from everycell.config import parse_config
 from everycell.engine.job import Job
+from everycell.engine.settings import part_of
 from everycell.sources import fetch
+from everycell.sources.settings import FetchSettings
 
 with Job(snakemake) as job:
     # The notice on authors and licence belongs before the user's eyes, not only into the log.
     logging.getLogger("everycell.sources").addHandler(logging.StreamHandler())
-    settings = parse_config(snakemake.config)
+    settings = part_of(snakemake.config, FetchSettings)
     cache = Path(settings.cache)
     for made in snakemake.output:
         fetch(

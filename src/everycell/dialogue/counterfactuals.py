@@ -30,9 +30,9 @@ from everycell.collections.user_satisfaction import (
     frame_samples,
     samples_frame,
 )
-from everycell.config import Decoding
 from everycell.language_models import templates
 from everycell.language_models.generation import Answer, Message, Request
+from everycell.language_models.settings import Decoding
 
 #: Template that a prompt is made of, if the user names no other.
 TEMPLATE = Path(__file__).parent / "templates" / "counterfactual.txt"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from everycell.config import LanguageModels
 from everycell.language_models.endpoint import Endpoint, endpoint_identity
 from everycell.language_models.generation import (
     Identity,
@@ -15,6 +14,7 @@ from everycell.language_models.generation import (
     folder_identity,
 )
 from everycell.language_models.records import Record, Recorded
+from everycell.language_models.settings import LanguageModels
 
 
 @contextmanager

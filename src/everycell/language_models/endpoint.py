@@ -23,7 +23,6 @@ from tenacity import (
     wait_exponential_jitter,
 )
 
-from everycell.config import EndpointSettings
 from everycell.language_models.generation import (
     Answer,
     Identity,
@@ -32,6 +31,7 @@ from everycell.language_models.generation import (
     Request,
     Token,
 )
+from everycell.language_models.settings import EndpointSettings
 
 # Bytes of a reply: a thousand times a long answer with its log-probabilities.
 _MOST_BYTES = 50_000_000

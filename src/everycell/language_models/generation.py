@@ -20,7 +20,7 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from everycell.config import Decoding
+from everycell.language_models.settings import Decoding
 
 #: In the folder of a converted model: the file that it was converted from.
 SOURCE_FILE = "everycell-source.json"

@@ -26,7 +26,6 @@ from typing import Any
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from everycell.config import Decoding, Prices
 from everycell.engine.foreign import parse_json
 from everycell.engine.validation import describe_fault
 from everycell.language_models.generation import (
@@ -38,6 +37,7 @@ from everycell.language_models.generation import (
     prompt_hash,
     request_key,
 )
+from everycell.language_models.settings import Decoding, Prices
 
 _LOG = logging.getLogger(__name__)
 # Seconds to wait for another process that writes to the same record.

@@ -29,9 +29,9 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from everycell.config import Decoding
 from everycell.engine.foreign import quoted
 from everycell.language_models.generation import Answer, NotOfferedError, Request
+from everycell.language_models.settings import Decoding
 from everycell.metrics.attribution import citation_quality
 from everycell.rag.answers import is_correct, usable_answers
 from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Place, Question

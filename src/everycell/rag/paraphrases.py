@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.config import Decoding
 from everycell.language_models import templates
 from everycell.language_models.generation import Answer, Request
+from everycell.language_models.settings import Decoding
 from everycell.rag.answers import is_correct, normalise_answer
 from everycell.text.sentences import sentence_spans
 

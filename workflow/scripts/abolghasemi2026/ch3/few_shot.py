@@ -5,19 +5,20 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.user_satisfaction import CAUSE_BENCHMARK, frame_samples
-from everycell.config import Decoding, parse_config
 from everycell.dialogue.few_shot import drawn_pairs, messages, parse_label
 from everycell.engine.job import Job
 from everycell.engine.receipts import write_json
+from everycell.engine.settings import part_of
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import Request
+from everycell.language_models.settings import AskSettings, Decoding
 
 #: Name of a model in the tables, by that in the configuration.
 NAMES = {"smollm2": "SmolLM2"}
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
-    settings = parse_config(snakemake.config)
+    settings = part_of(snakemake.config, AskSettings)
     samples = pd.read_parquet(files.samples)
     samples = samples[samples["benchmark"] == CAUSE_BENCHMARK]
     test_sets = (frame_samples(samples[samples["part"] == part]) for part in ("main", "cf"))

@@ -11,7 +11,6 @@ from everycell.collections.user_satisfaction import (
     frame_samples,
     samples_frame,
 )
-from everycell.config import Decoding, parse_config
 from everycell.dialogue.counterfactuals import (
     ask,
     pick_samples,
@@ -21,11 +20,13 @@ from everycell.dialogue.counterfactuals import (
 )
 from everycell.engine.files import write_atomically
 from everycell.engine.job import Job
+from everycell.engine.settings import part_of
 from everycell.language_models.answering import open_language_model
+from everycell.language_models.settings import AskSettings, Decoding
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
-    settings = parse_config(snakemake.config)
+    settings = part_of(snakemake.config, AskSettings)
     if "samples" in files.keys():
         known = pd.read_parquet(files.samples)
         main = known[(known["part"] == "main") & (known["benchmark"] == CAUSE_BENCHMARK)]

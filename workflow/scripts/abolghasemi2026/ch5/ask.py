@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.config import Decoding, parse_config
 from everycell.engine.files import write_atomically
 from everycell.engine.job import Job
 from everycell.engine.receipts import write_json
+from everycell.engine.settings import part_of
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.records import key_of, record_lines
+from everycell.language_models.settings import AskSettings, Decoding
 from everycell.rag.attribution_arms import pick_questions
 from everycell.rag.attribution_study import (
     answers_frame,
@@ -27,7 +28,7 @@ from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
-    settings = parse_config(snakemake.config)
+    settings = part_of(snakemake.config, AskSettings)
     sizes = chosen.sizes
     questions = pd.read_parquet(files.questions).set_index("query_id")
     right = questions["answers"].map(tuple).to_dict()

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.config import Decoding, parse_config
 from everycell.engine.files import write_atomically
 from everycell.engine.job import Job
 from everycell.engine.receipts import write_json
+from everycell.engine.settings import part_of
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.records import Entry, key_of, record_lines
+from everycell.language_models.settings import AskSettings, Decoding
 from everycell.rag.answers import usable_answers
 from everycell.rag.attribution_arms import pick_questions
 from everycell.rag.paraphrased_questions import none_to_try, paraphrase_questions
@@ -27,7 +28,7 @@ from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
-    sizes, settings = chosen.sizes, parse_config(snakemake.config)
+    sizes, settings = chosen.sizes, part_of(snakemake.config, AskSettings)
     passages = pd.read_parquet(files.passages).set_index("document_id")
     relevant = pd.read_parquet(files.relevant)
     answers = pd.read_parquet(files.questions).set_index("query_id")["answers"]

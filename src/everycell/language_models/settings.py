@@ -1,0 +1,211 @@
+"""Settings of language models: which there are, and how they answer."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
+
+from everycell.engine.settings import NetworkUse, PlainPath, Settings
+
+
+class Decoding(Settings):
+    """How a language model chooses the tokens of its answer."""
+
+    max_tokens: int = Field(
+        128, ge=1, le=1_000_000, description="Tokens after which an answer is cut."
+    )
+    temperature: float = Field(
+        0.0, ge=0, le=2, description="0: always the likeliest token; larger: more variety."
+    )
+    top_p: float = Field(
+        1.0, gt=0, le=1, description="Share of the probability that tokens are drawn from."
+    )
+    seed: int | None = Field(
+        None, ge=0, lt=2**31, description="Of the draw; an endpoint may ignore it."
+    )
+    stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        (), max_length=4, strict=False, description="Texts that end the answer; left out of it."
+    )
+    logprobs: bool = Field(
+        False, description="Whether the log-probability of each token is asked for."
+    )
+
+
+class LocalSettings(Settings):
+    """A language model that runs on this machine."""
+
+    source: str = Field(
+        min_length=1,
+        description="A folder with safetensors, a name on the Hugging Face hub, or a GGUF file.",
+    )
+    revision: str | None = Field(None, description="Commit, tag or branch of a hub name.")
+    dtype: Literal["float32", "bfloat16", "float16"] = Field(
+        "float32", description="Numbers that it computes with."
+    )
+    threads: int = Field(
+        1, ge=1, description="Cores that it computes on; with others, last bits may differ."
+    )
+
+
+class Prices(Settings):
+    """What an endpoint charges."""
+
+    prompt: float = Field(0.0, ge=0, description="For a million tokens of prompts.")
+    answer: float = Field(0.0, ge=0, description="For a million tokens of answers.")
+    currency: str = Field("USD", min_length=1, description="Only shown.")
+
+    @property
+    def known(self) -> bool:
+        """Whether any was named."""
+        return self.prompt > 0 or self.answer > 0
+
+
+def _plain_url(url: str) -> str:
+    """Address without a place for a key: what stands in it may be shown.
+
+    Examples
+    --------
+    >>> _plain_url("https://me:secret@api.example.org/v1")
+    Traceback (most recent call last):
+    ValueError: an address holds no user, password, `?` or `#`: `key` names the environment \
+variable of a key
+    """
+    parts = urlsplit(url)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError(
+            "an address holds no user, password, `?` or `#`: `key` names the environment variable "
+            "of a key"
+        )
+    try:
+        whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole:
+        raise ValueError("an address has a host, and after a colon a port of 1 to 65535")
+    return url
+
+
+def _variable(name: str) -> str:
+    """Name of an environment variable; the error does not quote what may be the key itself.
+
+    Examples
+    --------
+    >>> _variable("sk-secret")
+    Traceback (most recent call last):
+    ValueError: it names the environment variable that holds the key, in capitals, digits and _
+    """
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
+        raise ValueError(
+            "it names the environment variable that holds the key, in capitals, digits and _"
+        )
+    return name
+
+
+class EndpointSettings(Settings):
+    """A language model behind a server that speaks OpenAI's protocol."""
+
+    url: Annotated[str, AfterValidator(_plain_url)] = Field(
+        pattern=r"^https?://[^/\s]+", description="Address up to, not with, /chat/completions."
+    )
+    model: str = Field(min_length=1, description="Name of the model, as the server knows it.")
+    version: str = Field(
+        "", description="Version or date of the model, where its name does not say it."
+    )
+    key: Annotated[str, AfterValidator(_variable)] | None = Field(
+        None, description="Name of the environment variable with the key; null: none is sent."
+    )
+    length_parameter: Literal["max_tokens", "max_completion_tokens"] = Field(
+        "max_tokens", description="What the server calls the limit of an answer."
+    )
+    timeout: float = Field(120.0, gt=0, description="Seconds for a whole answer.")
+    retries: int = Field(5, ge=0, description="Times that a request is repeated after a fault.")
+    wait: float = Field(1.0, gt=0, description="Seconds before the first repeat; then doubled.")
+    workers: int = Field(4, ge=1, le=256, description="Requests side by side.")
+    requests_per_minute: float | None = Field(None, gt=0, description="Most of them; null: any.")
+    prices: Prices = Prices()
+    budget: float | None = Field(
+        None, ge=0, description="Most that a job may cost by the estimate; null: any sum."
+    )
+
+    @property
+    def unencrypted(self) -> bool:
+        """Whether the address is of plain http."""
+        return urlsplit(self.url).scheme == "http"
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether the host of the address is this machine, by its name or number.
+
+        Examples
+        --------
+        >>> hosts = ["localhost", "127.0.0.1", "[::1]", "localhost.example.org", "10.0.0.7"]
+        >>> [EndpointSettings(url=f"http://{host}:8000", model="m").on_this_machine
+        ...  for host in hosts]
+        [True, True, True, False, False]
+        """
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+    @model_validator(mode="after")
+    def _key_is_encrypted(self) -> EndpointSettings:
+        if self.key is not None and self.unencrypted and not self.on_this_machine:
+            raise ValueError(
+                f"the key would go to {urlsplit(self.url).hostname} over plain http, where others "
+                "can read it: give an https address or one of this machine (such as the end of an "
+                "ssh tunnel), or no `key`"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _budget_has_prices(self) -> EndpointSettings:
+        if self.budget is not None and not self.prices.known:
+            raise ValueError(
+                "a `budget` without `prices` stops nothing: name them, or leave it out"
+            )
+        return self
+
+
+class LanguageModels(Settings):
+    """Language models by the names that experiments call them."""
+
+    local: dict[str, LocalSettings] = Field(
+        {"smollm2": LocalSettings(source="smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")},
+        description="Models that run on this machine.",
+    )
+    endpoints: dict[str, EndpointSettings] = Field(
+        {}, description="Models behind servers that speak OpenAI's protocol."
+    )
+    records: PlainPath = Field(
+        "records", min_length=1, description="Folder of the answers that were given."
+    )
+    keep_prompts: bool = Field(
+        True, description="Whether prompts are kept beside them; they may quote data."
+    )
+    ask: bool = Field(
+        True, description="Whether models are asked what no record holds; false: replay only."
+    )
+
+    @model_validator(mode="after")
+    def _names(self) -> LanguageModels:
+        for name in (*self.local, *self.endpoints):
+            if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+                raise ValueError(
+                    f"the model {name!r} needs a name of small letters, digits and hyphens"
+                )
+        if twice := sorted(set(self.local) & set(self.endpoints)):
+            raise ValueError(f"the model {twice[0]!r} stands under `local` and `endpoints`")
+        return self
+
+
+class AskSettings(Settings):
+    """What a job that asks a language model takes of ``config.yaml``."""
+
+    network: NetworkUse = True
+    language_models: LanguageModels = LanguageModels()

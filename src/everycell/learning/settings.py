@@ -1,0 +1,15 @@
+"""Settings that trainings share."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from everycell.engine.settings import Settings
+
+
+class Training(Settings):
+    """How one kind of model is trained."""
+
+    epochs: int = Field(ge=1, le=100, description="Passes over the training examples.")
+    batch: int = Field(8, ge=1, description="Examples a step.")
+    learning_rate: float = Field(gt=0, lt=1, description="Highest learning rate.")

@@ -1,0 +1,34 @@
+"""Settings of where released files come from and where they are kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import Field
+
+from everycell.engine.settings import NetworkUse, PlainPath, Settings, plain_path
+
+
+class FetchSettings(Settings):
+    """Where a fetch looks for a file, and where it puts it."""
+
+    mirror: str | None = Field(
+        None,
+        description="Folder with a copy of the released data; EVERYCELL_MIRROR overrides it.",
+    )
+    cache: PlainPath = Field("resources", min_length=1, description="Folder of the fetched files.")
+    network: NetworkUse = True
+
+    def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
+        """Mirror to use: the environment's, else the configured one, else none.
+
+        Examples
+        --------
+        >>> FetchSettings(mirror="/a").mirror_folder({"EVERYCELL_MIRROR": "/b"}).as_posix()
+        '/b'
+        """
+        environment = os.environ if environment is None else environment
+        chosen = environment.get("EVERYCELL_MIRROR") or self.mirror
+        return Path(plain_path(chosen)) if chosen else None

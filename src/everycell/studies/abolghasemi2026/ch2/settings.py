@@ -1,0 +1,163 @@
+"""Settings of chapter 2 of abolghasemi2026: query by example."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from everycell.engine.settings import PlainPath, Probability, Settings
+from everycell.learning.settings import Training
+from everycell.retrieval.settings import Bm25
+
+
+class Sizes(Settings):
+    """Queries drawn from one collection."""
+
+    test: int = Field(130, ge=2, description="Test queries of each task.")
+    validation: int = Field(65, ge=2, description="Validation queries of each task.")
+
+
+class PyDocsSizes(Sizes):
+    """What is made of the documentation of installed packages."""
+
+    packages: list[Literal["numpy", "scipy", "pandas", "sklearn", "networkx"]] = Field(
+        ["numpy", "scipy", "pandas", "sklearn", "networkx"],
+        min_length=1,
+        description="Packages whose documentation is the collection.",
+    )
+    known_items: int = Field(
+        130, ge=2, description="Test queries of the short-query task; as many validate."
+    )
+
+
+class Lengths(Settings):
+    """Word pieces, special ones included, after which a text is cut."""
+
+    training: int = Field(96, ge=8, le=512, description="A text in training.")
+    text: int = Field(256, ge=8, le=512, description="A document that is scored.")
+    query: int | None = Field(
+        256, ge=8, description="A query of which only terms are counted; null: all of it."
+    )
+    zero_shot: int = Field(96, ge=8, le=512, description="A text for a model that is not trained.")
+    expanded: int = Field(448, ge=8, le=512, description="A document with its expansion.")
+    pair: int = Field(96, ge=16, le=512, description="Query and document of a cross-encoder.")
+
+
+class Models(Settings):
+    """How the models of a chapter are trained."""
+
+    pairs: int = Field(
+        1300, ge=10, description="Relevant (query, document) pairs that are trained on, at most."
+    )
+    tilde: Training = Training(epochs=2, learning_rate=1e-3)
+    tildev2: Training = Training(epochs=1, learning_rate=5e-4)
+    cross_encoder: Training = Training(epochs=1, learning_rate=1e-3)
+    multi_task: Training = Training(epochs=1, learning_rate=1e-3)
+
+
+class SciDocs(Settings):
+    """Where the published files of SciDocs are, and how they are read."""
+
+    folder: PlainPath | None = Field(
+        None, description="Folder with the published files; null: the full tier cannot run."
+    )
+    documents: Literal["all", "listed"] = Field(
+        "all", description="Papers in the index: those of the metadata file, or of the lists."
+    )
+    cleaning: Literal["none", "words"] = Field(
+        "none", description="What is made of punctuation: kept, or blanks as in the authors' code."
+    )
+    missing: Literal["error", "drop"] = Field(
+        "error", description="What a line of a list is whose paper has no metadata."
+    )
+    validation: Probability = Field(
+        0.15, description="Share of the queries of a validation file that are not trained on."
+    )
+
+
+class Encoders(Settings):
+    """Folders of models, in safetensors with their tokenizers, that nothing here can fetch."""
+
+    bert: PlainPath | None = Field(None, description="BERT-base, uncased.")
+    scibert: PlainPath | None = Field(
+        None, description="SciBERT, uncased, with its own vocabulary."
+    )
+    tilde_msmarco: PlainPath | None = Field(
+        None, description="A TILDE trained on MS MARCO (row d); null: the row is left out."
+    )
+    tildev2_msmarco: PlainPath | None = Field(
+        None, description="A TILDEv2 trained on MS MARCO (row g); null: the row is left out."
+    )
+
+
+class FullTraining(Training):
+    """How one kind of model is trained on SciDocs."""
+
+    negatives: int = Field(
+        1, ge=1, description="Documents that are not relevant, for each relevant one."
+    )
+    schedule: Literal["linear", "constant"] = Field(
+        "constant", description="What the learning rate does after the warm-up."
+    )
+    warmup: float = Field(0.0, ge=0, le=1, description="Share of the steps in which it rises.")
+    bf16: bool = Field(False, description="Forward pass in bfloat16, on a GPU.")
+
+
+class FullCrossEncoder(FullTraining):
+    """How a cross-encoder is trained on SciDocs, validated after each epoch."""
+
+    patience: int = Field(
+        10, ge=1, description="Epochs without a better nDCG after which it stops."
+    )
+    dropout: float = Field(0.05, ge=0, lt=1, description="Rate of every dropout.")
+
+
+class Full(Settings):
+    """The thesis' settings, for BERT-base on SciDocs: one model a task."""
+
+    lengths: Lengths = Lengths(
+        training=512, text=512, query=None, zero_shot=512, expanded=512, pair=512
+    )
+    tilde: FullTraining = FullTraining(epochs=5, batch=8, learning_rate=2e-5)
+    tildev2: FullTraining = FullTraining(
+        epochs=5, batch=2, learning_rate=5e-6, negatives=2, schedule="linear", warmup=0.1, bf16=True
+    )
+    cross_encoder: FullCrossEncoder = FullCrossEncoder(
+        epochs=30, batch=32, learning_rate=3e-5, bf16=True
+    )
+
+
+class QueryByExample(Settings):
+    """Chapter 2 of abolghasemi2026."""
+
+    pydocs: PyDocsSizes = PyDocsSizes()
+    cacm: Sizes = Sizes()
+    scidocs: SciDocs = SciDocs()
+    encoders: Encoders = Encoders()
+    full: Full = Full()
+    bm25: Bm25 = Bm25()
+    tuning: dict[Literal["k1", "b"], list[float]] = Field(
+        {"k1": [0.9, 1.5, 2.75, 4.0, 6.0], "b": [0.4, 0.75, 1.0]},
+        description="Grid of the BM25 that is tuned on the validation queries.",
+    )
+    jelinek_mercer: Probability = Field(
+        0.1, description="Weight of the collection in the language model of Table 2.2."
+    )
+    dirichlet: float = Field(
+        1000.0, gt=0, description="Prior of the Dirichlet-smoothed language model, in tokens."
+    )
+    lengths: Lengths = Lengths()
+    models: Models = Models()
+    expansion: list[Annotated[int, Field(ge=1, le=1000)]] = Field(
+        [200, 300], description="Terms that TILDE proposes to append to a document."
+    )
+    scaling: Literal["query", "run"] = Field(
+        "query", description="What z-scores are taken over before scores are added."
+    )
+    noise_seeds: int = Field(20, ge=2, description="Random systems behind the noise oracle.")
+    alpha: Probability = Field(0.05, description="Significance level of the letters.")
+
+
+#: Blocks of ``config.yaml`` by their keys.
+BLOCKS = {"query_by_example": QueryByExample}

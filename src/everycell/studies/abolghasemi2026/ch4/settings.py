@@ -1,0 +1,144 @@
+"""Settings of chapter 4 of abolghasemi2026: term-based fairness."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from everycell.engine.settings import PlainPath, Settings
+from everycell.learning.settings import Training
+from everycell.retrieval.settings import Bm25, Rm3
+
+
+class PassageIndexes(Settings):
+    """Indexes of the MS MARCO passages: names of pyserini, or folders."""
+
+    bm25: str = Field("msmarco-v1-passage", min_length=1, description="Of words, for BM25.")
+    unicoil: str = Field(
+        "msmarco-v1-passage.unicoil", min_length=1, description="Impacts of uniCOIL."
+    )
+    deepimpact: str = Field(
+        "msmarco-v1-passage.deepimpact", min_length=1, description="Impacts of DeepImpact."
+    )
+    ance: str = Field("msmarco-v1-passage.ance", min_length=1, description="Vectors of ANCE.")
+    distilbert_kd: str = Field(
+        "msmarco-v1-passage.distilbert-dot-margin-mse-t2",
+        min_length=1,
+        description="Vectors of DistilBERT, distilled from three teachers.",
+    )
+    distilbert_tasb: str = Field(
+        "msmarco-v1-passage.distilbert-dot-tas_b-b256",
+        min_length=1,
+        description="Vectors of DistilBERT with topic-aware sampling.",
+    )
+    tct_colbert: str = Field(
+        "msmarco-v1-passage.tct_colbert", min_length=1, description="Vectors of TCT-ColBERT, v1."
+    )
+    sbert: str = Field("msmarco-v1-passage.sbert", min_length=1, description="Vectors of SBERT.")
+
+
+class QueryEncoders(Settings):
+    """What encodes the queries for an index.
+
+    A model's folder, its name on the hub, or a file of encoded queries (.jsonl).
+    """
+
+    unicoil: str = Field(
+        "castorini/unicoil-msmarco-passage", min_length=1, description="For uniCOIL."
+    )
+    deepimpact: str = Field(
+        "words",
+        pattern=r"^words$|\.jsonl$",
+        description="For DeepImpact: its distinct words, or a file of encoded queries.",
+    )
+    ance: str = Field("castorini/ance-msmarco-passage", min_length=1, description="For ANCE.")
+    distilbert_kd: str = Field(
+        "sebastian-hofstaetter/distilbert-dot-margin_mse-T2-msmarco",
+        min_length=1,
+        description="For DistilBERT, distilled.",
+    )
+    distilbert_tasb: str = Field(
+        "sebastian-hofstaetter/distilbert-dot-tas_b-b256-msmarco",
+        min_length=1,
+        description="For DistilBERT with topic-aware sampling.",
+    )
+    tct_colbert: str = Field(
+        "castorini/tct_colbert-msmarco", min_length=1, description="For TCT-ColBERT, v1."
+    )
+    sbert: str = Field(
+        "sentence-transformers/msmarco-distilbert-base-v3",
+        min_length=1,
+        description="For SBERT.",
+    )
+
+
+class ReRankers(Settings):
+    """Folders of cross-encoders, in safetensors with their tokenizers."""
+
+    bert: PlainPath | None = Field(None, description="BERT, trained on MS MARCO.")
+    minilm: PlainPath | None = Field(None, description="MiniLM, distilled on MS MARCO.")
+    tinybert: PlainPath | None = Field(None, description="TinyBERT, distilled on MS MARCO.")
+
+
+class MsMarco(Settings):
+    """The MS MARCO passages and what ranks them."""
+
+    folder: PlainPath | None = Field(
+        None, description="Folder with collection.tsv and the judgements; null: no full tier."
+    )
+    qrels: str = Field(
+        "qrels.dev.tsv", min_length=1, description="File of the judgements in that folder."
+    )
+    passages: int | None = Field(
+        8_841_823, ge=1, description="Passages that the collection must have; null: any number."
+    )
+    hits: int = Field(1000, ge=10, le=10_000, description="Passages of a ranked list.")
+    bm25: Bm25 = Bm25(k1=0.9, b=0.4)
+    indexes: PassageIndexes = PassageIndexes()
+    encoders: QueryEncoders = QueryEncoders()
+    rerankers: ReRankers = ReRankers()
+    pair: int = Field(512, ge=16, le=512, description="Word pieces of a query with a passage.")
+    swapped_candidates: Literal["swapped", "original"] = Field(
+        "swapped",
+        description="Whose BM25 list is re-ranked in the gender-swapped collection.",
+    )
+
+
+class Planted(Settings):
+    """Sizes of the generated collection whose bias is known."""
+
+    queries: int = Field(20, ge=1, le=999, description="Lists of each kind of ranking.")
+    depth: int = Field(50, ge=10, le=100, description="Documents of a list, and cut-offs shown.")
+    length: int = Field(40, ge=8, le=1000, description="Words of a document.")
+
+
+class CrossFitting(Training):
+    """The cross-encoder of the released stand-in, one model for each fold of conversations."""
+
+    folds: int = Field(5, ge=3, description="Folds that conversations are dealt into.")
+    pairs: int = Field(800, ge=10, description="Relevant pairs that a model is trained on.")
+    length: int = Field(128, ge=16, le=512, description="Word pieces of query and passage.")
+    depth: int = Field(30, ge=1, description="Documents of BM25's list that are re-ranked.")
+
+
+class TermFairness(Settings):
+    """Chapter 4 of abolghasemi2026."""
+
+    k: int = Field(10, ge=1, description="Ranks that are measured.")
+    cutoffs: int = Field(50, ge=10, description="Largest cut-off of Figure 4.2 on MS MARCO.")
+    persistence: float = Field(0.9, gt=0, lt=1, description="p of rank-biased overlap.")
+    alpha: float = Field(0.05, gt=0, lt=1, description="Level of the tests.")
+    bm25: Bm25 = Bm25(k1=0.9, b=0.4)
+    rm3: Rm3 = Rm3()
+    cast_setting: Literal["judged", "topic"] = Field(
+        "topic", description="CAsT passages that are ranked: the turn's, or its conversation's."
+    )
+    cast_relevant_from: int = Field(2, ge=1, le=4, description="Level that counts as relevant.")
+    cross_encoder: CrossFitting = CrossFitting(epochs=1, learning_rate=1e-3)
+    planted: Planted = Planted()
+    msmarco: MsMarco = MsMarco()
+
+
+#: Blocks of ``config.yaml`` by their keys.
+BLOCKS = {"term_fairness": TermFairness}

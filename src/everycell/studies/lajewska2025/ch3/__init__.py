@@ -1,0 +1,1 @@
+"""Chapter 3 of lajewska2025."""

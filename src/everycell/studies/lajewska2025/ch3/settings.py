@@ -1,0 +1,47 @@
+"""Settings of chapter 3 of lajewska2025: conversational retrieval."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from everycell.engine.settings import PlainPath, Settings
+from everycell.retrieval.settings import Bm25, Rm3
+
+
+class CastBm25(Settings):
+    """BM25 of the systems of the chapter."""
+
+    organisers: Bm25 = Field(Bm25(k1=4.46, b=0.82), description="That of the track's organisers.")
+    default: Bm25 = Field(Bm25(k1=1.2, b=0.75), description="That of Elasticsearch.")
+    tuned: Bm25 = Field(Bm25(k1=0.95, b=0.45), description="As tuned for WaterlooClarke.")
+
+
+class Rewriters(Settings):
+    """T5 models that rewrite turns: names on the hub, or folders with safetensors."""
+
+    canard: str | None = Field(
+        "castorini/t5-base-canard", min_length=1, description="Trained on CANARD."
+    )
+    qrecc: str | None = Field(None, min_length=1, description="Trained on QReCC; null: none.")
+
+
+class CastSystems(Settings):
+    """Chapter 3 of lajewska2025."""
+
+    runs_2020: PlainPath | None = Field(
+        None, description="Folder with the authors' runs of 2020; null: no full tier."
+    )
+    rewriters: Rewriters = Rewriters()
+    bm25: CastBm25 = CastBm25()
+    rm3: Rm3 = Rm3(documents=17, terms=26)
+    rrf: int = Field(60, ge=1, description="Constant of reciprocal rank fusion.")
+    context: int = Field(64, ge=8, description="Words of a query that holds what was said before.")
+    query: int = Field(128, ge=8, le=512, description="Word pieces that encoders read of a query.")
+    candidates: int = Field(100, ge=10, description="Passages of a ranked list, and cut-off.")
+    pairwise: int = Field(
+        50, ge=2, description="First passages of a list that are compared with each other."
+    )
+
+
+#: Blocks of ``config.yaml`` by their keys.
+BLOCKS = {"cast_systems": CastSystems}

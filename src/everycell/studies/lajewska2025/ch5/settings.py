@@ -1,0 +1,53 @@
+"""Settings of chapter 5 of lajewska2025: answerability."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from everycell.engine.settings import PlainPath, Settings
+from everycell.learning.settings import Training
+
+
+class SentenceClassifier(Training):
+    """An answer-in-the-sentence classifier, all of whose weights are trained."""
+
+    warmup_steps: int = Field(500, ge=0, description="Steps in which the learning rate rises.")
+    weight_decay: float = Field(0.01, ge=0, description="Of matrices.")
+    length: int = Field(512, ge=16, le=512, description="Word pieces of question and sentence.")
+
+
+class FrozenClassifier(Settings):
+    """A logistic regression over the vectors of an encoder that stays as it is."""
+
+    sentences: int = Field(
+        2500, ge=100, description="Training sentences, at most, of whole questions drawn at random."
+    )
+    length: int = Field(24, ge=8, le=512, description="Word pieces of a question or sentence.")
+
+
+class FullClassifier(SentenceClassifier):
+    """The thesis' classifier."""
+
+    model: PlainPath = Field(
+        "bert-base-uncased",
+        min_length=1,
+        description="Name on the hub, or a folder with a BERT in safetensors and its tokenizer.",
+    )
+    revision: str | None = Field(None, description="Commit, tag or branch of the hub name.")
+    squad: PlainPath | None = Field(
+        None, description="File train-v2.0.json of SQuAD 2.0; null: the full tier cannot run."
+    )
+
+
+class Answerability(Settings):
+    """Chapter 5 of lajewska2025, classifiers of sentences with an answer."""
+
+    tiny: SentenceClassifier = SentenceClassifier(
+        epochs=1, batch=32, learning_rate=5e-4, warmup_steps=100, length=48
+    )
+    frozen: FrozenClassifier = FrozenClassifier()
+    full: FullClassifier = FullClassifier(epochs=3, batch=32, learning_rate=5e-5)
+
+
+#: Blocks of ``config.yaml`` by their keys.
+BLOCKS = {"answerability": Answerability}

@@ -1,0 +1,37 @@
+"""Settings of lajewska2025 that several chapters share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from everycell.engine.settings import Probability, Settings
+
+
+class Simulation(Settings):
+    """Sizes of the simulated user studies."""
+
+    studies: int = Field(
+        1000, ge=500, le=100_000, description="Simulated studies a planted effect."
+    )
+    effects: list[Annotated[float, Field(ge=0, le=2)]] = Field(
+        [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4],
+        min_length=2,
+        description="Planted shifts of the latent rating, in standard deviations of its noise.",
+    )
+    planted: float = Field(
+        0.5, ge=0, le=2, description="Planted shift of the one study that is shown as a table."
+    )
+
+
+class UserStudies(Settings):
+    """Chapters 4 and 7 of lajewska2025."""
+
+    alpha: Probability = Field(0.05, description="Significance level of the tests.")
+    power: Probability = Field(0.8, description="Power that the sample sizes are planned for.")
+    simulation: Simulation = Simulation()
+
+
+#: Blocks of ``config.yaml`` by their keys.
+BLOCKS = {"user_studies": UserStudies}
