@@ -62,6 +62,8 @@ rule table:
     params:
         **runs("none"),
         faces=faces,
+    message:
+        "{rule}"
     script:
         SCRIPT
 
