@@ -512,7 +512,7 @@ def doctor() -> None:
 def page() -> None:
     """Draw the reproduction page again from the results on disk."""
     from everycell.engine.lineage import write_lineage
-    from everycell.engine.render.page import write_page
+    from everycell.engine.render.page.page_file import write_page
 
     with sentences():
         papers = _papers()

@@ -16,7 +16,7 @@ from page import toys
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.render.site import configuration, embedded, modules, paper_results
-from everycell.engine.render.tables import write_table
+from everycell.engine.render.tables.table_files import write_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(

@@ -6,7 +6,8 @@ import pytest
 from page import toys
 from playwright.sync_api import sync_playwright
 
-from everycell.engine.render.page import VERDICTS, write_page
+from everycell.engine.render.page.page_file import write_page
+from everycell.engine.render.page.vocabulary import VERDICTS
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [

@@ -20,7 +20,7 @@ from everycell.engine.crate import write_crate
 from everycell.engine.lineage import write_lineage
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
 from everycell.engine.registry import load_registry
-from everycell.engine.render.page import write_page
+from everycell.engine.render.page.page_file import write_page
 from everycell.engine.results import collect, read_result
 from everycell.engine.verdicts import report
 

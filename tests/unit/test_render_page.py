@@ -7,7 +7,9 @@ from page import toys
 
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.printed_cells import CardError
-from everycell.engine.render.page import VERDICTS, build_model, label, write_page
+from everycell.engine.render.page.model import build_model
+from everycell.engine.render.page.page_file import write_page
+from everycell.engine.render.page.vocabulary import VERDICTS, label
 
 PUBLISHED = Path(__file__).parents[2] / "published"
 VOID = {"meta", "link", "br", "img", "input"}

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.engine.files import write_atomically
-from everycell.engine.render.tables import escape_tex, lay_out, show_value, write_table
+from everycell.engine.render.tables.latex import escape_tex
+from everycell.engine.render.tables.layout import lay_out, show_value
+from everycell.engine.render.tables.table_files import write_table
 
 NASTY = 'a&b <i>100%</i> $x_1$ {y} ~^\\ "q" [z] # | ω ≥'
 

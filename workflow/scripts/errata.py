@@ -7,7 +7,7 @@ import pandas as pd
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.audits import run_audit
 from everycell.engine.job import Job
-from everycell.engine.render.tables import write_table
+from everycell.engine.render.tables.table_files import write_table
 
 PUBLISHED = Path("published")
 

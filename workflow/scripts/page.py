@@ -5,7 +5,7 @@ from pathlib import Path
 from everycell.engine.artefacts import load_papers
 from everycell.engine.job import Job
 from everycell.engine.lineage import write_lineage
-from everycell.engine.render.page import write_page
+from everycell.engine.render.page.page_file import write_page
 from everycell.engine.results import collect
 
 with Job(snakemake) as job:

@@ -31,7 +31,7 @@ from everycell.engine.receipts import (
     verify,
 )
 from everycell.engine.registry import load_registry
-from everycell.engine.render.page import page_of
+from everycell.engine.render.page.page_file import page_of
 from everycell.engine.results import collect
 
 PROFILES = {

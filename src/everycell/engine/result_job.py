@@ -50,7 +50,7 @@ class ResultJob(Job):
 
         `note` stands behind the title, in brackets; `artefact` names a further one.
         """
-        from everycell.engine.render.tables import write_table
+        from everycell.engine.render.tables.table_files import write_table
 
         csv = Path(self.snakemake.output[f"{artefact}_csv" if artefact else "csv"])
         face = self._face(csv.stem)
@@ -67,7 +67,7 @@ class ResultJob(Job):
 
     def write_beside(self, table: pd.DataFrame, name: str, decimals: dict[str, int]) -> None:
         """Write a table that stands beside the artefact's own, under the title of its card."""
-        from everycell.engine.render.tables import write_table
+        from everycell.engine.render.tables.table_files import write_table
 
         keys = [column for column in table.columns if column not in ("value", "marker")]
         csv = Path(self.snakemake.output[f"{name}_csv"])

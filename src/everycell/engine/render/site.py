@@ -16,7 +16,7 @@ from typing import Any
 
 from everycell.engine.artefacts import Paper
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.render.page import STATES, Found, label
+from everycell.engine.render.page.vocabulary import STATES, Found, label
 
 
 def escaped(text: str) -> str:
@@ -295,7 +295,7 @@ def modules(source: Path) -> list[str]:
     Examples
     --------
     >>> from everycell.engine.render import site
-    >>> found = modules(Path(site.__file__).parents[2])
+    >>> found = modules(Path(site.__file__).parents[3])
     >>> "everycell.metrics.exposure" in found, "everycell.cli" in found
     (True, False)
     """
@@ -303,6 +303,6 @@ def modules(source: Path) -> list[str]:
     for path in sorted((source / "everycell").rglob("*.py")):
         parts = path.relative_to(source).with_suffix("").parts
         # A package of ours only says what it holds; the commands have their own table.
-        if not any(part.startswith("_") for part in parts) and parts != ("everycell", "cli"):
+        if not any(part.startswith("_") for part in parts) and parts[1] != "cli":
             names.append(".".join(parts))
     return names

@@ -1,0 +1,26 @@
+"""Templates of HTML, which lie in a folder `templates` of the package that uses them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+@cache
+def html_environment(package: str) -> Environment:
+    """Templates of a package; all that they print is escaped for HTML.
+
+    Examples
+    --------
+    >>> html_environment("everycell.engine.render.tables").list_templates()
+    ['table.html.j2']
+    """
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

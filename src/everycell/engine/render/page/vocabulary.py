@@ -1,0 +1,71 @@
+"""Words and marks of the reproduction page, and what it needs to know of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from everycell.engine.artefacts import Artefact
+from everycell.engine.cards import Tier
+
+#: Verdict -> its mark beside a cell, its name, and what it says.
+VERDICTS = {
+    "equal": ("✓", "equal", "the rebuilt value rounds to the printed one"),
+    "close": ("≈", "close", "one unit of the last digit away, or within a tolerance with a cause"),
+    "differs": ("✗", "differs", "the rebuilt value is another one, and nothing explains it yet"),
+    # Many are errors of our copy, so the page does not call them misprints.
+    "misprint": (
+        "!",
+        "differs, explained",
+        "an erratum says why, and whether the error is in the print, in our copy or undecided "
+        "(`misprint` in the files)",
+    ),
+    "quoted": ("q", "quoted", "an input, or taken from elsewhere: never compared"),
+    "not_run": ("–", "not run", "no rebuilt value here; each artefact says what a run needs"),
+}
+OUTCOMES = {"holds": "✓", "fails": "✗", "undecided": "?"}
+STATES = {
+    "rebuilt": "rebuilt",
+    "stand_in": "stand-in",
+    "quoted": "quoted",
+    "not_run": "not run",
+    "drawing": "drawing",
+}
+#: Where an error is -> how it is named. Only the first is an error of the paper.
+PLACES = {
+    "print": "error in the print",
+    "copy": "error of our copy, not of the paper",
+    "undecided": "undecided: print, copy or a rule of counting",
+}
+
+
+class Found(Protocol):
+    """What is known of an artefact in a tier; `everycell.engine.results.Result` is one."""
+
+    @property
+    def artefact(self) -> Artefact:
+        """Card and printed cells."""
+
+    @property
+    def tier(self) -> Tier:
+        """Tier of the report."""
+
+    @property
+    def report(self) -> Mapping[str, Any]:
+        """What a verdict file holds."""
+
+    @property
+    def faults(self) -> Sequence[str]:
+        """Why a result on disk is not trusted; empty where it is, or where there is none."""
+
+
+def label(name: str) -> str:
+    """Name of an artefact as the print has it.
+
+    Examples
+    --------
+    >>> label("table_4_A_3"), label("figure_7_4")
+    ('Table 4.A.3', 'Figure 7.4')
+    """
+    kind, _, number = name.partition("_")
+    return f"{kind.capitalize()} {number.replace('_', '.')}"

@@ -1,0 +1,109 @@
+"""A laid out table in LaTeX, to be read into a document or compiled by itself."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from everycell.engine.render.tables.layout import raised
+
+_TEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        # After \\, at the end of a row, a bracket would be read as its argument and a star as its
+        # variant.
+        "*": "{*}",
+        "[": "{[}",
+        "]": "{]}",
+        **{letter: f"${name}$" for letter, name in {
+            "≤": r"\le", "≥": r"\ge", "≈": r"\approx", "≠": r"\ne", "−": "-", "→": r"\to",
+            "←": r"\leftarrow", "∞": r"\infty", "∈": r"\in", "∗": "{*}", "✓": r"\surd",
+            "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\epsilon",
+            "η": r"\eta", "κ": r"\kappa", "λ": r"\lambda", "μ": r"\mu", "π": r"\pi",
+            "ρ": r"\rho", "σ": r"\sigma", "τ": r"\tau", "φ": r"\varphi", "χ": r"\chi",
+            "ω": r"\omega", "Δ": r"\Delta", "Σ": r"\Sigma",
+        }.items()},
+    }
+)  # fmt: skip
+#: What pdflatex sets with T1 fonts and textcomp: no control characters, and not all of Latin
+#: Extended-A.
+_TEX_KNOWN = re.compile(
+    r"[ -~\u00a1-\u0125\u0128-\u0137\u0139-\u013e\u0141-\u0148\u014a-\u0165\u0168-\u017e"
+    r"\u2010-\u2016\u2018-\u201a\u201c-\u201e\u2020-\u2022\u2026\u2030\u20ac\u2122]"
+)
+
+# The table can be read into a document that loads booktabs, and also be compiled by itself:
+# LaTeX sets \@nodocument to \relax at \begin{document}.
+_TEX_HEAD = r"""% Use \input in a document that loads booktabs, or compile this file as it stands.
+\expandafter\ifx\csname @nodocument\endcsname\relax\else
+\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage{textcomp,booktabs}
+\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
+\def\everycellalone{}
+\begin{document}
+\fi
+"""
+_TEX_TAIL = r"""\ifdefined\everycellalone\expandafter\enddocument\fi
+"""
+
+
+def escape_tex(text: str) -> str:
+    r"""Escape a text for LaTeX; a character that pdflatex cannot set shows as its code point.
+
+    Examples
+    --------
+    >>> print(escape_tex("50% of p_value ≥ {0.1} \\ 漢"))
+    50\% of p\_value $\ge$ \{0.1\} \textbackslash{} {[}U+6F22{]}
+    """
+    known = "".join(
+        letter if _TEX_KNOWN.match(letter) or ord(letter) in _TEX else f"[U+{ord(letter):04X}]"
+        for letter in re.sub(r"[\t\n\v\f\r\u0085\u2028\u2029]", " ", text)
+    )
+    return known.translate(_TEX)
+
+
+def table_as_latex(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str) -> str:
+    """Return a laid out table, with raised `marks` after its values; `label` is for references."""
+    levels = laid.columns.nlevels
+    labels = laid.index.to_frame()
+    # Rows of one group stand together, so a label that repeats in its group is left out.
+    for depth in range(labels.shape[1]):
+        repeated = laid.index.to_frame().iloc[:, : depth + 1].duplicated()
+        labels.iloc[:, depth] = labels.iloc[:, depth].map(str).map(escape_tex).mask(repeated, "")
+    # A raised text, not mathematics, so that a marker may hold anything that a cell may.
+    cells = laid.map(escape_tex) + raised(marks, r"\textsuperscript{{{}}}", escape_tex)
+    flat = pd.concat([labels, cells], axis=1)
+    heads = [("",) * (levels - 1) + (name,) for name in labels.columns]
+    heads += [key if isinstance(key, tuple) else (key,) for key in laid.columns]
+    heads = [tuple(escape_tex(str(part)) for part in head) for head in heads]
+    flat.columns = pd.MultiIndex.from_tuples(heads) if levels > 1 else [head[0] for head in heads]
+    body = (
+        flat.reset_index(drop=True)
+        .style.hide(axis="index")
+        .to_latex(
+            environment="table",
+            position="ht",
+            position_float="centering",
+            hrules=True,
+            caption=escape_tex(title),
+            label=label,
+            column_format="l" * labels.shape[1] + "r" * laid.shape[1],
+            multicol_align="c",
+        )
+    )
+    return _TEX_HEAD + body + _TEX_TAIL

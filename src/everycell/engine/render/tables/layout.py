@@ -1,0 +1,172 @@
+"""A tidy frame as rows and columns that a reader sees, and one value as a reader sees it.
+
+A tidy frame has one row a cell: key columns, which name the cell, then `value`, a number or a
+text, and perhaps `marker`, such as letters of significance, which stands raised after the value.
+A table is *laid out*: some key columns run down, the others run across.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from numbers import Integral, Real
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+
+#: Digits after the point by metric; "text" leaves a number as it is.
+Decimals = Mapping[str, int | Literal["text"]]
+
+
+class HeadCell(NamedTuple):
+    """A cell of a table's head: a label over `span` columns."""
+
+    label: str
+    span: int
+
+
+def lay_out(
+    frame: pd.DataFrame, rows: Sequence[str], columns: Sequence[str], value: str = "value"
+) -> pd.DataFrame:
+    """Arrange a tidy frame as a reader sees it, in the order in which its keys appear.
+
+    Parameters
+    ----------
+    frame
+        Tidy frame, shape (n, k); each row of it becomes one cell.
+    rows, columns
+        Key columns that run down (at least one) and across; each key column is in one of them.
+    value
+        The column whose values are laid out.
+
+    Returns
+    -------
+    DataFrame
+        Index `rows`, columns `columns` (or `value` where nothing runs across), shape
+        (different row keys, different column keys). A place that no cell names holds NaN. Rows
+        of one group stand together, where the group first appears.
+
+    Raises
+    ------
+    ValueError
+        No `rows`, a key column that the frame has not, an empty key, or two cells in one place.
+
+    Examples
+    --------
+    >>> tidy = pd.DataFrame({"run": ["b", "b", "a"], "metric": ["P", "R", "P"],
+    ...                      "value": [.5, .2, .1]})
+    >>> print(lay_out(tidy, ["run"], ["metric"]))
+    metric    P    R
+    run
+    b       0.5  0.2
+    a       0.1  NaN
+    """
+    frame = frame.reset_index(drop=True)
+    keys = [*rows, *columns]
+    missing = [key for key in [*keys, value] if key not in frame]
+    if not rows or missing:
+        raise ValueError(
+            f"cannot lay out by rows {list(rows)} and columns {list(columns)}: name at least one "
+            f"row key, and only columns of the table, which are {list(frame.columns)}."
+        )
+    for key in keys:
+        if frame[key].isna().any():
+            raise ValueError(
+                f"column {key!r}, row {int(frame[key].isna().argmax())}: a key is empty; read "
+                "text such as 'None' with keep_default_na=False."
+            )
+    twice = frame.duplicated(keys)
+    if twice.any():
+        raise ValueError(
+            f"two cells for {frame.loc[twice, keys].iloc[0].to_dict()}; name a further key column."
+        )
+    if columns:
+        laid = frame.set_index(keys)[value].astype(object).unstack(list(columns))
+        laid = laid[_ordered_keys(frame, columns)]
+    else:
+        laid = frame.set_index(keys)[[value]].astype(object)
+    return laid.loc[_ordered_keys(frame, rows)]
+
+
+def _ordered_keys(frame: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
+    """Return the distinct keys, each level in the order of first appearance in its group."""
+    ranks = [
+        frame.groupby(list(keys[: depth + 1]), sort=False).ngroup() for depth in range(len(keys))
+    ]
+    order = pd.concat(ranks, axis=1, ignore_index=True).sort_values(list(range(len(keys)))).index
+    distinct = frame.loc[order, list(keys)].drop_duplicates()
+    if len(keys) == 1:
+        return pd.Index(distinct[keys[0]], name=keys[0])
+    return pd.MultiIndex.from_frame(distinct)
+
+
+def head_rows(columns: pd.Index) -> list[list[HeadCell]]:
+    """Rows of a table's head: equal labels side by side under one parent become one cell.
+
+    Examples
+    --------
+    >>> head_rows(pd.MultiIndex.from_tuples([("a", "p"), ("a", "r"), ("b", "p")]))
+    ... # doctest: +ELLIPSIS
+    [[HeadCell(label='a', span=2), HeadCell(label='b', span=1)], [HeadCell(label='p', span=1), ...
+    """
+    keys = [column if isinstance(column, tuple) else (column,) for column in columns]
+    levels = range(columns.nlevels)
+    return [
+        [
+            HeadCell(str(prefix[-1]), len(list(group)))
+            for prefix, group in groupby(keys, key=lambda key, level=level: key[: level + 1])
+        ]
+        for level in levels
+    ]
+
+
+def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str:
+    """Return one value as a reader sees it.
+
+    Parameters
+    ----------
+    value
+        A number, a text, or nothing (None or NaN).
+    decimals
+        Digits after the point of a number that is not whole by type; "text" or None leaves a
+        number as Python writes it. A text is never changed.
+
+    Returns
+    -------
+    str
+        Empty for nothing. Rounding is Python's: the double's exact value, ties to even, and no
+        negative zero.
+
+    Examples
+    --------
+    >>> show_value(0.01449, 3), show_value(-0.0001, 3), show_value("<.001", 3), show_value(27, 3)
+    ('0.014', '0.000', '<.001', '27')
+    >>> show_value(None, 3), show_value(0.1 + 0.2)
+    ('', '0.30000000000000004')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        return f"{value:z.{decimals}f}" if isinstance(decimals, int) else repr(float(value))
+    return str(value)
+
+
+def raised(marks: pd.DataFrame, form: str, escape: Callable[[str], str]) -> pd.DataFrame:
+    """Markers of a laid out table in the form that raises them; empty where there is none.
+
+    Parameters
+    ----------
+    marks
+        Texts, laid out as the values that they stand after.
+    form
+        Format with one place, such as ``^{}^``.
+    escape
+        What makes any text safe in that form.
+
+    Examples
+    --------
+    >>> raised(pd.DataFrame({"P@5": ["b", ""]}), "^{}^", str)["P@5"].tolist()
+    ['^b^', '']
+    """
+    return marks.map(lambda mark: form.format(escape(mark)) if mark else "")

@@ -1,0 +1,126 @@
+"""A tidy frame in files: CSV, Markdown, LaTeX and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.files import write_atomically
+from everycell.engine.render.html_templates import html_environment
+from everycell.engine.render.tables.latex import table_as_latex
+from everycell.engine.render.tables.layout import Decimals, head_rows, lay_out, show_value
+from everycell.engine.render.tables.markdown import table_as_markdown
+
+
+def write_table(
+    frame: pd.DataFrame,
+    stem: Path,
+    *,
+    title: str,
+    layout_rows: Sequence[str],
+    layout_columns: Sequence[str],
+    decimals: Decimals,
+) -> list[Path]:
+    r"""Write a tidy frame as ``stem.csv``, ``stem.md``, ``stem.tex`` and ``stem.html``.
+
+    Parameters
+    ----------
+    frame
+        Key columns, then `value` (numbers, or texts), shape (n, k). All columns go to the CSV
+        in their order and with full precision: what is read back is bit for bit the same. A
+        column `marker` (texts, empty or missing for none) stands raised after the values:
+        ``^bcd^`` in Markdown, a superscript in LaTeX and HTML.
+    stem
+        Path without suffix, as in ``results/released/lajewska2025/table_4_8``. A dot in its
+        name is kept.
+    title
+        Caption, in plain text.
+    layout_rows, layout_columns
+        Key columns that run down and across in the three shown forms (see `lay_out`).
+    decimals
+        Digits after the point by metric (the frame's column `metric`); the key "all" holds for
+        the others. "text", or no entry, shows a number as it is.
+
+    Returns
+    -------
+    list of Path
+        The four files. The same frame gives the same bytes.
+
+    Raises
+    ------
+    ValueError
+        The layout does not fit the frame; nothing is written then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> tidy = pd.DataFrame({"run": ["a", "b"], "metric": "P@5", "value": [1 / 3, "n/a"]})
+    >>> stem = Path(tempfile.mkdtemp()) / "table_1"
+    >>> files = write_table(tidy, stem, title="Precision", layout_rows=["run"],
+    ...                     layout_columns=["metric"], decimals={"P@5": 2})
+    >>> print(files[0].read_text(), files[1].read_text(), sep="\n")
+    run,metric,value
+    a,P@5,0.3333333333333333
+    b,P@5,n/a
+    <BLANKLINE>
+    Precision
+    <BLANKLINE>
+    | run   | P@5   |
+    |:------|:------|
+    | a     | 0.33  |
+    | b     | n/a   |
+    >>> _ = write_table(tidy.assign(marker=["b", ""]), stem, title="Precision",
+    ...                 layout_rows=["run"], layout_columns=["metric"], decimals={"P@5": 2})
+    >>> files[1].read_text().splitlines()[4]
+    '| a     | 0.33^b^ |'
+    """
+    metrics: Sequence[Hashable] = frame["metric"] if "metric" in frame else [None] * len(frame)
+    shown = frame.assign(
+        value=[
+            show_value(value, decimals.get(str(metric), decimals.get("all")))
+            for value, metric in zip(frame["value"], metrics, strict=True)
+        ]
+    )
+    laid = lay_out(shown, layout_rows, layout_columns).fillna("")
+    if "marker" in frame:
+        marks = lay_out(frame, layout_rows, layout_columns, "marker").fillna("")
+        marks.columns = laid.columns
+    else:
+        marks = laid.map(lambda _: "")
+    label = f"tab:{stem.parent.name}-{stem.name}".replace("_", "-")
+    texts = {
+        ".csv": frame.to_csv(index=False, lineterminator="\n"),
+        ".md": table_as_markdown(laid, marks, title),
+        ".tex": table_as_latex(laid, marks, title, label),
+        ".html": _table_as_html(laid, marks, title),
+    }
+    return [
+        write_atomically(stem.with_name(stem.name + suffix), text) for suffix, text in texts.items()
+    ]
+
+
+def _table_as_html(laid: pd.DataFrame, marks: pd.DataFrame, title: str) -> str:
+    head = head_rows(laid.columns)
+    names = [str(name) for name in laid.index.names]
+    corner = [[""] * len(names)] * (len(head) - 1) + [names]
+    body = [
+        {
+            "labels": key if isinstance(key, tuple) else (key,),
+            "cells": list(zip(values, raised, strict=True)),
+        }
+        for key, values, raised in zip(laid.index, laid.to_numpy(), marks.to_numpy(), strict=True)
+    ]
+    return (
+        html_environment("everycell.engine.render.tables")
+        .get_template("table.html.j2")
+        .render(
+            title=title,
+            head=[
+                {"corner": blanks, "cells": cells}
+                for blanks, cells in zip(corner, head, strict=True)
+            ],
+            body=body,
+        )
+    )

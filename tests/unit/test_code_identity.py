@@ -1,0 +1,66 @@
+"""What hashes into a result is what computes it: import closures of the workflow's scripts."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from everycell.engine.code import imported_files
+
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
+SOURCE = SCRIPTS.parents[1] / "src"
+#: Scripts whose outputs take hours, and which nothing but their method may make anew.
+COSTLY = ("abolghasemi2026/ch2/train.py", "retrieval/lucene_index.py", "retrieval/encode.py")
+#: What shows, judges or configures: no method.
+NO_METHOD = re.compile(
+    r"everycell/(config\.py|cli/"
+    r"|engine/(render/|cards|card_checks|printed_cells|artefacts|verdicts|conclusions|audits)"
+    r"|studies/.*/(figures|settings|audits)\.py)"
+)
+PAGE = re.compile(r"engine/render/page/")
+
+
+@cache
+def closure(script: Path) -> frozenset[str]:
+    """Files below the source folder that a script runs."""
+    return frozenset(
+        path.relative_to(SOURCE).as_posix()
+        for path in imported_files(script, [SOURCE])
+        if path.is_relative_to(SOURCE)
+    )
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_training_and_indexing_hash_nothing_that_shows_or_judges(name):
+    found = closure(SCRIPTS / name)
+    assert "everycell/engine/job.py" in found
+    assert not {path for path in found if NO_METHOD.search(path)}
+
+
+def test_only_the_page_hashes_its_templates():
+    reaching = {
+        script.relative_to(SCRIPTS).as_posix()
+        for script in SCRIPTS.rglob("*.py")
+        if any(PAGE.search(path) for path in closure(script))
+    }
+    assert reaching == {"page.py"}
+
+
+def test_a_table_hashes_its_own_template_and_no_drawing():
+    found = closure(SCRIPTS / "errata.py")
+    assert "everycell/engine/render/tables/templates/table.html.j2" in found
+    assert not {path for path in found if path.endswith("/figures.py")}
+
+
+def test_a_drawing_of_a_chapter_is_hashed_by_no_other_chapter():
+    chapters = {path for path in SCRIPTS.glob("*/ch*") if path.is_dir()}
+    for drawing in sorted(SOURCE.glob("everycell/studies/*/*/figures.py")):
+        name, own = drawing.relative_to(SOURCE).as_posix(), drawing.parts[-3:-1]
+        using = [script for script in SCRIPTS.rglob("*.py") if name in closure(script)]
+        assert using, f"nothing draws with {name}"
+        # Beside its chapter's scripts there may be those of an experiment that papers share.
+        others = {script.parent for script in using} & chapters
+        assert {folder.parts[-2:] for folder in others} <= {own}
