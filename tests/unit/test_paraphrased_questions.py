@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from everycell.language_models.generation import Answer, Identity, Request
 from everycell.language_models.records import Record, Recorded
 from everycell.language_models.settings import Decoding
-from everycell.rag.attribution_arms import Question
 from everycell.rag.paraphrased_questions import (
     STEP,
     Outlook,
@@ -17,6 +16,7 @@ from everycell.rag.paraphrased_questions import (
     paraphrase_questions,
 )
 from everycell.rag.paraphrases import Paraphrase
+from everycell.rag.questions import Question
 
 #: Right answer of every question; the passages that come to hold it are not relevant.
 ANSWER = "rye"

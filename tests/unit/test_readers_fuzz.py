@@ -401,7 +401,7 @@ def _readers() -> dict[str, Reader]:
                 }
             )
         ),
-        "rag.attribution_study.read_names": Reader(b"Ada Ode\nBo Berg\n"),
+        "rag.prompts.read_names": Reader(b"Ada Ode\nBo Berg\n"),
         "collections.nq_open.read_nq_open": Reader(
             json_of(OPEN_QUESTION), call=lambda read, path: read(path, counts=None)
         ),

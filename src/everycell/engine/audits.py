@@ -34,7 +34,10 @@ import pandas as pd
 from everycell.dialogue.satisfaction import Confusion, fitting_confusions, scores
 from everycell.engine.printed_cells import read_cells
 from everycell.metrics.rank_overlap import rbo
-from everycell.rag.attribution_tables import sensitivity_significance, significance
+from everycell.studies.abolghasemi2026.ch5.printed_tests import (
+    sensitivity_significance,
+    significance,
+)
 
 #: From the name of a table (``table_4_2``, or ``KEY/table_4_2`` for another paper's) to its cells.
 Cells = Callable[[str], pd.DataFrame]

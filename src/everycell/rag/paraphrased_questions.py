@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from everycell.rag.answers import is_correct
-from everycell.rag.attribution_arms import Question
 from everycell.rag.paraphrases import Paraphrase
+from everycell.rag.questions import Question
 
 #: Questions of the first stretch, and those between two looks at whether there are enough.
 STEP = 5

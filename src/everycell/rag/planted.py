@@ -16,15 +16,12 @@ CAB of recall grows with it. What it comes to in the long run is known (`expecte
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import pandas as pd
-
 from everycell.language_models.generation import Answer, Token
 from everycell.metrics.attribution import Quality
-from everycell.rag.attribution_study import Asked, answers_frame
 from everycell.rag.draws import named_draws
 from everycell.text.sentences import sentence_spans
 
@@ -160,56 +157,6 @@ def _first_sentence(text: str) -> str:
     return text[slice(*spans[0])].strip().rstrip(".?!") if spans else ""
 
 
-def planted_answers(
-    generator: PlantedGenerator,
-    asked: Sequence[Asked],
-    texts: Mapping[str, str],
-    *,
-    dataset: str,
-    name: str,
-) -> pd.DataFrame:
-    """Answers of a planted generator, read as those of a language model are.
-
-    Parameters
-    ----------
-    generator, asked
-        Who is asked, and what (`everycell.rag.attribution_study.everything_asked`). It knows what
-        kind of author a label names, so extended labels are the plain ones to it.
-    texts
-        Text of each document by its id, in English.
-    dataset, name : str
-        Names of the documents and of the generator in the tables.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The frame of answers (`everycell.rag.attribution_results`). `right` is NaN, as it answers
-        nothing.
-
-    Examples
-    --------
-    >>> from everycell.rag.attribution_arms import Question
-    >>> from everycell.rag.attribution_study import everything_asked, study_settings
-    >>> asked = everything_asked(study_settings(2, [])[:1],
-    ...                          lambda setting, arm: [Question("q1", ("a", "b"), gold=2)])
-    >>> texts = {"a": "Leiden is old.", "b": "Delft is, too."}
-    >>> found = planted_answers(PlantedGenerator(0, skill=99), asked, texts, dataset="toy",
-    ...                         name="control")
-    >>> found[["cited", "gold", "attribution recall"]].drop_duplicates().values.tolist()
-    [[1.0, 2.0, 1.0]]
-    """
-    answers = [
-        generator.answer(
-            question.id,
-            question.labels(arm),
-            [question.gold],
-            [texts[document] for document in question.documents],
-        )
-        for _, arm, question in asked
-    ]
-    return answers_frame(asked, answers, gold_answers={}, dataset=dataset, generator=name)
-
-
 def expected_quality(
     generator: PlantedGenerator, k: int, *, relevant: str, nonrelevant: str
 ) -> Quality:
@@ -249,67 +196,3 @@ def expected_quality(
     # Stable where q is near 0, and 1 there.
     share = -math.expm1(k * math.log1p(-q)) / (k * q) if 0 < q < 1 else (1.0 if q == 0 else 1 / k)
     return Quality(p * share, p)
-
-
-def expected_measures(
-    generator: PlantedGenerator, k: int, *, relevant: str, nonrelevant: str
-) -> dict[str, float]:
-    """What the tables of a planted generator come to over endlessly many queries.
-
-    Parameters
-    ----------
-    generator, k, relevant, nonrelevant
-        As `expected_quality`.
-
-    Returns
-    -------
-    dict
-        Metric, as in the tables, to value: precision and recall in percent; the mean number of
-        cited documents, ``p + (k - 1) q`` with the probabilities p of citing the relevant document
-        and q of citing another one; and the two confidences (AC), which are p and q themselves,
-        since all citations of a kind have one probability.
-
-    Examples
-    --------
-    >>> even = PlantedGenerator(strength=0, skill=0, base=0)
-    >>> list(expected_measures(even, 3, relevant="", nonrelevant="").values())[1:]
-    [50.0, 1.5, 0.5, 0.5]
-    """
-    p = generator.probability(relevant, relevant=True)
-    q = generator.probability(nonrelevant, relevant=False)
-    expected = expected_quality(generator, k, relevant=relevant, nonrelevant=nonrelevant)
-    return {
-        "attribution precision": 100 * expected.precision,
-        "attribution recall": 100 * expected.recall,
-        "avg cited total": p + (k - 1) * q,
-        "AC relevant": p,
-        "AC non-relevant": q,
-    }
-
-
-def expected_bias(generator: PlantedGenerator, k: int) -> dict[str, float]:
-    """Bias (CAB) of a planted generator over endlessly many queries.
-
-    Parameters
-    ----------
-    generator, k
-        As `expected_quality`.
-
-    Returns
-    -------
-    dict
-        "CAB delta precision" and "CAB delta recall" in points, from -100 to 100.
-
-    Examples
-    --------
-    >>> expected_bias(PlantedGenerator(strength=0), 10)
-    {'CAB delta precision': 0.0, 'CAB delta recall': 0.0}
-    """
-    human, machine = (
-        expected_quality(generator, k, relevant=relevant, nonrelevant=other)
-        for relevant, other in (("Human", "LLM"), ("LLM", "Human"))
-    )
-    return {
-        "CAB delta precision": 100 * (human.precision - machine.precision),
-        "CAB delta recall": 100 * (human.recall - machine.recall),
-    }

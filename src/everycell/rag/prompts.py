@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
+from everycell.engine.foreign import quoted
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
 from everycell.rag.citations import without_citations
@@ -28,6 +29,8 @@ SLOTS: templates.Slots = {
     "documents": ("the documents, a line each", True),
     "question": ("the question", True),
 }
+#: People's names for the extended labels, a line each.
+NAMES = Path(__file__).parent / "names.txt"
 #: Labels that a document may bear, beside none.
 LABELS = ("Human", "LLM")
 
@@ -46,6 +49,41 @@ def read_template(path: Path = PLAIN_TEMPLATE) -> Template:
     ['documents', 'question']
     """
     return templates.read_template(path, SLOTS, last="question")
+
+
+def read_names(path: Path = NAMES) -> list[str]:
+    """People's names for the extended labels.
+
+    Parameters
+    ----------
+    path : Path
+        Text file, UTF-8, a name on each line; blank lines are passed over.
+
+    Raises
+    ------
+    ValueError
+        The file is no text, has no name, one that stands twice, or one with a bracket, which could
+        close the label.
+
+    Examples
+    --------
+    >>> len(read_names())
+    100
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read as text ({error}); name another file.") from None
+    names = [line.strip() for line in text.splitlines()]
+    names = [name for name in names if name]
+    if not names:
+        raise ValueError(f"{path} has no name; write one on each line.")
+    for place, name in enumerate(names):
+        if name in names[:place] or set(name) & set("()[]"):
+            raise ValueError(
+                f"{path} has {quoted(name)}, which stands twice or has a bracket; take it out."
+            )
+    return names
 
 
 def document_lines(texts: Sequence[str], authors: Sequence[str]) -> str:

@@ -1,20 +1,18 @@
-"""Answers of planted generators to the settings that language models are asked in."""
-
-from functools import cache
+"""Answers of controls to the settings that language models are asked in."""
 
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.rag.attribution_arms import pick_questions
-from everycell.rag.attribution_study import drawn_questions, everything_asked, study_settings
 from everycell.rag.citations import without_citations
-from everycell.rag.planted import PlantedGenerator, planted_answers
+from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
+from everycell.studies.abolghasemi2026.ch5.controls import controls
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+from everycell.studies.abolghasemi2026.ch5.requests import DrawnQuestions
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
     known = pd.read_parquet(files.questions)["query_id"]
-    relevant = pd.read_parquet(files.relevant)
     runs = {
         name: read_run(file).query("query in @known")
         for name, file in zip(params.retrievers, files.runs, strict=True)
@@ -22,32 +20,17 @@ with Job(snakemake) as job:
     # The mark of a reference in a document would pass for a citation in an answer.
     passages = pd.read_parquet(files.passages).set_index("document_id")["text"]
     texts = passages.map(without_citations).to_dict()
-
-    @cache
-    def questions_of(setting):
-        found, _ = pick_questions(
-            runs[setting.retriever], relevant, k=setting.k, place=setting.place, seed=job.seed
-        )
-        # It is not told who wrote a document, only whom a prompt names: one text is enough.
-        return drawn_questions(
-            found,
-            params.questions,
-            authors=("Human", "Human"),
-            texts={"Human": texts},
-            seed=job.seed,
-        )
+    # A control is not told who wrote a document, only whom a prompt names: one text is enough.
+    benchmark = Benchmark(params.dataset, {"Human": texts, "LLM": texts})
 
     first, *others = params.retrievers
     settings = study_settings(params.k, params.depths, first=first, others=others)
-    asked = everything_asked(settings, lambda setting, arm: questions_of(setting))
+    drawn = DrawnQuestions(runs, pd.read_parquet(files.relevant), benchmark, seed=job.seed)
+    asked = everything_asked(
+        settings, lambda setting, arm: drawn.of_arm(setting, arm, params.questions)
+    )
     frames = [
-        planted_answers(
-            PlantedGenerator(strength, seed=job.seed, **params.odds),
-            asked,
-            texts,
-            dataset=params.dataset,
-            name=f"planted {strength:g}",
-        )
-        for strength in params.shown
+        answers_of(control, asked, benchmark)
+        for control in controls(params.shown, params.odds, job.seed).values()
     ]
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")

@@ -3,41 +3,24 @@
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.rag.attribution_results import figure_cells
-from everycell.rag.attribution_tables import (
-    SETTING,
-    TOTAL,
+from everycell.studies.abolghasemi2026.ch5.figures import citation_bars
+from everycell.studies.abolghasemi2026.ch5.modes import SETTING, TOTAL
+from everycell.studies.abolghasemi2026.ch5.printed_bias import (
     bias_cells,
-    bias_significance,
     counts_from_recalls,
-    marked,
     queries_behind,
     recalls_from_counts,
-    sensitivity_significance,
 )
-from everycell.studies.abolghasemi2026.ch5.citation_figure import bars
+from everycell.studies.abolghasemi2026.ch5.printed_tests import (
+    TESTS,
+    bias_significance,
+    marked,
+    sensitivity_significance,
+    tests_table,
+)
+from everycell.studies.abolghasemi2026.ch5.results import figure_cells
 
-#: Columns of the table of tests -> digits shown.
-TESTS = {
-    "first": 1,
-    "second": 1,
-    "absolute": 1,
-    "significant": "text",
-    "allowed": 1,
-    "least": 1,
-    "most": 1,
-    "p": 4,
-}
 STATED = "authorship information changes attribution quality by ({})"
-
-
-def long(table, tests):
-    """A table of tests with one row a number."""
-    columns = [name for name in TESTS if name in tests]
-    cells = tests.melt([*SETTING, "metric"], columns, var_name="quantity").dropna()
-    named = cells.rename(columns={"metric": "measure", "quantity": "metric"})
-    return named.assign(table=table)[["table", *SETTING, "measure", "metric", "value"]]
-
 
 with ResultJob(snakemake) as job:
     (
@@ -63,14 +46,14 @@ with ResultJob(snakemake) as job:
     bias, mixed_bias = bias_cells(quality), bias_cells(mixed)
     job.write_table(marked(bias, tests["Table 5.3"]))
     job.write_table(marked(mixed_bias, tests["Table 5.5"]), artefact="table_5_5")
-    job.write_beside(pd.concat([long(*item) for item in tests.items()]), "tests", TESTS)
+    job.write_beside(pd.concat([tests_table(*item) for item in tests.items()]), "tests", TESTS)
 
     modes = [*SETTING, "rag_mode", "metric", "value"]
     job.write_table(marco_recall[modes], artefact="table_5_11")
     job.write_table(counts_from_recalls(nq_quality)[modes], artefact="table_5_12")
     totals = pd.concat([nq_totals, marco_counts[marco_counts["metric"] == TOTAL]])
     cells = figure_cells(totals)
-    job.write_figure(cells, bars(cells), "figure_5_5")
+    job.write_figure(cells, citation_bars(cells), "figure_5_5")
 
     sizes = pd.concat([bias, mixed_bias])["value"].abs()
     stated = {

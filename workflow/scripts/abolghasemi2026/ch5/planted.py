@@ -1,12 +1,17 @@
-"""The frame of answers of planted generators to short queries over pydocs; further strengths."""
+"""Answers of controls to known-item queries, in the main settings and at depths; more strengths."""
 
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.rag.attribution_arms import PLAIN_ARMS, pick_questions
-from everycell.rag.attribution_study import everything_asked, study_settings
 from everycell.rag.citations import without_citations
-from everycell.rag.planted import PlantedGenerator, planted_answers
+from everycell.rag.questions import pick_questions
+from everycell.studies.abolghasemi2026.ch5.arms import (
+    PLAIN_ARMS,
+    everything_asked,
+    study_settings,
+)
+from everycell.studies.abolghasemi2026.ch5.controls import controls
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
@@ -21,25 +26,22 @@ with Job(snakemake) as job:
     # The mark of a reference in a document would pass for a citation in an answer.
     texts = pd.read_parquet(files.documents).set_index("document_id")["text"]
     texts = {key: without_citations(texts[key]) for key in set(lists["document"])}
+    benchmark = Benchmark(params.dataset, {"Human": texts})
 
-    def told(strength, questions, setting):
-        return planted_answers(
-            PlantedGenerator(strength, seed=job.seed, **params.odds),
-            everything_asked([setting], lambda *_: questions),
-            texts,
-            dataset=params.dataset,
-            name=f"planted {strength:g}",
-        )
+    def told(preferences, questions, setting):
+        """Answers of controls with these preferences."""
+        asked = everything_asked([setting], lambda setting, arm: questions)
+        chosen = controls(preferences, params.odds, job.seed)
+        return [answers_of(control, asked, benchmark) for control in chosen.values()]
 
     questions, faults = pick_questions(run, gold, k=params.k)
     main, _, *depths = study_settings(params.k, params.depths)
-    frames = [told(each, questions, main) for each in params.shown]
+    frames = told(params.shown, questions, main)
     others = [each for each in params.strengths if each not in params.shown]
-    plain = main._replace(arms=PLAIN_ARMS)
-    further = [told(each, questions, plain) for each in others]
+    further = told(others, questions, main._replace(arms=PLAIN_ARMS))
     for depth in depths:
         placed, _ = pick_questions(run, gold, k=depth.k, place=depth.place, seed=job.seed)
-        frames += [told(strength, placed, depth) for strength in params.shown]
+        frames += told(params.shown, placed, depth)
 
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")
     empty = frames[0][:0]

@@ -8,20 +8,20 @@ import pytest
 
 from everycell.language_models.generation import Answer, Token
 from everycell.language_models.settings import Decoding
-from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Question
-from everycell.rag.attribution_results import ANSWERS, check_answers
-from everycell.rag.attribution_study import (
+from everycell.rag.prompts import AUTHORS_TEMPLATE, PLAIN_TEMPLATE, read_names, read_template
+from everycell.rag.questions import Question
+from everycell.studies.abolghasemi2026.ch5.answers import ANSWERS, answers_frame, check_answers
+from everycell.studies.abolghasemi2026.ch5.arms import (
     EXTENDED_ARMS,
     HUMAN_ARMS,
+    MIXED_ARMS,
+    PLAIN_ARMS,
+    Arm,
     Asked,
-    answers_frame,
-    drawn_questions,
     everything_asked,
-    read_names,
-    request_of,
     study_settings,
 )
-from everycell.rag.prompts import AUTHORS_TEMPLATE, PLAIN_TEMPLATE, read_template
+from everycell.studies.abolghasemi2026.ch5.requests import drawn_questions, request_of
 
 TEMPLATES = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
 SETTINGS = study_settings(2, [2, 5], others=["SPLADE", "MiniLM"])

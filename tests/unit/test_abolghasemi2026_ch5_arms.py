@@ -6,20 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.rag.attribution_arms import (
+from everycell.rag.questions import Question, pick_questions
+from everycell.studies.abolghasemi2026.ch5.arms import (
     INFORMED_AGAINST_VANILLA,
     MIXED_AGAINST_VANILLA,
     MIXED_ARMS,
     PLAIN_ARMS,
     Arm,
-    Question,
-    biases,
-    pick_questions,
-    sensitivities,
+    everything_asked,
+    study_settings,
 )
-from everycell.rag.attribution_study import everything_asked, study_settings
-from everycell.rag.attribution_tables import PRECISION, RECALL, bias_cells
-from everycell.rag.planted import PlantedGenerator, planted_answers
+from everycell.studies.abolghasemi2026.ch5.comparisons import biases, sensitivities
+from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
+from everycell.studies.abolghasemi2026.ch5.printed_bias import bias_cells
 
 RUN = pd.DataFrame(
     [(f"q{q}", f"d{d}", float(10 - d)) for q in range(5) for d in range(6)],
@@ -80,7 +81,7 @@ def test_bad_options_are_named(options, said):
 
 def test_labels_of_every_arm():
     question = Question("q1", ("a", "b", "c"), gold=2)
-    labels = {arm: question.labels(arm) for arm in ARMS}
+    labels = {arm: arm.labels(question) for arm in ARMS}
     assert len(ARMS) == len(labels) == 16
     assert labels[Arm("Human", "LLM", "Informed", "Informed")] == ["LLM", "Human", "LLM"]
     assert labels[Arm("Human", "LLM", "CF-informed", "CF-informed")] == ["Human", "LLM", "Human"]
@@ -92,11 +93,11 @@ def test_labels_of_every_arm():
 
 @pytest.fixture(scope="module")
 def planted():
-    generator = PlantedGenerator(1.5)
+    generator = PlantedControl(1.5)
     questions = [Question(f"q{n}", tuple("abcde"), n % 5 + 1) for n in range(60)]
     asked = everything_asked(study_settings(5, [])[:1], lambda setting, arm: questions)
     texts = {letter: f"{letter} is a letter." for letter in "abcde"}
-    return planted_answers(generator, asked, texts, dataset="toy", name="toy")
+    return answers_of(generator, asked, Benchmark("toy", {"Human": texts}))
 
 
 def mean_quality(answers):

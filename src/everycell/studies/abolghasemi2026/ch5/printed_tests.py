@@ -1,18 +1,12 @@
-"""Tables of attribution quality, and what they alone determine: bias, counts, significance.
+"""What printed means determine of the chapter's tests, without the answers behind them.
 
-A mean of differences is the difference of means, so bias tables (CAB) follow from tables of
-quality, whoever made those: printed ones, or a run's own. Sensitivity (CAS) does not.
+Frames are those of `everycell.studies.abolghasemi2026.ch5.printed_bias`.
 
-Frames are tidy, one row a value: `SETTING`, a mode (`rag_mode`, or `mode_relevant` and
-`mode_nonrelevant` for the mixed mode), `metric` ("attribution precision", "attribution recall")
-and `value` in percent.
-
-Source: abolghasemi2026, section 5.3 (modes, Eqs. 5.1 to 5.5) and Tables 5.1 to 5.15.
+Source: abolghasemi2026, section 5.5 (paired t-tests, p < 0.05) and Tables 5.1 to 5.15.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -25,117 +19,22 @@ from everycell.statistics.paired_summaries import (
     paired_t,
     squares_allowed,
 )
+from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL, SETTING
+from everycell.studies.abolghasemi2026.ch5.printed_bias import with_opposite_labels
 
-SETTING = ["dataset", "generator", "relevant_author", "nonrelevant_author"]
-PRECISION, RECALL = "attribution precision", "attribution recall"
-#: Mean number of cited documents that are relevant, and of all cited documents.
-CITED, TOTAL = "avg cited relevant", "avg cited total"
-#: A mode tells the true authors, the false ones, or none.
-MODES = ("Vanilla", "Informed", "CF-informed")
-_OTHER = {"Human": "LLM", "LLM": "Human"}
+#: Columns of the table of tests -> digits shown.
+TESTS = {
+    "first": 1,
+    "second": 1,
+    "absolute": 1,
+    "significant": "text",
+    "allowed": 1,
+    "least": 1,
+    "most": 1,
+    "p": 4,
+}
 #: Half a unit of a percentage with one decimal, as a share.
 _HALF_UNIT = 0.0005
-
-
-def told_author(author: str, mode: str) -> str:
-    """Author that a prompt names of a document.
-
-    Parameters
-    ----------
-    author : {"Human", "LLM"}
-        Who wrote it.
-    mode : str
-        One of `MODES`.
-
-    Returns
-    -------
-    str
-        "Human", "LLM", or "" where none is named.
-
-    Raises
-    ------
-    ValueError
-        An unknown author or mode.
-
-    Examples
-    --------
-    >>> [told_author("LLM", mode) for mode in MODES]
-    ['', 'LLM', 'Human']
-    """
-    if author not in _OTHER or mode not in MODES:
-        raise ValueError(
-            f"The author is {author!r} and the mode {mode!r}; an author is one of "
-            f"{', '.join(_OTHER)}, a mode one of {', '.join(MODES)}."
-        )
-    return {"Vanilla": "", "Informed": author, "CF-informed": _OTHER[author]}[mode]
-
-
-def _with_labels(quality: pd.DataFrame) -> pd.DataFrame:
-    """Quality with the labels that were told of relevant and of other documents."""
-    sides = {
-        "relevant": "mode_relevant" if "mode_relevant" in quality else "rag_mode",
-        "nonrelevant": "mode_nonrelevant" if "mode_nonrelevant" in quality else "rag_mode",
-    }
-    labels = {
-        f"label_{side}": [
-            told_author(author, mode)
-            for author, mode in zip(quality[f"{side}_author"], quality[column], strict=True)
-        ]
-        for side, column in sides.items()
-    }
-    return quality.assign(**labels).astype({"value": float})
-
-
-def _labelled(quality: pd.DataFrame) -> pd.DataFrame:
-    """Each setting and metric once: quality with people named on either side.
-
-    Columns `human` and `machine`: the label of the relevant documents. Other documents have the
-    other label.
-    """
-    table = _with_labels(quality)
-    told = table[table["label_relevant"].map(_OTHER) == table["label_nonrelevant"]]
-    keys = [*SETTING, "metric"]
-    sides = (
-        told.loc[told["label_relevant"] == label, [*keys, "value"]].rename(columns={"value": name})
-        for label, name in (("Human", "human"), ("LLM", "machine"))
-    )
-    first, second = sides
-    return first.merge(second, on=keys, validate="one_to_one")
-
-
-def bias_cells(quality: pd.DataFrame) -> pd.DataFrame:
-    """Attribution bias (CAB) of each setting from its attribution quality.
-
-    Parameters
-    ----------
-    quality
-        As the module says. Modes that tell both sides alike, or nothing, take no part.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `SETTING`, metric ("CAB delta precision", "CAB delta recall") and value in points, from
-        -100 to 100: quality with [Human] on relevant and [LLM] on other documents, less quality
-        with the labels exchanged. A setting that lacks one of the two is left out.
-
-    Raises
-    ------
-    ValueError
-        An unknown author or mode.
-
-    Examples
-    --------
-    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
-    >>> rows = [("NQ", "toy", "LLM", "Human", mode, RECALL, value)
-    ...         for mode, value in (("Vanilla", 60), ("Informed", 50), ("CF-informed", 65))]
-    >>> bias_cells(pd.DataFrame(rows, columns=columns))[["metric", "value"]].values.tolist()
-    [['CAB delta recall', 15.0]]
-    """
-    pairs = _labelled(quality[quality["metric"].isin([PRECISION, RECALL])])
-    return pairs.assign(
-        metric=pairs["metric"].str.replace("attribution", "CAB delta"),
-        value=pairs["human"] - pairs["machine"],
-    )[[*SETTING, "metric", "value"]]
 
 
 class Significance(NamedTuple):
@@ -259,7 +158,7 @@ def bias_significance(quality: pd.DataFrame, n: int) -> pd.DataFrame:
     Parameters
     ----------
     quality
-        As the module says, percents with one decimal.
+        As `printed_bias` says, percents with one decimal.
     n : int
         Queries of each sample.
 
@@ -276,7 +175,7 @@ def bias_significance(quality: pd.DataFrame, n: int) -> pd.DataFrame:
     >>> bias_significance(pd.DataFrame(rows, columns=columns), 500)["significant"].tolist()
     ['yes']
     """
-    pairs = _labelled(quality[quality["metric"].isin([PRECISION, RECALL])])
+    pairs = with_opposite_labels(quality[quality["metric"].isin([PRECISION, RECALL])])
     pairs = pairs.assign(metric=pairs["metric"].str.replace("attribution", "CAB delta"))
     return _tested(pairs.rename(columns={"human": "first", "machine": "second"}), n)
 
@@ -289,7 +188,7 @@ def sensitivity_significance(
     Parameters
     ----------
     quality
-        As the module says, with `rag_mode`.
+        As `printed_bias` says, with `rag_mode`.
     sensitivity
         `SETTING`, metric ("CAS delta precision", "CAS delta recall") and value in points.
     n : int
@@ -321,70 +220,6 @@ def sensitivity_significance(
     return _tested(pairs, n)
 
 
-def _tested(pairs: pd.DataFrame, n: int) -> pd.DataFrame:
-    found = [
-        significance(
-            row["first"],
-            row["second"],
-            n,
-            metric="recall" if row["metric"].endswith("recall") else "precision",
-            absolute=row.get("absolute"),
-        )
-        for _, row in pairs.iterrows()
-    ]
-    return pd.concat([pairs, pd.DataFrame(found, index=pairs.index)], axis=1)
-
-
-def recalls_from_counts(counts: pd.DataFrame) -> pd.DataFrame:
-    """Recall from the mean number of cited relevant documents, and nothing else.
-
-    With one relevant document a query the two are one number: a share, and a percentage.
-
-    Parameters
-    ----------
-    counts
-        `SETTING`, a mode, metric and value; of the metrics "avg cited relevant" is read.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same keys with the metric "attribution recall", in percent.
-
-    Examples
-    --------
-    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
-    >>> row = ("NQ", "toy", "LLM", "Human", "Vanilla", CITED, "0.766")
-    >>> recalls_from_counts(pd.DataFrame([row], columns=columns))["value"].round(9).tolist()
-    [76.6]
-    """
-    part = counts[counts["metric"] == CITED].drop(columns="value", errors="ignore")
-    return part.assign(metric=RECALL, value=100 * counts.loc[part.index, "value"].astype(float))
-
-
-def counts_from_recalls(quality: pd.DataFrame) -> pd.DataFrame:
-    """Mean number of cited relevant documents from recall: `recalls_from_counts` the other way.
-
-    Parameters
-    ----------
-    quality
-        As the module says; of the metrics "attribution recall" is read.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same keys with the metric "avg cited relevant", in documents.
-
-    Examples
-    --------
-    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
-    >>> row = ("NQ", "toy", "LLM", "Human", "Vanilla", RECALL, "76.6")
-    >>> counts_from_recalls(pd.DataFrame([row], columns=columns))["value"].round(9).tolist()
-    [0.766]
-    """
-    part = quality[quality["metric"] == RECALL].drop(columns="value", errors="ignore")
-    return part.assign(metric=CITED, value=quality.loc[part.index, "value"].astype(float) / 100)
-
-
 def marked(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """Bias with the daggers that its means allow.
 
@@ -404,6 +239,7 @@ def marked(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     >>> columns = [*SETTING, "rag_mode", "metric", "value"]
     >>> rows = [("NQ", "toy", "Human", "LLM", mode, RECALL, value)
     ...         for mode, value in (("Informed", 74.0), ("CF-informed", 70.6))]
+    >>> from everycell.studies.abolghasemi2026.ch5.printed_bias import bias_cells
     >>> quality = pd.DataFrame(rows, columns=columns)
     >>> marked(bias_cells(quality), bias_significance(quality, 500))["marker"].tolist()
     ['(†)']
@@ -414,29 +250,38 @@ def marked(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     return bias.assign(marker=[outcomes[tuple(row)] for row in bias[keys].itertuples(index=False)])
 
 
-def queries_behind(means: Sequence[str], *, most: int = 1000) -> int | None:
-    """Fewest queries of which every printed mean of counts can be the mean.
+def tests_table(table: str, tests: pd.DataFrame) -> pd.DataFrame:
+    """Tests behind a printed table, one row a number.
 
     Parameters
     ----------
-    means
-        Means of whole numbers as printed; each may be off by half a unit of its last digit.
-    most : int
-        Where to stop: with as many queries as a unit has parts, every mean fits.
-
-    Returns
-    -------
-    int or None
-        None where no number of queries up to `most` fits.
+    table : str
+        Its name in print.
+    tests
+        What `bias_significance` or `sensitivity_significance` gives.
 
     Examples
     --------
-    >>> queries_behind(["0.33", "0.5"]), queries_behind(["0.766", "0.682", "2.190"])
-    (6, 274)
+    >>> tests = pd.DataFrame([("NQ", "toy", "Human", "LLM", "CAB delta recall", 65.0, "yes")],
+    ...                      columns=[*SETTING, "metric", "first", "significant"])
+    >>> tests_table("Table 5.3", tests)[["measure", "metric", "value"]].values.tolist()
+    [['CAB delta recall', 'first', 65.0], ['CAB delta recall', 'significant', 'yes']]
     """
+    columns = [name for name in TESTS if name in tests]
+    cells = tests.melt([*SETTING, "metric"], columns, var_name="quantity").dropna()
+    named = cells.rename(columns={"metric": "measure", "quantity": "metric"})
+    return named.assign(table=table)[["table", *SETTING, "measure", "metric", "value"]]
 
-    def fits(mean: str, n: int) -> bool:
-        half = 0.5 * 10.0 ** -len(mean.partition(".")[2])
-        return abs(round(float(mean) * n) / n - float(mean)) <= half * (1 + 1e-9)
 
-    return next((n for n in range(1, most + 1) if all(fits(mean, n) for mean in means)), None)
+def _tested(pairs: pd.DataFrame, n: int) -> pd.DataFrame:
+    found = [
+        significance(
+            row["first"],
+            row["second"],
+            n,
+            metric="recall" if row["metric"].endswith("recall") else "precision",
+            absolute=row.get("absolute"),
+        )
+        for _, row in pairs.iterrows()
+    ]
+    return pd.concat([pairs, pd.DataFrame(found, index=pairs.index)], axis=1)

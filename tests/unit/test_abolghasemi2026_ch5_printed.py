@@ -10,19 +10,23 @@ from scipy import stats
 
 from everycell.engine.printed_cells import read_cells
 from everycell.metrics.attribution import cab
-from everycell.rag.attribution_tables import (
+from everycell.studies.abolghasemi2026.ch5.modes import (
     CITED,
     PRECISION,
     RECALL,
     SETTING,
+    told_author,
+)
+from everycell.studies.abolghasemi2026.ch5.printed_bias import (
     bias_cells,
-    bias_significance,
     counts_from_recalls,
     queries_behind,
     recalls_from_counts,
+)
+from everycell.studies.abolghasemi2026.ch5.printed_tests import (
+    bias_significance,
     sensitivity_significance,
     significance,
-    told_author,
 )
 
 PUBLISHED = Path(__file__).parents[2] / "published" / "abolghasemi2026"

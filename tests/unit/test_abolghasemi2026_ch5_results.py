@@ -7,30 +7,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.rag.attribution_arms import MIXED_ARMS, PLAIN_ARMS, Arm, Question
-from everycell.rag.attribution_results import (
+from everycell.rag.questions import Question
+from everycell.studies.abolghasemi2026.ch5.answers import (
     ANSWERS,
-    DAGGER,
-    FEWEST_PAIRS,
-    NO_CITATION,
-    NOT_RUN,
-    OPPOSITE_ARMS,
     always_first,
     answer_shares,
     check_answers,
+)
+from everycell.studies.abolghasemi2026.ch5.arms import (
+    MIXED_ARMS,
+    OPPOSITE_ARMS,
+    PLAIN_ARMS,
+    Arm,
+    Setting,
+    everything_asked,
+)
+from everycell.studies.abolghasemi2026.ch5.comparisons import compared
+from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+from everycell.studies.abolghasemi2026.ch5.marks import DAGGER, NO_CITATION, NOT_RUN
+from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
+from everycell.studies.abolghasemi2026.ch5.printed_bias import bias_cells, counts_from_recalls
+from everycell.studies.abolghasemi2026.ch5.results import (
+    FEWEST_PAIRS,
     citation_counts,
-    compared,
     confidence,
     figure_cells,
     quality,
-)
-from everycell.rag.attribution_study import Setting, everything_asked
-from everycell.rag.attribution_tables import PRECISION, RECALL, bias_cells, counts_from_recalls
-from everycell.rag.planted import (
-    PlantedGenerator,
-    expected_bias,
-    expected_measures,
-    planted_answers,
 )
 
 MAIN = {"retriever": "BM25", "k": 5, "place": "retrieved", "labels": "plain"}
@@ -43,7 +46,8 @@ def asked(generator, arms, n=30, name="toy", dataset="NQ", **setting):
     documents = tuple("abcdefghij"[: setting["k"]])
     questions = [Question(f"q{i:04}", documents, i % len(documents) + 1) for i in range(n)]
     shown = everything_asked([Setting("toy", **setting, arms=arms)], lambda *_: questions)
-    return planted_answers(generator, shown, TEXTS, dataset=dataset, name=name)
+    answers = answers_of(generator, shown, Benchmark(dataset, {"Human": TEXTS}))
+    return answers.assign(generator=name)
 
 
 def by_hand(arm, cited, gold=1):
@@ -238,7 +242,7 @@ def whole():
     """All settings of two generators, one of which has no preference."""
     parts = []
     arms = (*PLAIN_ARMS, *MIXED_ARMS)
-    for name, generator in (("fair", PlantedGenerator(0.0)), ("biased", PlantedGenerator(2.0))):
+    for name, generator in (("fair", PlantedControl(0.0)), ("biased", PlantedControl(2.0))):
         parts += [
             asked(generator, arms, name=name),
             asked(generator, MIXED_ARMS, name=name, labels="extended"),
@@ -302,7 +306,7 @@ def test_opposite_labels_flip_the_sign_of_bias(strength, skill, seed):
     """The mirrored preference cites under [LLM] what the other one does under [Human]."""
     found = [
         compared(
-            asked(PlantedGenerator(each, skill=skill, seed=seed), PLAIN_ARMS, n=10),
+            asked(PlantedControl(each, skill=skill, seed=seed), PLAIN_ARMS, n=10),
             "CAB",
             study="plain",
             seed=1,
@@ -315,14 +319,14 @@ def test_opposite_labels_flip_the_sign_of_bias(strength, skill, seed):
 
 @pytest.mark.parametrize("strength", [0.0, 1.0, -2.0])
 def test_the_control_comes_to_its_formulas(strength):
-    generator = PlantedGenerator(strength)
+    generator = PlantedControl(strength)
     frame = asked(generator, PLAIN_ARMS[3:], n=300)
 
     def near(row):
         # Four standard errors, of which a 95 % interval has about 3.92.
         return pytest.approx(row.value, abs=row.high - row.low + 1e-9)
 
-    expected = expected_bias(generator, 5)
+    expected = generator.expected_bias(5)
     for row in compared(frame, "CAB", study="plain", seed=1).itertuples():
         assert expected[row.metric] == near(row)
     tables = [
@@ -334,7 +338,7 @@ def test_the_control_comes_to_its_formulas(strength):
     compared_metrics = set()
     for row in pd.concat(tables).itertuples():
         sides = dict(zip(("relevant", "nonrelevant"), told[row.mode_relevant], strict=True))
-        known = expected_measures(generator, 5, **sides).get(row.metric)
+        known = generator.expected_measures(5, **sides).get(row.metric)
         if known is None:
             continue
         compared_metrics.add(row.metric)

@@ -1,0 +1,110 @@
+"""Questions with one gold document among those that a prompt shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from everycell.rag.draws import named_draws
+from everycell.trec.runs import trec_order
+
+Place = Literal["retrieved", "random"]
+#: Why a question takes no part -> what that means.
+FAULTS = {
+    "no gold": "no relevant document is known",
+    "several gold": "more than one is",
+    "not retrieved": "the relevant document is not among the first k",
+    "too few documents": "fewer than k were retrieved",
+}
+
+
+class Question(NamedTuple):
+    """A question as prompts show it.
+
+    Attributes
+    ----------
+    id : str
+    documents : tuple of str
+        Ids of its documents, in the order of the prompt.
+    gold : int
+        Number of the relevant one, from 1.
+    """
+
+    id: str
+    documents: tuple[str, ...]
+    gold: int
+
+
+def pick_questions(
+    run: pd.DataFrame,
+    relevant: pd.DataFrame,
+    *,
+    k: int,
+    place: Place = "retrieved",
+    seed: int = 0,
+) -> tuple[list[Question], Counter[str]]:
+    """Questions whose first k documents hold exactly one relevant one.
+
+    Parameters
+    ----------
+    run : pandas.DataFrame
+        Columns `query`, `document`, `score`: retrieved documents. Ties stand as in trec_eval,
+        by document id, descending.
+    relevant : pandas.DataFrame
+        Columns `query`, `document`: all relevant pairs, and no other questions are asked.
+    k : int
+        Documents of a prompt, 1 or more.
+    place : {"retrieved", "random"}
+        Where the relevant document stands: at its place in the ranking, and the question is left
+        out where that is behind k; or at a random place among the k - 1 best others (appendix 5.D),
+        wherever it was retrieved.
+    seed : int
+        Of the random place, which depends on nothing else but the question's id.
+
+    Returns
+    -------
+    tuple
+        Questions in the order of their ids, and how many were left out by one of `FAULTS`.
+
+    Raises
+    ------
+    ValueError
+        k below 1, an unknown place, or a run with a document twice or a score that is no number.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": ["q1"] * 3 + ["q2"] * 3, "score": [3, 2, 1] * 2,
+    ...                     "document": ["a", "b", "c"] * 2})
+    >>> gold = pd.DataFrame({"query": ["q1", "q2"], "document": ["b", "c"]})
+    >>> pick_questions(run, gold, k=2)
+    ([Question(id='q1', documents=('a', 'b'), gold=2)], Counter({'not retrieved': 1}))
+    """
+    if k < 1:
+        raise ValueError(f"k is {k}; a prompt has 1 document or more.")
+    if place not in ("retrieved", "random"):
+        raise ValueError(f"place is {place!r}; give 'retrieved' or 'random'.")
+    lists = trec_order(run).groupby("query")["document"].agg(list)
+    right = relevant.groupby("query")["document"].agg(set)
+    found, faults = [], Counter[str]()
+    for query in sorted({*lists.index, *right.index}):
+        gold, documents_of = right.get(query, set()), lists.get(query, [])
+        if len(gold) != 1:
+            faults["several gold" if gold else "no gold"] += 1
+            continue
+        (answer,) = gold
+        others = [document for document in documents_of if document != answer]
+        if place == "random":
+            position = int(named_draws(f"{seed}\t{query}").integers(k))
+            chosen = others[: k - 1]
+            chosen.insert(position, answer)
+        else:
+            chosen = documents_of[:k]
+        if len(chosen) < k:
+            faults["too few documents"] += 1
+        elif answer not in chosen:
+            faults["not retrieved"] += 1
+        else:
+            found.append(Question(str(query), tuple(chosen), chosen.index(answer) + 1))
+    return found, faults

@@ -1,0 +1,303 @@
+"""The frame of answers, which all tables of the chapter are made from.
+
+It has one row an answer, of all generators, in the columns `ANSWERS`:
+
+- dataset, generator, retriever, k (documents of a prompt), place of the relevant document
+  ("retrieved", "random") and labels ("plain", "extended"): the *setting*;
+- query_id, the fields of `everycell.studies.abolghasemi2026.ch5.arms.Arm`, and gold, the number of
+  the relevant document, from 1 to k;
+- cited (distinct citations, stray ones among them), stray, attribution precision and recall from 0
+  to 1, right (1, 0, or NaN where no right answer is known) and cut (1 where the answer reached the
+  limit of tokens, 0, or NaN where that is not known);
+- relevant_citations, other_citations: all citations of documents of the prompt, and
+  relevant_probability, other_probability: sums of their probabilities, NaN where a generator gives
+  none.
+
+Source: abolghasemi2026, sections 5.3 and 5.4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from everycell.language_models.generation import Answer, NotOfferedError
+from everycell.metrics.attribution import citation_quality
+from everycell.rag.answers import is_correct, usable_answers
+from everycell.rag.citations import (
+    Citation,
+    Forms,
+    citation_logprobs,
+    documents,
+    find_citations,
+    without_citations,
+    written_citations,
+)
+from everycell.studies.abolghasemi2026.ch5.arms import Arm, Asked
+from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
+
+#: What a setting is, with all of whose questions every arm is asked.
+SETTINGS = ["dataset", "generator", "retriever", "k", "place", "labels"]
+ANSWERS = [
+    *SETTINGS,
+    "query_id",
+    *Arm._fields,
+    "gold",
+    "cited",
+    "stray",
+    PRECISION,
+    RECALL,
+    "right",
+    "cut",
+    "relevant_citations",
+    "other_citations",
+    "relevant_probability",
+    "other_probability",
+]
+#: Name of the generator that cites the first document and nothing else, before that of another.
+ALWAYS_FIRST = "always [1]"
+_FIELDS = list(Arm._fields)
+
+
+def answers_frame(
+    asked: Sequence[Asked],
+    answers: Sequence[Answer],
+    *,
+    gold_answers: Mapping[str, Sequence[str]],
+    dataset: str,
+    generator: str,
+    forms: Forms = "all",
+) -> pd.DataFrame:
+    """What the answers of one generator cite, and whether they are right.
+
+    Parameters
+    ----------
+    asked, answers
+        Of the same length and order.
+    gold_answers
+        Right answers of each question, by its id; the answer to a question without any, or whose
+        answers have no word ("The"), is neither right nor wrong.
+    dataset, generator : str
+        Names in the tables.
+    forms
+        Forms of citations that are read (`everycell.rag.citations.find_citations`).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an answer, with the columns `ANSWERS`. Citations are counted each time that one
+        stands there, but for the numbers inside a range, which are not written.
+
+    Raises
+    ------
+    ValueError
+        Not one answer for each question asked.
+
+    Examples
+    --------
+    >>> from everycell.rag.questions import Question
+    >>> from everycell.studies.abolghasemi2026.ch5.arms import PLAIN_ARMS, study_settings
+    >>> setting = study_settings(2, [])[0]
+    >>> shown = [Asked(setting, PLAIN_ARMS[0], Question("q1", ("d7", "d3"), gold=2))]
+    >>> said = [Answer(text="In 1246 [2][1][9].", finish="stop")]
+    >>> found = answers_frame(shown, said, gold_answers={"q1": ["1246"]}, dataset="toy",
+    ...                       generator="parrot")
+    >>> found[["cited", "stray", "attribution recall", "right"]].values.tolist()
+    [[3.0, 1.0, 1.0, 1.0]]
+    """
+    rows = []
+    for (setting, arm, question), answer in zip(asked, answers, strict=True):
+        citations = find_citations(answer.text, forms=forms)
+        k = len(question.documents)
+        cited = documents(citations, k)
+        numbers = [*cited.documents, *cited.stray]
+        gold = usable_answers(gold_answers.get(question.id, ()))
+        said = without_citations(answer.text, k=k)
+        right = float(is_correct(said, gold)) if gold else math.nan
+        sides = _confidence(answer, citations, question.gold, k)
+        rows.append(
+            (
+                dataset,
+                generator,
+                *(setting.retriever, setting.k, setting.place, setting.labels),
+                question.id,
+                *arm,
+                question.gold,
+                *(len(numbers), len(cited.stray)),
+                *citation_quality(numbers, [question.gold]),
+                right,
+                float(answer.finish == "length"),
+                *sides,
+            )
+        )
+    return pd.DataFrame(rows, columns=ANSWERS)
+
+
+def _confidence(
+    answer: Answer, citations: Sequence[Citation], gold: int, k: int
+) -> tuple[int, int, float, float]:
+    """Citations of the relevant document and of the others, and sums of their probabilities."""
+    written = written_citations(citations, answer.text)
+    try:
+        probabilities = [math.exp(value) for value in citation_logprobs(answer, written)]
+    except NotOfferedError:
+        probabilities = [math.nan] * len(written)
+        missing = math.nan
+    else:
+        missing = 0.0
+    counts, sums = [0, 0], [missing, missing]
+    for citation, probability in zip(written, probabilities, strict=True):
+        if 1 <= citation.number <= k:
+            side = int(citation.number != gold)
+            counts[side] += 1
+            sums[side] += probability
+    return counts[0], counts[1], sums[0], sums[1]
+
+
+def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
+    """The frame of answers, if tests can pair its rows.
+
+    Parameters
+    ----------
+    answers
+        As the module says; further columns are dropped.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Its columns `ANSWERS`.
+
+    Raises
+    ------
+    ValueError
+        A column is missing, an answer stands twice, an arm lacks questions that another one of its
+        setting and authors has, or a generator was shown two numbers of documents for one table.
+
+    Examples
+    --------
+    >>> check_answers(pd.DataFrame(columns=ANSWERS)).empty
+    True
+    """
+    missing = [column for column in ANSWERS if column not in answers]
+    if missing:
+        raise ValueError(
+            f"The answers lack the column {missing[0]!r}; they need {', '.join(ANSWERS)}."
+        )
+    frame = answers[ANSWERS]
+    twice = frame.duplicated([*SETTINGS, "query_id", *_FIELDS])
+    if twice.any():
+        row = frame[twice].iloc[0]
+        raise ValueError(
+            f"{row['generator']} has two answers to {row['query_id']} in one setting and arm "
+            f"({', '.join(row[_FIELDS])}); keep one of them."
+        )
+    # A model may have said the passages of some questions again in a way that cannot be used.
+    authors = [*SETTINGS, *_FIELDS[:2]]
+    for setting, rows in frame.groupby(authors, sort=False):
+        asked = rows.groupby(_FIELDS)["query_id"].agg(frozenset)
+        if asked.nunique() > 1:
+            few = asked.map(len).idxmin()
+            lost = sorted(frozenset().union(*asked) - asked[few])
+            raise ValueError(
+                f"{' / '.join(map(str, setting))}: the arm {', '.join(few)} lacks an answer to "
+                f"{lost[0]}, which others of its authors have; ask all of them every question."
+            )
+    fixed = frame[frame["place"] == "retrieved"]
+    for names, rows in fixed.groupby(["dataset", "generator", "retriever", "labels"], sort=False):
+        depths = sorted(rows["k"].unique())
+        if len(depths) > 1:
+            raise ValueError(
+                f"{' / '.join(names)}: answers saw {' and '.join(map(str, depths))} documents; a "
+                "table takes one number of them, so leave out the others."
+            )
+    return frame
+
+
+def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
+    """What kind of answers each generator gave: how many are cut, cite anything, and are right.
+
+    Parameters
+    ----------
+    answers
+        The frame of answers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `SETTINGS`, metric and value, in percent of all answers of a setting but for their number
+        and that of questions. "cut, of those that cite" is the share of cut answers among these,
+        and "precision" a mean. What is not known of any answer is left out.
+
+    Examples
+    --------
+    >>> from everycell.rag.questions import Question
+    >>> from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
+    >>> from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
+    >>> from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+    >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
+    >>> toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
+    >>> answers = answers_of(PlantedControl(99, skill=0, base=0), asked, toy)
+    >>> answer_shares(answers)[["metric", "value"]].values.tolist()[:3]
+    [['questions', 2.0], ['answers', 32.0], ['cut', 0.0]]
+    """
+    groups = answers.groupby(SETTINGS, sort=False)
+    shares = pd.DataFrame(
+        {
+            "cut": answers["cut"],
+            "cut, of those that cite": answers["cut"].where(answers["cited"] > 0),
+            "cite": answers["cited"] > 0,
+            "cite out of range": answers["stray"] > 0,
+            "cite the relevant document": answers[RECALL] > 0,
+            "precision": answers[PRECISION],
+            "right": answers["right"],
+        }
+    ).astype(float)
+    means = 100 * shares.groupby([answers[name] for name in SETTINGS], sort=False).mean()
+    counts = pd.DataFrame({"questions": groups["query_id"].nunique(), "answers": groups.size()})
+    table = counts.astype(float).join(means).reset_index()
+    long = table.melt(SETTINGS, var_name="metric", ignore_index=False)
+    return long.sort_index(kind="stable").dropna(subset="value").reset_index(drop=True)
+
+
+def always_first(answers: pd.DataFrame) -> pd.DataFrame:
+    """What a generator would come to that cites the first document, whatever is asked.
+
+    Where rankings are good, that alone has a high precision and recall, and a model that cites by
+    position cannot be told from one that reads.
+
+    Parameters
+    ----------
+    answers
+        The frame of answers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same questions and arms, each with one citation of document 1, under the name
+        `ALWAYS_FIRST` with that of the generator in parentheses. It answers nothing and gives no
+        probabilities.
+
+    Examples
+    --------
+    >>> columns = {"generator": "toy", "gold": [1, 2]}
+    >>> found = always_first(pd.DataFrame(columns))
+    >>> found[["generator", PRECISION]].values.tolist()
+    [['always [1] (toy)', 1.0], ['always [1] (toy)', 0.0]]
+    """
+    right = answers["gold"] == 1
+    return answers.assign(
+        generator=ALWAYS_FIRST + " (" + answers["generator"] + ")",
+        cited=1,
+        stray=0,
+        **{PRECISION: right.astype(float), RECALL: right.astype(float)},
+        right=np.nan,
+        cut=np.nan,
+        relevant_citations=right.astype(int),
+        other_citations=(~right).astype(int),
+        relevant_probability=np.nan,
+        other_probability=np.nan,
+    )

@@ -1,0 +1,232 @@
+"""Tables 5.1 to 5.15 and Figures 5.5 and 5.9 by their names, from the frame of answers.
+
+Keys of a table are its columns in print; which rows of which generators it shows is the tier's.
+
+Source: abolghasemi2026, chapter 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.studies.abolghasemi2026.ch5.arms import (
+    FIRST_RETRIEVER,
+    MIXED_ARMS,
+    OPPOSITE_ARMS,
+    PLAIN_ARMS,
+)
+from everycell.studies.abolghasemi2026.ch5.comparisons import compared
+from everycell.studies.abolghasemi2026.ch5.marks import NOT_RUN
+from everycell.studies.abolghasemi2026.ch5.modes import SETTING
+from everycell.studies.abolghasemi2026.ch5.results import citation_counts, confidence, quality
+
+MODE = [*SETTING, "rag_mode"]
+MIXED = [*SETTING, "mode_relevant", "mode_nonrelevant"]
+#: The data set of the appendix' tables; all others stand in the chapter's.
+APPENDIX = "MS MARCO"
+#: Columns of the table of intervals -> digits shown.
+ENDS = {"value": 3, "low": 3, "high": 3, "p": 4, "citations": 0, "pairs": 0}
+#: Columns of the table of answers -> digits shown.
+SHARES = {"questions": 0, "answers": 0} | dict.fromkeys(
+    [
+        "cut",
+        "cut, of those that cite",
+        "cite",
+        "cite out of range",
+        "cite the relevant document",
+        "precision",
+        "right",
+    ],
+    1,
+)
+
+
+class ChapterTable(NamedTuple):
+    """A table of the chapter, with the rows of all generators.
+
+    Attributes
+    ----------
+    keys : list of str
+        Its columns that say what a value is about.
+    rows : pandas.DataFrame
+        A result (`everycell.studies.abolghasemi2026.ch5.marks`).
+    """
+
+    keys: list[str]
+    rows: pd.DataFrame
+
+    def shown(self, generators: Collection[str], *, all_run: bool = False) -> pd.DataFrame:
+        """Rows of some generators, in the columns of the print.
+
+        Parameters
+        ----------
+        generators
+            Their names.
+        all_run : bool
+            Whether to leave out what was not run: where cells get verdicts, a table has no other
+            ones than the printed cells.
+
+        Examples
+        --------
+        >>> rows = pd.DataFrame({"generator": ["a", "b", "b"], "metric": "AC", "p": 0.2,
+        ...                      "value": [1.0, 2.0, NOT_RUN]})
+        >>> ChapterTable(["generator"], rows).shown(["b"], all_run=True).values.tolist()
+        [['b', 'AC', 2.0]]
+        """
+        rows = self.rows[self.rows["generator"].isin(generators)]
+        if all_run:
+            rows = rows[rows["value"] != NOT_RUN]
+        marker = ["marker"] if "marker" in rows else []
+        return rows[[*self.keys, "metric", "value", *marker]]
+
+
+def chapter_tables(
+    answers: pd.DataFrame, reference: pd.DataFrame, seed: int
+) -> dict[str, ChapterTable]:
+    """Every table of the chapter that rests on answers, by its name.
+
+    Parameters
+    ----------
+    answers
+        The frame of answers.
+    reference
+        Answers of a reference, such as `always_first` gives; tables of quality have them too.
+    seed : int
+        Of the bootstrap.
+    """
+    both = pd.concat([answers, reference])
+    plain, mixed, (opposite, _) = (
+        _halves(quality(both, arms, seed=seed)) for arms in (PLAIN_ARMS, MIXED_ARMS, OPPOSITE_ARMS)
+    )
+    plain = tuple(_with_mode(half) for half in plain)
+    sure = _halves(_with_mode(confidence(answers, seed=seed)))
+    counts = _halves(_with_mode(citation_counts(answers, seed=seed)))
+
+    def by_authors(measure, study):
+        return compared(answers, measure, study=study, seed=seed)
+
+    others = pd.concat(by_authors(measure, "retrievers") for measure in ("CAS", "CAB"))
+    depths = pd.concat(by_authors(measure, "depths") for measure in ("CAS", "CAB"))
+    tables = {
+        "table_5_1": (MODE, plain[0]),
+        "table_5_2": (SETTING, by_authors("CAS", "plain")),
+        "table_5_3": (SETTING, by_authors("CAB", "plain")),
+        "table_5_4": (MIXED, opposite),
+        "table_5_5": (SETTING, by_authors("CAB", "mixed")),
+        "table_5_6": (MODE, sure[0]),
+        "table_5_7": (SETTING, by_authors("CAS", "extended")),
+        "table_5_8": (SETTING, by_authors("CAB", "extended")),
+        # The print marks nothing here, and in Tables 5.14 and 5.15.
+        "table_5_9": (["dataset", "generator", "retriever"], others.drop(columns="marker")),
+        "table_5_10": (MODE, sure[1]),
+        "table_5_11": (MODE, plain[1]),
+        "table_5_12": (MODE, counts[0]),
+        "table_5_13": (MODE, counts[1]),
+        "table_5_14": (MIXED, mixed[0].drop(columns="marker")),
+        "table_5_15": (MIXED, mixed[1].drop(columns="marker")),
+        "figure_5_9": (["dataset", "generator", "k"], depths),
+    }
+    return {name: ChapterTable(*table) for name, table in tables.items()}
+
+
+def with_intervals(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
+    """All results with their intervals and tests, one row a number.
+
+    Table 5.4 is in Table 5.14.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"dataset": ["NQ"], "generator": ["toy"], "retriever": "BM25",
+    ...     "relevant_author": "LLM", "nonrelevant_author": "Human", "k": 2, "rag_mode": "Vanilla",
+    ...     "mode_relevant": "", "mode_nonrelevant": "", "metric": "AC relevant", "value": 0.5,
+    ...     "low": 0.25, "high": 0.75, "p": None, "citations": 7, "pairs": None})
+    >>> found = with_intervals({"table_5_6": ChapterTable(MODE, rows)})
+    >>> found[["table", "measure", "metric", "value"]].values.tolist()[:2]
+    [['Table 5.6', 'AC relevant', 'value', 0.5], ['Table 5.6', 'AC relevant', 'low', 0.25]]
+    """
+    titled = []
+    for name, (_, rows) in tables.items():
+        if name != "table_5_4":
+            kind, number = name.split("_", 1)
+            title = f"{kind.capitalize()} {number.replace('_', '.')}"
+            titled.append(rows.rename(columns={"metric": "measure"}).assign(table=title))
+    whole = pd.concat(titled, ignore_index=True)
+    keys = ["dataset", "generator", "retriever", "k", *MIXED[2:4], "rag_mode", *MIXED[4:]]
+    keys = ["table", *keys, "measure"]
+    whole[keys] = whole[keys].astype(object).fillna("").astype(str)
+    cells = whole.melt(keys, list(ENDS), var_name="metric", value_name="number")
+    return cells.rename(columns={"number": "value"}).dropna(subset="value")
+
+
+def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
+    """How many questions the rows of a table rest on, and of what size.
+
+    Parameters
+    ----------
+    answers
+        The frame of answers, with the relevant document at its place in the ranking.
+    table
+        What is shown of a table (`ChapterTable.shown`).
+
+    Examples
+    --------
+    >>> rows = [("NQ", "toy", "BM25", "LLM", "Human", query, 2) for query in ("q1", "q2")]
+    >>> columns = ["dataset", "generator", "retriever", "relevant_author", "nonrelevant_author"]
+    >>> answers = pd.DataFrame(rows, columns=[*columns, "query_id", "k"])
+    >>> size_note(answers, pd.DataFrame({"generator": ["toy"], "value": [NOT_RUN]}))
+    '2 questions a row, 2 documents; no probabilities of toy'
+    """
+    if "retriever" not in table:
+        answers = answers[answers["retriever"] == FIRST_RETRIEVER]
+    names = ["dataset", "generator", "retriever", "relevant_author", "nonrelevant_author"]
+    keys = [name for name in names if name in table]
+    there = answers.merge(table[keys].drop_duplicates(), on=keys)
+    notes = []
+    for _, rows in there.groupby("generator", sort=False):
+        # Fewer where passages had to be said again by a language model.
+        sizes = rows.groupby(keys)["query_id"].nunique()
+        span = " to ".join(map(str, dict.fromkeys((sizes.min(), sizes.max()))))
+        notes.append(f"{span} questions a row, {rows['k'].max()} documents")
+    silent = table.loc[table["value"] == NOT_RUN, "generator"].unique()
+    lacking = [f"no probabilities of {', '.join(silent)}"] if len(silent) else []
+    return "; ".join([*dict.fromkeys(notes), *lacking])
+
+
+def generators_shown(
+    answers: pd.DataFrame, is_control: pd.Series, printed: Mapping[str, Sequence[str]] | None
+) -> dict[str, list[str]]:
+    """Generators of a tier's tables: by a table's name, and of all others under "all".
+
+    Parameters
+    ----------
+    answers
+        The frame of answers.
+    is_control
+        Which of its rows are a control's; it stands beside the tables of language models, and in
+        them where there are no others.
+    printed
+        The printed ones, where cells get verdicts.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"generator": ["toy", "planted 0"]})
+    >>> generators_shown(answers, answers["generator"] != "toy", None)
+    {'all': ['toy']}
+    """
+    if printed is not None:
+        return {name: list(names) for name, names in printed.items()}
+    shown = ~is_control | is_control.all()
+    return {"all": answers.loc[shown, "generator"].unique().tolist()}
+
+
+def _with_mode(table: pd.DataFrame) -> pd.DataFrame:
+    """Results of documents of two origins under the name that the print gives their one mode."""
+    return table.rename(columns={"mode_relevant": "rag_mode"}).drop(columns="mode_nonrelevant")
+
+
+def _halves(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Results of the chapter's data set, and of the appendix'."""
+    return table[table["dataset"] != APPENDIX], table[table["dataset"] == APPENDIX]

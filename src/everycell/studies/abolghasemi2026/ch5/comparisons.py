@@ -1,0 +1,239 @@
+"""Sensitivity (CAS) and bias (CAB) from the frame of answers.
+
+Source: abolghasemi2026, Eqs. 5.1 to 5.5, Tables 5.2, 5.3, 5.5, 5.7 to 5.9, Figure 5.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from everycell.metrics.attribution import cab, cas, paired_difference
+from everycell.statistics.hypothesis_tests import t_tests
+from everycell.studies.abolghasemi2026.ch5.arms import (
+    FIRST_RETRIEVER,
+    INFORMED_AGAINST_VANILLA,
+    MIXED_AGAINST_VANILLA,
+    MIXED_ARMS,
+    PLAIN_ARMS,
+    Arm,
+)
+from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION, NUMBERS, with_markers
+from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
+
+#: Which answers a table of CAS or CAB is about.
+Study = Literal["plain", "mixed", "extended", "retrievers", "depths"]
+#: Columns of a frame of CAS or CAB.
+_COMPARED = [
+    "relevant_author",
+    "nonrelevant_author",
+    "metric",
+    "value",
+    "low",
+    "high",
+    "p",
+    "citations",
+]
+_FIELDS = list(Arm._fields)
+
+
+def sensitivities(
+    answers: pd.DataFrame,
+    *,
+    seed: int,
+    pairs: Sequence[tuple[Arm, Arm]] = INFORMED_AGAINST_VANILLA,
+) -> pd.DataFrame:
+    """Attribution sensitivity (CAS) with its interval, in points (Eq. 5.1).
+
+    Parameters
+    ----------
+    answers
+        The frame of answers (`everycell.studies.abolghasemi2026.ch5.answers`) of one setting.
+    seed : int
+        Of the bootstrap.
+    pairs
+        An arm that names authors and one that does not. The thesis does not say which arms it
+        compares in the mixed mode; `MIXED_AGAINST_VANILLA` is our reading: those that tell of
+        people on the relevant document and of machines on the others. Pairs that were not asked
+        are left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `relevant_author`, `nonrelevant_author`, metric ("CAS delta precision", ...), `value` from
+        0 to 100, `low` and `high` of its 95 % interval, `p` of the paired t-test of the signed
+        differences, and how many citations the compared answers have.
+
+    Examples
+    --------
+    Of two questions, the first is answered well only where no author is named:
+
+    >>> rows = [(query, *arm, good, good, 1) for arm in PLAIN_ARMS for query, good in
+    ...         (("q1", float(arm.mode_relevant == "Vanilla")), ("q2", 1.0))]
+    >>> columns = ["query_id", *Arm._fields, PRECISION, RECALL, "cited"]
+    >>> sensitivities(pd.DataFrame(rows, columns=columns), seed=1)["value"].tolist()
+    [50.0, 50.0, 50.0, 50.0]
+    """
+    rows = []
+    there = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
+    for labelled, plain in pairs:
+        if not {labelled, plain} <= there:
+            continue
+        for metric in (PRECISION, RECALL):
+            told, not_told = (_values(answers, arm, metric) for arm in (labelled, plain))
+            changes = paired_difference(abs(told - not_told), np.zeros(len(told)), seed=seed)
+            numbers = (100 * cas(told, not_told), 100 * changes.low, 100 * changes.high)
+            p = float(t_tests({"told": told, "plain": not_told}, correction="none")["p"].iloc[0])
+            name = metric.replace("attribution", "CAS delta")
+            rows.append((*labelled[:2], name, *numbers, p, _citations(answers, labelled, plain)))
+    return pd.DataFrame(rows, columns=_COMPARED)
+
+
+def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Attribution bias (CAB) of each pair of authors with its interval and test, in points.
+
+    Parameters
+    ----------
+    answers
+        The frame of answers (`everycell.studies.abolghasemi2026.ch5.answers`) of one setting; pairs
+        of authors whose arms are not among them are left out.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `relevant_author`, `nonrelevant_author`, metric ("CAB delta precision", ...), `value` from
+        -100 to 100, `low` and `high` of its 95 % interval, `p` of the paired t-test, and how many
+        citations the compared answers have.
+
+    Examples
+    --------
+    Of two questions, the first is answered well only where [Human] is on the relevant document:
+
+    >>> from everycell.rag.questions import Question
+    >>> question = Question("q1", ("a",), gold=1)
+    >>> rows = [(query, *arm, good, good, 1) for arm in PLAIN_ARMS for query, good in
+    ...         (("q1", float(arm.labels(question) == ["Human"])), ("q2", 1.0))]
+    >>> columns = ["query_id", *Arm._fields, PRECISION, RECALL, "cited"]
+    >>> biases(pd.DataFrame(rows, columns=columns), seed=1)["value"].tolist()
+    [50.0, 50.0, 50.0, 50.0]
+    """
+    rows = []
+    there = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
+    for authors in dict.fromkeys(arm[:2] for arm in (*PLAIN_ARMS, *MIXED_ARMS)):
+        # The arms that tell opposite authors of the two sides, people on the relevant one first.
+        human, machine = (
+            Arm(*authors, *(_mode(*pair) for pair in zip(authors, told, strict=True)))
+            for told in (("Human", "LLM"), ("LLM", "Human"))
+        )
+        if not {human, machine} <= there:
+            continue
+        for metric in (PRECISION, RECALL):
+            first, second = (_values(answers, arm, metric) for arm in (human, machine))
+            found = paired_difference(first, second, seed=seed)
+            value = cab(first, second, relevant="Human", nonrelevant="LLM")
+            name = metric.replace("attribution", "CAB delta")
+            numbers = (100 * value, 100 * found.low, 100 * found.high, found.p)
+            rows.append((*authors, name, *numbers, _citations(answers, human, machine)))
+    return pd.DataFrame(rows, columns=_COMPARED)
+
+
+def compared(
+    answers: pd.DataFrame, measure: Literal["CAS", "CAB"], *, study: Study, seed: int
+) -> pd.DataFrame:
+    """Sensitivity or bias of every generator: Tables 5.2, 5.3, 5.5, 5.7 to 5.9, Figure 5.9.
+
+    Parameters
+    ----------
+    answers
+        The frame of answers.
+    measure : {"CAS", "CAB"}
+        Sensitivity or bias.
+    study : {"plain", "mixed", "extended", "retrievers", "depths"}
+        Documents of two origins (Tables 5.2, 5.3), of one (5.5), of one under extended labels
+        (5.7, 5.8), the same by other retrievers (5.9), or with the relevant document at a random
+        place (Figure 5.9).
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A result with the keys dataset, generator, retriever, k, relevant_author,
+        nonrelevant_author. Points, from 0 to 100 (CAS) or from -100 to 100 (CAB); p is that of the
+        signed differences, `citations` are those of all compared answers. `NO_CITATION` where none
+        of them cites anything: they would be 0 without telling anything.
+
+    Examples
+    --------
+    >>> from everycell.rag.questions import Question
+    >>> from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
+    >>> from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
+    >>> from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+    >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
+    >>> toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
+    >>> answers = answers_of(PlantedControl(99, skill=0, base=0), asked, toy)
+    >>> compared(answers, "CAB", study="plain", seed=1)["value"].tolist()[:2]
+    [100.0, 100.0]
+    """
+    frame = answers[ROWS_OF[study](answers)]
+    single = frame["relevant_author"] == frame["nonrelevant_author"]
+    frame = frame[~single if study == "plain" else single]
+    keys = ["dataset", "generator", "retriever", "k"]
+    parts = []
+    for names, rows in frame.groupby(keys, sort=False):
+        if measure == "CAS":
+            pairs = INFORMED_AGAINST_VANILLA if study == "plain" else MIXED_AGAINST_VANILLA
+            found = sensitivities(rows, seed=seed, pairs=pairs)
+        else:
+            found = biases(rows, seed=seed)
+        nothing = found["citations"] == 0
+        found = found.astype({"value": object}).mask(
+            nothing, found.assign(value=NO_CITATION, low=np.nan, high=np.nan, p=np.nan)
+        )
+        parts.append(found.assign(**dict(zip(keys, names, strict=True))))
+    order = [*keys, *_FIELDS[:2], *NUMBERS, "citations"]
+    whole = pd.concat(parts) if parts else pd.DataFrame(columns=order)
+    return with_markers(whole.reset_index(drop=True)[order])
+
+
+def _fixed(labels: str, first: bool) -> Callable[[pd.DataFrame], pd.Series]:
+    """Rows with the relevant document at its place, by the first retriever or by another one."""
+    return lambda rows: (
+        (rows["labels"] == labels)
+        & (rows["place"] == "retrieved")
+        & ((rows["retriever"] == FIRST_RETRIEVER) == first)
+    )
+
+
+#: Which rows belong to a study.
+ROWS_OF: dict[Study, Callable[[pd.DataFrame], pd.Series]] = {
+    "plain": _fixed("plain", True),
+    "mixed": _fixed("plain", True),
+    "extended": _fixed("extended", True),
+    "retrievers": _fixed("extended", False),
+    "depths": lambda rows: (rows["labels"] == "extended") & (rows["place"] == "random"),
+}
+
+
+def _mode(author: str, told: str) -> str:
+    return "Informed" if author == told else "CF-informed"
+
+
+def _values(answers: pd.DataFrame, arm: Arm, metric: str) -> np.ndarray:
+    """A measure of every answer of an arm, in the order of questions."""
+    return _of_arm(answers, arm).sort_values("query_id")[metric].to_numpy(dtype=float)
+
+
+def _citations(answers: pd.DataFrame, *arms: Arm) -> int:
+    """Citations of all answers of some arms."""
+    return int(sum(_of_arm(answers, arm)["cited"].sum() for arm in arms))
+
+
+def _of_arm(answers: pd.DataFrame, arm: Arm) -> pd.DataFrame:
+    return answers[(answers[list(Arm._fields)] == list(arm)).all(axis=1)]

@@ -1,0 +1,89 @@
+"""Figures of chapter 5 of abolghasemi2026, for the scripts that have their numbers."""
+
+from functools import partial
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from everycell.engine.render.panels import bar_panels, interval_lines
+from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION
+
+_lines_around_0 = partial(interval_lines, low="low", high="high", reference=0, legend_above=True)
+
+
+def citation_bars(cells: pd.DataFrame) -> Figure:
+    """Figure 5.5: a panel a generator and data set, a group a pair of authors, a bar a mode."""
+    generators, authors = zip(*(name.split(" rel=") for name in cells["series"]), strict=True)
+    panels = [", ".join(pair) for pair in zip(generators, cells["row"], strict=True)]
+    return bar_panels(
+        cells.assign(
+            panel=panels,
+            group=[f"rel={name}".replace(" ", "\n") for name in authors],
+            value=cells["value"].astype(float),
+        ),
+        group="group",
+        series="x",
+        panel="panel",
+        group_label="authors of relevant and of other documents",
+        value_label="cited documents per answer",
+        columns=2 if len(set(panels)) in (2, 4) else 3,
+    )
+
+
+def bias_lines(bias: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
+    """Measured bias over a control's preference, where people wrote the relevant documents.
+
+    Parameters
+    ----------
+    bias
+        What `everycell.studies.abolghasemi2026.ch5.control_truth.measured_bias` gives.
+
+    Returns
+    -------
+    tuple
+        What is plotted, a row a point, and the figure.
+    """
+    # One pair of authors is enough to see it.
+    drawn = bias[(bias["relevant_author"] == "Human") & (bias["nonrelevant_author"] == "LLM")]
+    planted = drawn.assign(**dict.fromkeys(["measured", "low", "high"], drawn["expected"]))
+    lines = pd.concat([drawn.assign(series="measured"), planted.assign(series="planted")])
+    lines = lines.rename(columns={"preference": "strength"})
+    figure = _lines_around_0(
+        lines,
+        x="strength",
+        series="series",
+        panel="metric",
+        value="measured",
+        x_label="planted preference for [Human] (log-odds)",
+        value_label="CAB, points",
+    )
+    return lines[["metric", "series", "strength", "measured", "low", "high"]], figure
+
+
+def depth_lines(rows: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
+    """Figure 5.9: sensitivity and bias over the number of documents, an interval at each point.
+
+    Parameters
+    ----------
+    rows
+        The result behind it, of the generators that it shows.
+
+    Returns
+    -------
+    tuple
+        What is plotted, a row a point (`NO_CITATION` where there is none), and the figure.
+    """
+    by_data = [part for _, part in rows.groupby("dataset", sort=False)]
+    cells = pd.concat(by_data)[["dataset", "generator", "k", "metric", "value", "low", "high"]]
+    # A line has no place for answers that cite nothing; the file has them.
+    points = cells[cells["value"] != NO_CITATION].astype({"value": float, "k": int})
+    start = points["dataset"] + ": " if points["dataset"].nunique() > 1 else ""
+    figure = _lines_around_0(
+        points.assign(panel=start + points["metric"]),
+        x="k",
+        series="generator",
+        panel="panel",
+        x_label="documents of a prompt",
+        value_label="points",
+    )
+    return cells, figure

@@ -1,0 +1,33 @@
+"""Words and daggers in the chapter's results.
+
+A *result* has key columns as its printed table, then `metric`, `value`, the ends `low` and `high`
+of a 95 % bootstrap interval over questions, `p` of the chapter's paired t-test (NaN where there is
+none) and `marker`, a dagger where p < 0.05. Where a value rests on citations alone, `citations` is
+their number. Two values are words: `NO_CITATION` where nothing is cited that a value could be about
+(0/0), `NOT_RUN` where a generator gives no probabilities.
+
+Source: abolghasemi2026, Tables 5.1 to 5.15, section 5.5 (tests).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+DAGGER = "†"
+NO_CITATION = "no citation"
+NOT_RUN = "not run"
+#: Level of the chapter's tests.
+ALPHA = 0.05
+NUMBERS = ["metric", "value", "low", "high", "p"]
+
+
+def with_markers(table: pd.DataFrame) -> pd.DataFrame:
+    """A result with its daggers, from its column `p`.
+
+    Examples
+    --------
+    >>> with_markers(pd.DataFrame({"p": [0.01, 0.05, np.nan]}))["marker"].tolist()
+    ['†', '', '']
+    """
+    return table.assign(marker=np.where(table["p"].astype(float) < ALPHA, DAGGER, ""))

@@ -1,0 +1,47 @@
+"""Whom prompts name as authors, and the columns of tables that tell of it.
+
+Source: abolghasemi2026, section 5.3.1.
+"""
+
+from __future__ import annotations
+
+SETTING = ["dataset", "generator", "relevant_author", "nonrelevant_author"]
+PRECISION, RECALL = "attribution precision", "attribution recall"
+#: Mean number of cited documents that are relevant, and of all cited documents.
+CITED, TOTAL = "avg cited relevant", "avg cited total"
+#: A mode tells the true authors, the false ones, or none.
+MODES = ("Vanilla", "Informed", "CF-informed")
+OTHER_AUTHOR = {"Human": "LLM", "LLM": "Human"}
+
+
+def told_author(author: str, mode: str) -> str:
+    """Author that a prompt names of a document.
+
+    Parameters
+    ----------
+    author : {"Human", "LLM"}
+        Who wrote it.
+    mode : str
+        One of `MODES`.
+
+    Returns
+    -------
+    str
+        "Human", "LLM", or "" where none is named.
+
+    Raises
+    ------
+    ValueError
+        An unknown author or mode.
+
+    Examples
+    --------
+    >>> [told_author("LLM", mode) for mode in MODES]
+    ['', 'LLM', 'Human']
+    """
+    if author not in OTHER_AUTHOR or mode not in MODES:
+        raise ValueError(
+            f"The author is {author!r} and the mode {mode!r}; an author is one of "
+            f"{', '.join(OTHER_AUTHOR)}, a mode one of {', '.join(MODES)}."
+        )
+    return {"Vanilla": "", "Informed": author, "CF-informed": OTHER_AUTHOR[author]}[mode]

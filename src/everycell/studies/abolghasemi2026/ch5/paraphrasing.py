@@ -1,0 +1,208 @@
+"""How the chapter has passages said again: which questions are tried, what is kept of answers.
+
+Source: abolghasemi2026, section 5.4 (documents by a language model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Template
+
+import pandas as pd
+
+from everycell.language_models.generation import LanguageModelError, Request
+from everycell.language_models.records import Entry, Recorded, key_of
+from everycell.language_models.settings import Decoding
+from everycell.rag.paraphrased_questions import Outlook
+from everycell.rag.paraphrases import Limits, Paraphrase, Passage, paraphrase_all, passed_on
+from everycell.rag.questions import Question
+
+
+def questions_to_try(
+    found: Sequence[Question],
+    texts: Mapping[str, str],
+    *,
+    longest: int | None,
+    most: int | None,
+    seed: int,
+) -> list[Question]:
+    """The questions whose passages are said again, in a drawn order.
+
+    Parameters
+    ----------
+    found
+        Those that can be asked.
+    texts
+        Text of each passage, by its document.
+    longest : int, optional
+        Words of a passage that may be said again: a question with a longer one is passed over.
+        None: any number.
+    most : int, optional
+        Most of them that are tried. None: all.
+    seed : int
+        Of the order.
+
+    Examples
+    --------
+    >>> found = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
+    >>> texts = {"a": "Rye is a grass.", "b": "Delft is old.", "c": "Leiden too."}
+    >>> [each.id for each in questions_to_try(found, texts, longest=3, most=None, seed=1)]
+    ['q2']
+    """
+    drawn = pd.Series(found, dtype=object).sample(frac=1, random_state=seed)
+    if longest is not None:
+        short = {name for name, text in texts.items() if len(text.split()) <= longest}
+        drawn = [question for question in drawn if set(question.documents) <= short]
+    return list(drawn)[:most]
+
+
+def answers_to_keep(
+    relevant: pd.DataFrame, tried: Sequence[Question], answers: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Answers that a passage has to keep: those of all questions that it may be relevant for.
+
+    Parameters
+    ----------
+    relevant : pandas.DataFrame
+        Columns `query`, `document`: all relevant pairs.
+    tried
+        The questions that are tried.
+    answers
+        Right answers of each question.
+
+    Examples
+    --------
+    >>> relevant = pd.DataFrame({"query": ["q1", "q2", "q3"], "document": ["a", "a", "a"]})
+    >>> tried = [Question("q1", ("a",), gold=1), Question("q2", ("a",), gold=1)]
+    >>> answers_to_keep(relevant, tried, {"q1": ("rye",), "q2": ("oat",), "q3": ("ox",)})
+    {'a': ('rye', 'oat')}
+    """
+    ids = {question.id for question in tried}
+    kept: dict[str, tuple[str, ...]] = {}
+    for query, document in relevant[["query", "document"]].itertuples(index=False, name=None):
+        if query in ids:
+            kept[document] = kept.get(document, ()) + answers[query]
+    return kept
+
+
+def under_titles(paraphrases: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
+    """Paraphrases with the titles of their passages, which stay as they are, in front.
+
+    Parameters
+    ----------
+    paraphrases
+        Columns `document_id` and `text`, "" where there is none.
+    titles
+        Title of each document, "" where it has none.
+
+    Examples
+    --------
+    >>> made = pd.DataFrame({"document_id": ["a", "b", "c"], "text": ["Old.", "New.", ""]})
+    >>> under_titles(made, pd.Series({"a": "Delft", "b": "", "c": "Rye"}))["text"].tolist()
+    ['Delft. Old.', 'New.', '']
+    """
+    of_each = paraphrases["document_id"].map(titles)
+    titled = of_each.where(of_each == "", of_each + ". ") + paraphrases["text"]
+    return paraphrases.assign(text=titled.where(paraphrases["text"] != "", ""))
+
+
+@dataclass
+class Paraphraser:
+    """A language model that says passages again, and what it said as it may be passed on.
+
+    Parameters
+    ----------
+    model
+        What is asked.
+    template, decodings, limits
+        As `everycell.rag.paraphrases.paraphrase_all` takes them.
+    texts
+        Text of each passage without its title, by its document.
+    to_keep
+        Answers that a passage has to keep.
+    used
+        Recorded answers by their keys, filled as passages are said again.
+    """
+
+    model: Recorded
+    template: Template
+    decodings: Sequence[Decoding]
+    limits: Limits
+    texts: Mapping[str, str]
+    to_keep: Mapping[str, tuple[str, ...]]
+    used: dict[str, Entry] = field(default_factory=dict)
+
+    def say_again(self, names: Sequence[str]) -> list[Paraphrase]:
+        """Paraphrases of these documents."""
+        passages = [Passage(name, self.texts[name], self.to_keep.get(name, ())) for name in names]
+        return paraphrase_all(
+            passages,
+            self.model.answer_all,
+            self.template,
+            self.decodings,
+            self.limits,
+            judged=self._keep,
+        )
+
+    def _keep(self, request: Request, sentence: str, reason: str) -> None:
+        """Keep an answer as a record may pass it on."""
+        key = key_of(self.model.identity, request)
+        entry = self.model.record.entries[key]
+        told = passed_on(entry.answer, sentence, reason)
+        self.used[key] = entry.model_copy(update={"answer": told})
+
+
+def noting(write: Callable[[str], object]) -> Callable[[Outlook], None]:
+    """What is told how a search looks, and writes that down.
+
+    Parameters
+    ----------
+    write : callable
+        Takes a line of a log.
+
+    Examples
+    --------
+    >>> noting(lambda line: print(line[:22]))(Outlook((10, 6), (6, 3), candidates=20, wanted=5))
+    10 of 20 questions tri
+    """
+
+    def told(outlook: Outlook) -> None:
+        write(f"{outlook}\n")
+
+    return told
+
+
+def ending_where_hopeless(model: str, write: Callable[[str], object]) -> Callable[[Outlook], None]:
+    """As `noting`, and it ends a search that finds nothing before it costs more.
+
+    Parameters
+    ----------
+    model : str
+        Name of what is asked.
+    write : callable
+        Takes a line of a log.
+
+    Returns
+    -------
+    callable
+        Raises a `LanguageModelError` where an outlook is hopeless.
+
+    Examples
+    --------
+    >>> told = ending_where_hopeless("toy", lambda line: None)
+    >>> told(Outlook((30, 2), (2, 0), candidates=30, wanted=5))
+    Traceback (most recent call last):
+    everycell.language_models.generation.LanguageModelError: toy is asked for no more passages: \
+30 of 30 questions tried, 0 have all 2 passages: 2 of 30 relevant ones and 0 of 2 others can be \
+used, so about 0 of 30 questions are to be expected, but 5 are wanted: name a better model, raise \
+`attempts` or `candidates`, or lower `k`, under `attribution` in config.yaml.
+    """
+    note = noting(write)
+
+    def told(outlook: Outlook) -> None:
+        note(outlook)
+        if outlook.hopeless:
+            raise LanguageModelError(f"{model} is asked for no more passages: {outlook}")
+
+    return told

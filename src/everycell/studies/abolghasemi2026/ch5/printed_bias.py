@@ -1,0 +1,172 @@
+"""What tables of attribution quality alone determine of other tables: bias and counts.
+
+A mean of differences is the difference of means, so bias tables (CAB) follow from tables of
+quality, whoever made those: printed ones, or a run's own. Sensitivity (CAS) does not.
+
+Frames are tidy, one row a value: `SETTING`, a mode (`rag_mode`, or `mode_relevant` and
+`mode_nonrelevant` for the mixed mode), `metric` ("attribution precision", "attribution recall")
+and `value` in percent.
+
+Source: abolghasemi2026, section 5.3 (Eqs. 5.1 to 5.5) and Tables 5.1 to 5.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from everycell.studies.abolghasemi2026.ch5.modes import (
+    CITED,
+    OTHER_AUTHOR,
+    PRECISION,
+    RECALL,
+    SETTING,
+    told_author,
+)
+
+
+def bias_cells(quality: pd.DataFrame) -> pd.DataFrame:
+    """Attribution bias (CAB) of each setting from its attribution quality.
+
+    Parameters
+    ----------
+    quality
+        As the module says. Modes that tell both sides alike, or nothing, take no part.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `SETTING`, metric ("CAB delta precision", "CAB delta recall") and value in points, from
+        -100 to 100: quality with [Human] on relevant and [LLM] on other documents, less quality
+        with the labels exchanged. A setting that lacks one of the two is left out.
+
+    Raises
+    ------
+    ValueError
+        An unknown author or mode.
+
+    Examples
+    --------
+    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
+    >>> rows = [("NQ", "toy", "LLM", "Human", mode, RECALL, value)
+    ...         for mode, value in (("Vanilla", 60), ("Informed", 50), ("CF-informed", 65))]
+    >>> bias_cells(pd.DataFrame(rows, columns=columns))[["metric", "value"]].values.tolist()
+    [['CAB delta recall', 15.0]]
+    """
+    pairs = with_opposite_labels(quality[quality["metric"].isin([PRECISION, RECALL])])
+    return pairs.assign(
+        metric=pairs["metric"].str.replace("attribution", "CAB delta"),
+        value=pairs["human"] - pairs["machine"],
+    )[[*SETTING, "metric", "value"]]
+
+
+def recalls_from_counts(counts: pd.DataFrame) -> pd.DataFrame:
+    """Recall from the mean number of cited relevant documents, and nothing else.
+
+    With one relevant document a query the two are one number: a share, and a percentage.
+
+    Parameters
+    ----------
+    counts
+        `SETTING`, a mode, metric and value; of the metrics "avg cited relevant" is read.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same keys with the metric "attribution recall", in percent.
+
+    Examples
+    --------
+    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
+    >>> row = ("NQ", "toy", "LLM", "Human", "Vanilla", CITED, "0.766")
+    >>> recalls_from_counts(pd.DataFrame([row], columns=columns))["value"].round(9).tolist()
+    [76.6]
+    """
+    part = counts[counts["metric"] == CITED].drop(columns="value", errors="ignore")
+    return part.assign(metric=RECALL, value=100 * counts.loc[part.index, "value"].astype(float))
+
+
+def counts_from_recalls(quality: pd.DataFrame) -> pd.DataFrame:
+    """Mean number of cited relevant documents from recall: `recalls_from_counts` the other way.
+
+    Parameters
+    ----------
+    quality
+        As the module says; of the metrics "attribution recall" is read.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same keys with the metric "avg cited relevant", in documents.
+
+    Examples
+    --------
+    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
+    >>> row = ("NQ", "toy", "LLM", "Human", "Vanilla", RECALL, "76.6")
+    >>> counts_from_recalls(pd.DataFrame([row], columns=columns))["value"].round(9).tolist()
+    [0.766]
+    """
+    part = quality[quality["metric"] == RECALL].drop(columns="value", errors="ignore")
+    return part.assign(metric=CITED, value=quality.loc[part.index, "value"].astype(float) / 100)
+
+
+def queries_behind(means: Sequence[str], *, most: int = 1000) -> int | None:
+    """Fewest queries of which every printed mean of counts can be the mean.
+
+    Parameters
+    ----------
+    means
+        Means of whole numbers as printed; each may be off by half a unit of its last digit.
+    most : int
+        Where to stop: with as many queries as a unit has parts, every mean fits.
+
+    Returns
+    -------
+    int or None
+        None where no number of queries up to `most` fits.
+
+    Examples
+    --------
+    >>> queries_behind(["0.33", "0.5"]), queries_behind(["0.766", "0.682", "2.190"])
+    (6, 274)
+    """
+
+    def fits(mean: str, n: int) -> bool:
+        half = 0.5 * 10.0 ** -len(mean.partition(".")[2])
+        return abs(round(float(mean) * n) / n - float(mean)) <= half * (1 + 1e-9)
+
+    return next((n for n in range(1, most + 1) if all(fits(mean, n) for mean in means)), None)
+
+
+def with_opposite_labels(quality: pd.DataFrame) -> pd.DataFrame:
+    """Each setting and metric once: quality with people named on either side.
+
+    Columns `human` and `machine`: the label of the relevant documents. Other documents have the
+    other label.
+    """
+    table = _with_labels(quality)
+    told = table[table["label_relevant"].map(OTHER_AUTHOR) == table["label_nonrelevant"]]
+    keys = [*SETTING, "metric"]
+    sides = (
+        told.loc[told["label_relevant"] == label, [*keys, "value"]].rename(columns={"value": name})
+        for label, name in (("Human", "human"), ("LLM", "machine"))
+    )
+    first, second = sides
+    return first.merge(second, on=keys, validate="one_to_one")
+
+
+def _with_labels(quality: pd.DataFrame) -> pd.DataFrame:
+    """Quality with the labels that were told of relevant and of other documents."""
+    sides = {
+        "relevant": "mode_relevant" if "mode_relevant" in quality else "rag_mode",
+        "nonrelevant": "mode_nonrelevant" if "mode_nonrelevant" in quality else "rag_mode",
+    }
+    labels = {
+        f"label_{side}": [
+            told_author(author, mode)
+            for author, mode in zip(quality[f"{side}_author"], quality[column], strict=True)
+        ]
+        for side, column in sides.items()
+    }
+    return quality.assign(**labels).astype({"value": float})

@@ -1,0 +1,198 @@
+"""Which questions are drawn for an arm, and what a language model is sent of each.
+
+Source: abolghasemi2026, sections 5.3 and 5.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Template
+from types import MappingProxyType
+
+import pandas as pd
+
+from everycell.language_models.generation import Request
+from everycell.language_models.settings import Decoding
+from everycell.rag.draws import named_draws
+from everycell.rag.paraphrases import standing_answers
+from everycell.rag.prompts import cited_answer_prompt, shown_authors
+from everycell.rag.questions import Place, Question, pick_questions
+from everycell.studies.abolghasemi2026.ch5.arms import Arm, Asked, Setting
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
+
+
+def drawn_questions(
+    questions: Sequence[Question],
+    size: int,
+    *,
+    authors: tuple[str, str],
+    texts: Mapping[str, Mapping[str, str]],
+    answers: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    seed: int,
+) -> list[Question]:
+    """The first questions of a drawn order for whose documents there are texts by their authors.
+
+    A passage whose paraphrase lost the answer has no text by [LLM], and the questions that would
+    show it are passed over. A paraphrase may have been made for another question, for which the
+    passage is not relevant; so that of the relevant document must have all answers that people's
+    text has.
+
+    Parameters
+    ----------
+    questions
+        Those that can be asked.
+    size : int
+        Most of them that are wanted.
+    authors : tuple of str
+        Who writes the relevant document, and who the others.
+    texts
+        Texts of each author, by document.
+    answers
+        Right answers of each question, by its id; of one without any nothing can be lost.
+    seed : int
+        Of the order, which depends on nothing else but the ids.
+
+    Examples
+    --------
+    >>> shown = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
+    >>> texts = {"Human": {"a": "...", "b": "...", "c": "..."}, "LLM": {"c": "..."}}
+    >>> [found.id for found in drawn_questions(shown, 5, authors=("LLM", "Human"), texts=texts,
+    ...                                        seed=1)]
+    ['q2']
+    """
+    relevant, other = authors
+
+    def keeps_answers(question: Question) -> bool:
+        document = question.documents[question.gold - 1]
+        gold = answers.get(question.id, ())
+        standing = standing_answers(texts["Human"][document], gold) if gold else []
+        return standing_answers(texts[relevant][document], standing) == standing
+
+    found: list[Question] = []
+    for question in sorted(questions, key=lambda each: named_draws(f"{seed}\t{each.id}").random()):
+        numbered = enumerate(question.documents, start=1)
+        shown = all(
+            document in texts[relevant if number == question.gold else other]
+            for number, document in numbered
+        )
+        if len(found) < size and shown and keeps_answers(question):
+            found.append(question)
+    return found
+
+
+@dataclass(frozen=True)
+class DrawnQuestions:
+    """Questions that are asked in each setting and arm, in one drawn order.
+
+    Parameters
+    ----------
+    runs
+        What each retriever found, by its name: columns `query`, `document`, `score`.
+    relevant : pandas.DataFrame
+        Columns `query`, `document`: all relevant pairs.
+    benchmark
+        Its texts and right answers.
+    rewritten : frozenset of str, optional
+        Questions all of whose passages a model wrote again, with the answer in the right one alone.
+        Others are not asked where a model wrote what is not relevant; where only the relevant one
+        is the model's, its paraphrase is enough. None: all can be asked.
+    seed : int
+        Of the order, and of places at random.
+    """
+
+    runs: Mapping[str, pd.DataFrame]
+    relevant: pd.DataFrame
+    benchmark: Benchmark
+    rewritten: frozenset[str] | None = None
+    seed: int = 0
+    _picked: dict[tuple[str, int, Place], list[Question]] = field(default_factory=dict, repr=False)
+
+    def of_arm(self, setting: Setting, arm: Arm, size: int) -> list[Question]:
+        """At most `size` questions of a setting and an arm, see `drawn_questions`."""
+        found = self._pick(setting.retriever, setting.k, setting.place)
+        if self.rewritten is not None and arm.nonrelevant_author == "LLM":
+            found = [each for each in found if each.id in self.rewritten]
+        return drawn_questions(
+            found,
+            size,
+            authors=(arm.relevant_author, arm.nonrelevant_author),
+            texts=self.benchmark.texts,
+            answers=self.benchmark.right,
+            seed=self.seed,
+        )
+
+    def _pick(self, retriever: str, k: int, place: Place) -> list[Question]:
+        key = (retriever, k, place)
+        if key not in self._picked:
+            self._picked[key], _ = pick_questions(
+                self.runs[retriever], self.relevant, k=k, place=place, seed=self.seed
+            )
+        return self._picked[key]
+
+
+def request_of(
+    asked: Asked,
+    *,
+    question: str,
+    text: Callable[[str, str], str],
+    templates: tuple[Template, Template],
+    decoding: Decoding,
+    names: Sequence[str] = (),
+    seed: int = 0,
+) -> Request:
+    """What a language model is asked.
+
+    Parameters
+    ----------
+    asked
+        Which question, and how it is shown.
+    question : str
+        Its text.
+    text : callable
+        Text of a document (by its id) as an author ("Human" or "LLM") wrote it.
+    templates
+        Of prompts without and with authors (`everycell.rag.prompts.read_template`). A prompt
+        that names no author has the first.
+    decoding
+        How the answer is generated.
+    names
+        People's names, for settings with extended labels.
+    seed : int
+        Of the draw of names, which depends on the question too, and on nothing else.
+
+    Raises
+    ------
+    ValueError
+        A document without a text, or a setting with extended labels and no names.
+
+    Examples
+    --------
+    >>> from everycell.studies.abolghasemi2026.ch5.arms import PLAIN_ARMS, study_settings
+    >>> from everycell.rag.prompts import AUTHORS_TEMPLATE, PLAIN_TEMPLATE, read_template
+    >>> both = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
+    >>> setting = study_settings(2, [])[0]
+    >>> asked = Asked(setting, PLAIN_ARMS[1], Question("q1", ("d7", "d3"), gold=2))
+    >>> said = {("d7", "Human"): "Rye is a grass.", ("d3", "LLM"): "Delft is old."}
+    >>> found = request_of(asked, question="How old is Delft?", templates=both,
+    ...     text=lambda document, author: said[document, author], decoding=Decoding())
+    >>> found.prompt[-1].content.splitlines()[-4:-2]
+    ['[1] (author: Human) Rye is a grass.', '[2] (author: LLM) Delft is old.']
+    """
+    setting, arm, shown = asked
+    if setting.labels == "extended" and not names:
+        raise ValueError(f"The setting {setting.name!r} has extended labels; give people's names.")
+    numbered = enumerate(shown.documents, start=1)
+    texts = [
+        text(document, arm.relevant_author if number == shown.gold else arm.nonrelevant_author)
+        for number, document in numbered
+    ]
+    authors = shown_authors(
+        arm.labels(shown),
+        names=names if setting.labels == "extended" else (),
+        key=f"{seed}\t{shown.id}",
+    )
+    template = templates[any(authors)]
+    return Request(
+        prompt=cited_answer_prompt(template, question, texts, authors), decoding=decoding
+    )

@@ -1,0 +1,259 @@
+"""Quality, confidence and counts of citations from the frame of answers, arm by arm.
+
+Results are as `everycell.studies.abolghasemi2026.ch5.marks` says.
+
+Source: abolghasemi2026, Tables 5.1, 5.4, 5.6 and 5.10 to 5.15, Figure 5.5.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.metrics.attribution import pooled_confidence, ratio_interval
+from everycell.statistics.hypothesis_tests import t_tests
+from everycell.studies.abolghasemi2026.ch5.arms import PLAIN_ARMS, Arm
+from everycell.studies.abolghasemi2026.ch5.comparisons import ROWS_OF
+from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION, NOT_RUN, NUMBERS, with_markers
+from everycell.studies.abolghasemi2026.ch5.modes import CITED, PRECISION, RECALL, SETTING, TOTAL
+
+FloatArray = npt.NDArray[np.float64]
+CORRECT = "EM correctness"
+CONFIDENCES = {"AC relevant": "relevant", "AC non-relevant": "other"}
+#: Fewest answers that cite documents of both kinds for a test of their confidences. The t-test
+#: takes the mean of the differences for normal; of fewer probabilities, which lie near 1 where a
+#: model is sure, that cannot be said, and one answer could make the dagger.
+FEWEST_PAIRS = 10
+_FIELDS = list(Arm._fields)
+_NO_ENDS = (np.nan, np.nan)
+_ARM_KEYS = [*SETTING, *_FIELDS[2:]]
+
+
+def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.DataFrame:
+    """Precision, recall and right answers of each arm: Tables 5.1, 5.4, 5.11, 5.14, 5.15.
+
+    Parameters
+    ----------
+    answers
+        The frame of answers.
+    arms
+        `PLAIN_ARMS` for Tables 5.1 and 5.11, `OPPOSITE_ARMS` for 5.4, `MIXED_ARMS` for 5.14 and
+        5.15; those that were not asked are left out.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A result with the keys `SETTING`, `mode_relevant`, `mode_nonrelevant`. Precision and recall
+        in percent, right answers as a share, left out where no right answer is known. Where a
+        value is above those of all other arms of the same documents, p is the largest one of the
+        tests against these; else there is none. A precision is `NO_CITATION` where no answer cites.
+
+    Examples
+    --------
+    >>> from everycell.rag.questions import Question
+    >>> from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
+    >>> from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
+    >>> from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+    >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
+    >>> toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
+    >>> answers = answers_of(PlantedControl(99, skill=0, base=0), asked, toy)
+    >>> cells = quality(answers, PLAIN_ARMS[3:5], seed=1)
+    >>> cells[["mode_relevant", "metric", "value"]].values.tolist()[2:]
+    [['Informed', 'attribution precision', 100.0], ['Informed', 'attribution recall', 100.0]]
+    """
+    measures = ((PRECISION, PRECISION, 100), (RECALL, RECALL, 100), (CORRECT, "right", 1))
+    rows = []
+    for (key, told, others), (metric, column, scale) in itertools.product(
+        _by_arm(answers, arms), measures
+    ):
+        values = _values(told, column)
+        if not len(values):
+            continue
+        if metric == PRECISION and not told["cited"].sum():
+            numbers = (NO_CITATION, np.nan, np.nan)
+        else:
+            numbers = tuple(scale * number for number in _mean(values, seed))
+        p = _above_all(values, [_values(other, column) for other in others])
+        rows.append((*key, metric, *numbers, p))
+    return with_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS]))
+
+
+def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Confidence (AC) in citations of relevant documents and of others: Tables 5.6, 5.10.
+
+    Parameters
+    ----------
+    answers
+        The frame of answers.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A result with the keys of `quality` and the metrics "AC relevant", "AC non-relevant", from
+        0 to 1, `NO_CITATION` or `NOT_RUN`. Answers that cite such a document without a probability
+        are left out. p is that of the paired t-test over the answers that cite documents of both
+        kinds, of their mean probability of either; the thesis does not say how it pairs. `pairs` is
+        their number; below `FEWEST_PAIRS` there is no test. `citations` are those of which the
+        value is the mean.
+
+    Examples
+    --------
+    >>> from everycell.rag.questions import Question
+    >>> from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
+    >>> from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
+    >>> from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+    >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
+    >>> toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
+    >>> answers = answers_of(PlantedControl(99, skill=0, base=0), asked, toy)
+    >>> confidence(answers, seed=1)["value"].tolist()[:2]
+    [0.5, 0.5]
+    """
+    rows = []
+    for key, told, _ in _by_arm(answers, PLAIN_ARMS):
+        p, pairs = _confidence_test(told)
+        for metric, side in CONFIDENCES.items():
+            citing = told[told[f"{side}_citations"] > 0]
+            given = citing.dropna(subset=f"{side}_probability")
+            sums, counts = given[f"{side}_probability"], given[f"{side}_citations"]
+            value: float | str | None = pooled_confidence(sums, counts)
+            if value is None:
+                value = NO_CITATION if citing.empty else NOT_RUN
+            ends = ratio_interval(sums, counts, seed=seed) if len(given) > 1 else _NO_ENDS
+            rows.append((*key, metric, value, *ends, p, counts.sum(), pairs))
+    return with_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS, "citations", "pairs"]))
+
+
+def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Mean numbers of cited documents: Tables 5.12, 5.13 and Figure 5.5.
+
+    Parameters
+    ----------
+    answers
+        The frame of answers.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A result with the keys of `quality` and the metrics "avg cited relevant", from 0 to 1, and
+        "avg cited total": documents that are cited, each once, stray numbers among them. No tests.
+
+    Examples
+    --------
+    >>> from everycell.rag.questions import Question
+    >>> from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
+    >>> from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
+    >>> from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+    >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
+    >>> toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
+    >>> answers = answers_of(PlantedControl(99, skill=0, base=0), asked, toy)
+    >>> citation_counts(answers, seed=1)["value"].tolist()[:2]
+    [0.5, 1.5]
+    """
+    rows = [
+        (*key, metric, *_mean(_values(told, column), seed), np.nan)
+        for key, told, _ in _by_arm(answers, PLAIN_ARMS)
+        for metric, column in ((CITED, RECALL), (TOTAL, "cited"))
+    ]
+    return with_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS]))
+
+
+def figure_cells(counts: pd.DataFrame) -> pd.DataFrame:
+    """Cells of Figure 5.5: the mean number of all cited documents.
+
+    Parameters
+    ----------
+    counts
+        `SETTING`, `rag_mode`, metric and value, of Tables 5.12 and 5.13.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns row, series, metric, x_name, x and value, as printed.
+
+    Examples
+    --------
+    >>> row = ("NQ", "toy", "LLM", "Human", "Vanilla", TOTAL, "1.5")
+    >>> counts = pd.DataFrame([row], columns=[*SETTING, "rag_mode", "metric", "value"])
+    >>> figure_cells(counts).iloc[0].tolist()
+    ['NQ', 'toy rel=LLM nonrel=Human', 'avg total cited documents', 'RAG mode', 'Vanilla', '1.5']
+    """
+    totals = counts[counts["metric"] == TOTAL]
+    authors = totals["relevant_author"] + " nonrel=" + totals["nonrelevant_author"]
+    return pd.DataFrame(
+        {
+            "row": totals["dataset"],
+            "series": totals["generator"] + " rel=" + authors,
+            "metric": "avg total cited documents",
+            "x_name": "RAG mode",
+            "x": totals["rag_mode"],
+            "value": totals["value"],
+        }
+    ).reset_index(drop=True)
+
+
+def _by_arm(
+    answers: pd.DataFrame, arms: Sequence[Arm]
+) -> Iterator[tuple[tuple[str, ...], pd.DataFrame, list[pd.DataFrame]]]:
+    """Answers of each generator in the study's first setting, arm by arm in the order of these.
+
+    Each with its key (`_ARM_KEYS`) and the answers under other arms of the same documents.
+    """
+    main = answers[ROWS_OF["plain"](answers)]
+    for names, rows in main.groupby(["dataset", "generator"], sort=False):
+        there = {Arm(*fields): told for fields, told in rows.groupby(_FIELDS, sort=False)}
+        asked = [arm for arm in arms if arm in there]
+        for arm in asked:
+            others = [there[each] for each in asked if each != arm and each[:2] == arm[:2]]
+            yield (*names, *arm), there[arm], others
+
+
+def _values(told: pd.DataFrame, column: str) -> FloatArray:
+    """A measure of the answers of one arm in the order of questions, without unknown ones."""
+    return told.sort_values("query_id")[column].dropna().to_numpy(dtype=float)
+
+
+def _mean(values: FloatArray, seed: int) -> tuple[float, float, float]:
+    """Mean and interval; of one value there is none."""
+    mean = float(values.mean())
+    if len(values) < 2:
+        return mean, *_NO_ENDS
+    return mean, *ratio_interval(values, np.ones(len(values)), seed=seed)
+
+
+def _above_all(values: FloatArray, others: list[FloatArray]) -> float:
+    """Largest p of the tests against all others, where the mean is above all of theirs."""
+    if len(values) < 2 or not others or any(values.mean() <= other.mean() for other in others):
+        return np.nan
+    return max(_paired_p(values, other) for other in others)
+
+
+def _paired_p(first: FloatArray, second: FloatArray) -> float:
+    return float(t_tests({"first": first, "second": second}, correction="none")["p"].iloc[0])
+
+
+def _confidence_test(told: pd.DataFrame) -> tuple[float, int]:
+    """Test of the confidence in relevant citations against that in others: its p, and its pairs."""
+    means = [
+        told[f"{side}_probability"] / told[f"{side}_citations"].where(told[f"{side}_citations"] > 0)
+        for side in CONFIDENCES.values()
+    ]
+    both = pd.concat(means, axis=1).dropna().to_numpy(dtype=float)
+    if len(both) < FEWEST_PAIRS:
+        return np.nan, len(both)
+    # Of a constant difference, as a planted generator has it, the t-test would divide by 0.
+    if np.ptp(differences := (both[:, 0] - both[:, 1]).round(12)) == 0:
+        return float(differences[0] == 0), len(both)
+    return _paired_p(both[:, 0], both[:, 1]), len(both)
