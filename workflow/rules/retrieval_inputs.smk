@@ -96,9 +96,9 @@ def runs_ranker(script, name=None):
 def hash_of_code_with_ranker(script, name):
     """Hash of a script, of a ranker, and of all that both import here."""
     root = Path(workflow.basedir)
-    module = root.joinpath("src", *ranker_module(name).split("."))
+    ranker = root.joinpath("src", *ranker_module(name).split("."))
     files = set()
-    for path in (root / "workflow" / "scripts" / script, module):
+    for path in (root / "workflow" / "scripts" / script, ranker):
         files |= imported_files(path.with_name(f"{path.name}.py"), [root / "src"])
     return code_sha256(files, root)
 

@@ -148,9 +148,7 @@ use rule table as abolghasemi2026_ch2_quality with:
             "g": "SPLADE, zero-shot",
             "h": "TILDEv2",
         },
-        query_kinds={
-            task: "long: a document" for task in COLLECTIONS["pydocs"].tasks
-        }
+        query_kinds={task: "long: a document" for task in COLLECTIONS["pydocs"].tasks}
         | {"known-item": "short: one line"},
     message:
         "Quality of all rankers on pydocs (Table 2.1)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everycell.learning.ranker import TextEncodingRanker, Lengths, Reading, Texts
+from everycell.learning.ranker import Lengths, Reading, TextEncodingRanker, Texts
 
 if TYPE_CHECKING:
     from everycell.retrieval.encoded import Encoded
@@ -32,9 +32,7 @@ class SpladeRanker(TextEncodingRanker):
         length = reading["length"]
         seen = splade_weights(loaded, tokenizer, list(queries.values()), length)
         columns = np.unique(seen.indices)
-        found = splade_weights(
-            loaded, tokenizer, list(documents.values()), length, columns=columns
-        )
+        found = splade_weights(loaded, tokenizer, list(documents.values()), length, columns=columns)
         ids = list(documents), list(queries)
         return Encoded("term_weights", found, seen[:, columns], *ids)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everycell.learning.ranker import (
-    TextEncodingRanker,
     Lengths,
     Reading,
     Start,
+    TextEncodingRanker,
     Texts,
     TrainedRanker,
 )
@@ -46,7 +46,7 @@ class TildeRanker(TrainedRanker, TextEncodingRanker):
         }
 
     def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
-        """log P of each term that stands in a query, and the likeliest terms of all."""
+        """Log P of each term that stands in a query, and the likeliest terms of all."""
         import numpy as np
 
         from everycell.learning.models import device, load_model

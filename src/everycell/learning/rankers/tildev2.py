@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everycell.learning.ranker import (
-    TextEncodingRanker,
     Lengths,
     Reading,
     Start,
+    TextEncodingRanker,
     Texts,
     TrainedRanker,
 )
@@ -63,7 +63,9 @@ class TildeV2Ranker(TrainedRanker, TextEncodingRanker):
 
         loaded, tokenizer = load_model(model, "tildev2")
         loaded.to(device())
-        return self.weights(loaded, tokenizer, list(documents.values()), documents, queries, reading)
+        return self.weights(
+            loaded, tokenizer, list(documents.values()), documents, queries, reading
+        )
 
     def weights(
         self,
