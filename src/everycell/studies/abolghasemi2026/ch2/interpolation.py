@@ -190,3 +190,35 @@ def interpolation_table(
     if not alphas:
         return table.assign(alpha=np.nan)
     return table.merge(pd.concat(alphas), how="left", on=["system", "task", "metric"])
+
+
+def named_combinations(
+    first: str, pairings: Mapping[str, Mapping[str, Pairing]], details: Mapping[str, str]
+) -> tuple[dict[str, Mapping[str, Pairing]], dict[str, str]]:
+    """The first system with each other one, and which systems those are.
+
+    Parameters
+    ----------
+    first : str
+        Name of the first system.
+    pairings : mapping of str to mapping of str to Pairing
+        Second system -> task -> both splits.
+    details : mapping of str to str
+        System -> which one it is.
+
+    Returns
+    -------
+    combinations : dict of str to mapping of str to Pairing
+        The pairings under the name "first+second".
+    details : dict of str to str
+        With the combinations.
+
+    Examples
+    --------
+    >>> combinations, details = named_combinations("A", {"B": {}}, {"A": "plain", "B": "tiny"})
+    >>> combinations, details["A+B"]
+    ({'A+B': {}}, 'plain + tiny')
+    """
+    combinations = {f"{first}+{other}": by_task for other, by_task in pairings.items()}
+    further = {f"{first}+{other}": f"{details[first]} + {details[other]}" for other in pairings}
+    return combinations, {**details, **further}

@@ -1,4 +1,4 @@
-"""The best weight of each topic, and that with random scores (Table 2.4, Figure 2.3)."""
+"""The best weight of each topic, and that with random scores (Table 2.4)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from everycell.retrieval.significance import (
     paired_tests,
     system_letters,
 )
-from everycell.studies.abolghasemi2026.ch2.quality import check_task
+from everycell.studies.abolghasemi2026.ch2.interpolation import Pairing, tuned_values
+from everycell.studies.abolghasemi2026.ch2.quality import check_task, mean_with_interval
 
 #: Rows of Table 2.4 and the name of each in :func:`~everycell.retrieval.oracle_summary`.
 ORACLE_ROWS: dict[str, str] = {
@@ -206,54 +207,93 @@ def _oracle_rows(
     ]
 
 
-def curves(
-    combinations: Mapping[str, Mapping[str, Sweep]], noise: Mapping[str, pd.DataFrame]
-) -> pd.DataFrame:
-    """What Figure 2.3 plots, with the noise oracle as a third line.
+def with_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
+    """The table with a further combination: the noise oracle of the first system.
 
     Parameters
     ----------
-    combinations : mapping of str to mapping of str to Sweep
-        Name of the combination -> task -> values of the test topics at each weight.
-    noise : mapping of str to pandas.DataFrame
-        Task -> :func:`noise_levels`.
+    table : pandas.DataFrame
+        From :func:`oracle_table`.
+    first : str
+        Name of the first system of its combinations.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``combination``, ``task``, ``metric``, ``alpha`` (weight of the first system),
-        ``value`` (mean over the test topics with this weight for all), ``oracle`` and ``noise``
-        (levels, the same at every alpha). All values from 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        For a task that `noise` lacks.
+        Its quality on each task stands last, once: it is the same for every combination.
 
     Examples
     --------
-    >>> found = Sweep((0.0, 1.0), pd.Index(["r", "s"]), {"MAP": np.array([[0.9, 0.7], [0.8, 1.0]])})
-    >>> noise = pd.DataFrame({"noise_value": 0.92}, index=["MAP"])
-    >>> table = curves({"BM25+TILDE": {"cite": found}}, {"cite": noise})
-    >>> table[["alpha", "value", "oracle", "noise"]].round(2).values.tolist()
-    [[0.0, 0.8, 0.95, 0.92], [1.0, 0.9, 0.95, 0.92]]
+    >>> table = pd.DataFrame({
+    ...     "row": "ranking quality", "combination": ["x", "y"], "task": "cite", "metric": "MAP",
+    ...     "value": [0.6, 0.7], "noise_value": 0.5, "marker": ["a", "b"]})
+    >>> with_control(table, "BM25")[["combination", "value", "marker"]].values.tolist()
+    [['x', 0.6, 'a'], ['y', 0.7, 'b'], ['BM25+oracle noise', 0.5, '']]
     """
-    parts = []
-    for name, by_task in combinations.items():
-        for task, found in by_task.items():
-            check_task(task, noise=noise)
-            for metric, means in found.means().items():
-                parts.append(
-                    pd.DataFrame(
-                        {
-                            "combination": name,
-                            "task": task,
-                            "metric": metric,
-                            "alpha": found.alphas,
-                            "value": means.to_numpy(),
-                            "oracle": oracle(found, metric)["value"].mean(),
-                            "noise": noise[task].loc[metric, "noise_value"],
-                        }
-                    )
-                )
-    return pd.concat(parts, ignore_index=True)
+    quality = table[table["row"] == "ranking quality"].drop_duplicates(["task", "metric"])
+    control = quality.assign(
+        combination=f"{first}+oracle noise", value=quality["noise_value"], marker=""
+    )
+    return pd.concat([table, control], ignore_index=True)
+
+
+def with_whole_counts(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with numbers of queries as whole numbers, so that they are written as such.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"row": ["n_queries_optimal_alpha_0", "alpha_average"], "value": 7.0})
+    >>> with_whole_counts(table)["value"].tolist()
+    [7, 7.0]
+    """
+    counts = table["row"].str.startswith("n_")
+    values = table["value"]
+    return table.assign(value=values.astype(object).mask(counts, values.astype(int)))
+
+
+def gain_marks(
+    first: str,
+    pairings: Mapping[str, Mapping[str, Pairing]],
+    singles: Mapping[str, Mapping[str, pd.DataFrame]],
+    noise: Mapping[str, pd.DataFrame],
+    seed: int,
+) -> pd.DataFrame:
+    """What a second system brings the first one: with a tuned weight, the best ones, and noise.
+
+    Parameters
+    ----------
+    first : str
+        Name of the first system.
+    pairings : mapping of str to mapping of str to Pairing
+        Second system -> task -> both splits.
+    singles : mapping of str to mapping of str to pandas.DataFrame
+        Task -> system -> values of the test topics; the first system is one of them.
+    noise : mapping of str to pandas.DataFrame
+        Task -> :func:`noise_levels`.
+    seed : int
+        As in `everycell.studies.abolghasemi2026.ch2.quality.mean_with_interval`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``combination``, ``task``, ``metric``, ``series`` (tuned, oracle or noise oracle),
+        ``value``, ``low`` and ``high``: the mean gain over the first system alone and its interval,
+        from 2,000 samples of the topics; for noise two standard deviations over the random systems.
+    """
+    marks = []
+    for other, by_task in pairings.items():
+        tuned, _ = tuned_values(by_task)
+        for task, both in by_task.items():
+            for metric in both.test.values:
+                cell = {"combination": f"{first} + {other}", "task": task, "metric": metric}
+                alone = singles[task][first][metric]
+                gains = {
+                    "tuned": tuned[task][metric] - alone,
+                    "oracle": oracle(both.test, metric)["value"] - alone,
+                }
+                for series, gain in gains.items():
+                    marks.append(cell | {"series": series} | mean_with_interval(gain, seed))
+                gain, spread = noise[task].loc[metric, ["noise_gain", "noise_sd"]]
+                ends = {"low": gain - 2 * spread, "high": gain + 2 * spread}
+                marks.append(cell | {"series": "noise oracle", "value": gain} | ends)
+    return pd.DataFrame(marks)

@@ -279,3 +279,26 @@ def check_task(task: str, **given: Mapping[str, object]) -> None:
     for name, by_task in given.items():
         if task not in by_task:
             raise ValueError(f"{name} has no task {task!r}: it has {list(by_task)}; add it.")
+
+
+def expansion_means(new_terms: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """How many new terms a document got on average.
+
+    Parameters
+    ----------
+    new_terms : mapping of str to pandas.DataFrame
+        Terms that were proposed -> columns ``found`` and ``added``, a row a document.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``m`` (proposed), ``metric`` ("found" or "added") and ``value``.
+
+    Examples
+    --------
+    >>> expansion_means({"200": pd.DataFrame({"found": [3, 5], "added": [3, 4]})}).values.tolist()
+    [['200', 'found', 4.0], ['200', 'added', 3.5]]
+    """
+    means = {m: frame[["found", "added"]].mean() for m, frame in new_terms.items()}
+    table = pd.DataFrame(means).rename_axis("metric").reset_index()
+    return table.melt(id_vars="metric", var_name="m")[["m", "metric", "value"]]
