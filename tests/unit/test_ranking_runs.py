@@ -12,7 +12,7 @@ import pytest
 
 from everycell.retrieval.evaluation import evaluate, judge
 from everycell.retrieval.interpolation import sweep
-from everycell.retrieval.system_tables import noise_levels
+from everycell.studies.abolghasemi2026.ch2.oracle import noise_levels
 from everycell.trec.runs import write_run
 
 TASKS = ["cite", "co-cite"]

@@ -1,10 +1,8 @@
 # Included after the chapters, whose files it brings.
-WEIGHTS = ("splade-tiny", "minilm")
 #: Sets of the registry that come inside packages which only one environment has.
 IN_PACKAGES = "splade-tiny|minilm|smollm2"
 # Files that a run needs together, in one job each: to start a job costs more than to fetch a file.
 FETCHED_TOGETHER |= {
-    **{encoder: files_of_encoder(encoder) for encoder in WEIGHTS},
     "cast-reproducibility": [resource(key) for key in CAST_RELEASED],
     "cast-snippets-batches": annotations("dataset")["dataset"],
     "cast-snippets-preliminary-study": sorted(
@@ -17,16 +15,11 @@ FETCHED_TOGETHER |= {
     ),
     "cast-answerability": [resource(key) for key in ANSWERABILITY_FILES.values()],
     "ginger-tables": [resource(key) for key in TABLES],
-    **{
-        f"ir-collections-{collection}": [resource(key) for key in files.values()]
-        for collection, files in FILES.items()
-    },
     "transparent-cis-pilot": [resource(key) for key in CH7_PILOT],
     "cis-response-limitations-comments": [
         resource(f"{CH4}/qualitative/{part}_stats.csv")
         for part in ("answerability_second_run", "viewpoints")
     ],
-    "wordpiece-vocab": [resource(key) for key in VOCABULARIES.values()],
 }
 
 
@@ -77,7 +70,7 @@ for batch, files in FETCHED_TOGETHER.items():
             f"benchmarks/fetch/{batch}.tsv"
         localrule: True
         conda:
-            environment("torch" if batch in WEIGHTS else "base")
+            environment("torch" if batch in PACKAGED_ENCODERS else "base")
         resources:
             **needs(300, 15),
         params:

@@ -1,5 +1,6 @@
-# Stages of a retrieval experiment, for any collection: tokenise, index, score or search. A
-# chapter writes work/{collection}/{documents,queries,candidates}.parquet and reads runs.
+# Stages of a retrieval experiment, for any collection and ranker: tokenise, index, score or search;
+# train, encode, re-rank. A chapter says in COLLECTIONS how a collection is treated, writes
+# work/{collection}/{documents,queries,candidates}.parquet and reads runs.
 
 
 include: "retrieval_inputs.smk"
@@ -49,12 +50,13 @@ use rule cached_step as index with:
         "Lucene index of {wildcards.collection} ({wildcards.tokens})"
 
 
-# Scores of the candidates alone, with the statistics of the whole index.
+# Scores of the candidates alone, with the statistics of the whole index; or the best documents of
+# all, for a collection that is searched.
 use rule step as score_lexically with:
     input:
         index="work/{collection}/index/{tokens}",
         queries="work/{collection}/tokens/{tokens}/queries.parquet",
-        candidates="work/{collection}/candidates.parquet",
+        candidates=candidates_to_score,
     output:
         bm25="work/{collection}/runs/bm25.{tokens}.run",
         lm="work/{collection}/runs/lm.{tokens}.run",
@@ -66,10 +68,10 @@ use rule step as score_lexically with:
         **needs(2000, 20),
     params:
         **runs("retrieval/lucene_score"),
-        bm25=SETTINGS.query_by_example.bm25.model_dump(),
-        jelinek_mercer=SETTINGS.query_by_example.jelinek_mercer,
-        dirichlet=SETTINGS.query_by_example.dirichlet,
-        hits=1000,
+        bm25=lexical("bm25"),
+        jelinek_mercer=lexical("jelinek_mercer"),
+        dirichlet=lexical("dirichlet"),
+        hits=lexical("hits"),
     message:
         "BM25 and language models on {wildcards.collection} ({wildcards.tokens})"
 
@@ -80,25 +82,6 @@ use rule score_lexically as score_dirichlet with:
         lm_dirichlet="work/{collection}/runs/lm-dirichlet.{tokens}.run",
     pathvars:
         job="retrieval/{collection}/score_dirichlet_{tokens}",
-
-
-# Best documents of the whole collection for each topic.
-use rule score_lexically as search with:
-    input:
-        index="work/{collection}/index/{tokens}",
-        queries="work/{collection}/tokens/{tokens}/queries.parquet",
-    wildcard_constraints:
-        collection="cisi|cranfield",
-    message:
-        "Searching {wildcards.collection} ({wildcards.tokens})"
-
-
-use rule score_dirichlet as search_dirichlet with:
-    input:
-        index="work/{collection}/index/{tokens}",
-        queries="work/{collection}/tokens/{tokens}/queries.parquet",
-    wildcard_constraints:
-        collection="cisi|cranfield",
 
 
 # BM25 with the parameters that rank the validation queries best.
@@ -118,12 +101,41 @@ use rule step as tune_bm25 with:
         **needs(2000, 20),
     params:
         **runs("retrieval/lucene_tune"),
-        grid=SETTINGS.query_by_example.tuning,
+        grid=lexical("tuning"),
         measure="nDCG",
-        tasks=tasks_of,
-        setting=setting_of,
+        tasks=of_collection("tasks"),
+        setting=of_collection("setting"),
     message:
         "Tuning BM25 on {wildcards.collection} ({wildcards.tokens})"
+
+
+# One model of a kind for all tasks of a collection ("all"), or for one task.
+use rule cached_step as train with:
+    input:
+        documents="work/{collection}/documents.parquet",
+        queries="work/{collection}/queries.parquet",
+        candidates="work/{collection}/candidates.parquet",
+        encoder=encoder_files,
+    output:
+        model=directory("work/{collection}/models/{kind}.{encoder}.{trained_on}"),
+    pathvars:
+        job="retrieval/{collection}/train_{kind}.{encoder}.{trained_on}",
+    wildcard_constraints:
+        kind=names_of(TrainedRanker),
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **needs(3000, 120),
+    params:
+        **runs_ranker("retrieval/train"),
+        pairs=training_of("pairs"),
+        negatives=training_of("negatives"),
+        reading=training_of("reading"),
+        seed=SETTINGS.seed,
+        tasks=training_tasks_of,
+        options=training_of("options"),
+    message:
+        "Training {wildcards.kind} on {wildcards.collection} ({wildcards.trained_on})"
 
 
 # Documents and queries as a ranker sees them: once, whatever is done with the scores.
@@ -137,23 +149,21 @@ use rule cached_step as encode with:
     pathvars:
         job="retrieval/{collection}/encode_{kind}.{model}",
     wildcard_constraints:
-        kind="tilde|tildev2|splade|dense",
+        kind=names_of(TextEncodingRanker),
     params:
-        **runs("retrieval/encode"),
+        **runs_ranker("retrieval/encode"),
         kind=lambda wildcards: wildcards.kind,
-        length=length_of,
-        query_length=SETTINGS.query_by_example.lengths.query,
-        proposals=proposals_of,
+        reading=reading_of,
     message:
         "Encoding {wildcards.collection} ({wildcards.kind}, {wildcards.model})"
 
 
 # TILDEv2 on documents with terms that TILDE thinks likely and that they lack.
-use rule encode as encode_expanded with:
+use rule cached_step as encode_expanded with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
-        tilde="work/{collection}/encoded/tilde.{model}.npz",
+        proposals="work/{collection}/encoded/tilde.{model}.npz",
         model="work/{collection}/models/tildev2.{model}",
     output:
         vectors="work/{collection}/encoded/tildev2-expanded-{m}.{model}.npz",
@@ -163,12 +173,9 @@ use rule encode as encode_expanded with:
     wildcard_constraints:
         m=r"\d+",
     params:
-        **runs("retrieval/encode"),
-        kind="tildev2",
-        proposals=0,
-        own=SETTINGS.query_by_example.lengths.text,
-        length=SETTINGS.query_by_example.lengths.expanded,
-        query_length=SETTINGS.query_by_example.lengths.query,
+        **runs_ranker("retrieval/encode_expanded", "tildev2-expanded"),
+        kind="tildev2-expanded",
+        reading=expanded_reading_of,
     message:
         "Encoding {wildcards.collection} with {wildcards.m} new terms ({wildcards.model})"
 
@@ -183,7 +190,7 @@ use rule step as rerank with:
     pathvars:
         job="retrieval/{collection}/rerank_{system}",
     wildcard_constraints:
-        system=r"(tilde|tildev2|tildev2-expanded-\d+|splade|dense)\..+",
+        system=rf"({names_of(EncodingRanker)})\..+",
     resources:
         **needs(2000, 20),
     params:
@@ -192,8 +199,7 @@ use rule step as rerank with:
         "Re-ranking {wildcards.collection} ({wildcards.system})"
 
 
-# The same by a cross-encoder, for the test queries of what it was trained for alone: it reads
-# each pair.
+# The same by a ranker that reads each pair, for the test queries of what it was trained for alone.
 use rule cached_step as rerank_pairs with:
     input:
         documents="work/{collection}/documents.parquet",
@@ -205,11 +211,11 @@ use rule cached_step as rerank_pairs with:
     pathvars:
         job="retrieval/{collection}/rerank_{kind}.{model}",
     wildcard_constraints:
-        kind="cross-encoder|mtft",
+        kind=names_of(PairRanker),
     params:
-        **runs("retrieval/rerank_pairs"),
-        setting=setting_of,
-        tasks=tasks_of,
-        pair_length={"total": SETTINGS.query_by_example.lengths.pair},
+        **runs_ranker("retrieval/rerank_pairs"),
+        setting=of_collection("setting"),
+        tasks=of_collection("tasks"),
+        reading=pair_reading_of,
     message:
         "Re-ranking {wildcards.collection} ({wildcards.kind}, {wildcards.model})"

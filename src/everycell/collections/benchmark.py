@@ -194,6 +194,30 @@ def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str)
     return lists.set_axis(["query", "document", "relevance"], axis="columns").reset_index(drop=True)
 
 
+def texts_by_id(frame: pd.DataFrame, key: str) -> dict[str, str]:
+    """Texts of documents or queries, the first one of each id, in their order.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns `key` and `text`.
+    key : str
+        Column of the ids: ``document_id`` or ``query_id``.
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> queries = pd.DataFrame({"query_id": ["q", "q"], "task": ["a", "b"], "text": "bees"})
+    >>> texts_by_id(queries, "query_id")
+    {'q': 'bees'}
+    """
+    first = frame.drop_duplicates(key)
+    return dict(zip(first[key], first["text"], strict=True))
+
+
 def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.DataFrame) -> None:
     """Refuse a collection whose ids do not say which text is meant.
 

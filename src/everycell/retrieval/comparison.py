@@ -1,8 +1,7 @@
 """Comparison of systems as ranx reports it: LaTeX, Markdown and JSON with superscripts.
 
-The report stands beside a chapter's table and is made by other code: ranx's measures and ranx's
-paired t-test. The table itself comes from
-:func:`~everycell.retrieval.system_tables.quality_table`.
+The report may stand beside a table of one's own, since it is made by other code: ranx's measures
+and ranx's paired t-test.
 """
 
 from __future__ import annotations

@@ -5,12 +5,6 @@
 include: "ch2_inputs.smk"
 
 
-CH2 = SETTINGS.query_by_example
-# Documents a relevant pair that are not: two for TILDEv2 as in the thesis (TILDE reads none).
-# With one the tiny cross-encoder learned nothing in so few steps.
-NEGATIVES = {"tilde": 1, "tildev2": 2, "cross-encoder": 3, "mtft": 3}
-
-
 use rule step as collection_pydocs with:
     output:
         documents="work/pydocs/documents.parquet",
@@ -68,35 +62,6 @@ use rule step as collection_ad_hoc with:
         "Collection {wildcards.collection}"
 
 
-# One model of a kind for all tasks of a collection ("all"), or for one task.
-use rule cached_step as train with:
-    input:
-        documents="work/{collection}/documents.parquet",
-        queries="work/{collection}/queries.parquet",
-        candidates="work/{collection}/candidates.parquet",
-        encoder=encoder_files,
-    output:
-        model=directory("work/{collection}/models/{kind}.{encoder}.{trained_on}"),
-    pathvars:
-        job="retrieval/{collection}/train_{kind}.{encoder}.{trained_on}",
-    wildcard_constraints:
-        kind="tilde|tildev2|cross-encoder|mtft",
-        encoder="[a-z-]+",
-        trained_on="[a-z-]+",
-    resources:
-        **needs(3000, 120),
-    params:
-        **runs("abolghasemi2026/ch2/train"),
-        pairs=CH2.models.pairs,
-        negatives=lambda wildcards: NEGATIVES[wildcards.kind],
-        reading=reading_of,
-        seed=SETTINGS.seed,
-        tasks=training_tasks_of,
-        options=training_options_of,
-    message:
-        "Training {wildcards.kind} on {wildcards.collection} ({wildcards.trained_on})"
-
-
 # The systems of each tier by row of Table 2.1. A letter is the thesis' where the system stands in
 # for that row: the tiny encoder for SciBERT, and the weights that it starts from, which are those
 # of a SPLADE, for the zero-shot TILDEv2. Rows from m on are ours.
@@ -126,7 +91,6 @@ SYSTEMS = {
     for tier, pieces in PIECES.items()
 }
 SYSTEMS["released"].append(("o", "Dense", "MiniLM zero-shot", "dense.minilm.zero-shot"))
-FULL_EXPANSION = (200, 300)
 # The thesis' own rows; two of them only where the user has the models.
 SYSTEMS["full"] = [
     ("a", "BM25", "STM2", "bm25.STM2"),
@@ -174,7 +138,7 @@ use rule table as abolghasemi2026_ch2_quality with:
         **runs("abolghasemi2026/ch2/quality"),
         systems=SYSTEMS["embedded"],
         expansion=CH2.expansion,
-        lists={"pydocs": COLLECTIONS["pydocs"]},
+        lists={"pydocs": COLLECTIONS["pydocs"].lists},
         alpha=CH2.alpha,
         seed=SETTINGS.seed,
         # Rows whose quality on short and on long queries is compared, BM25 first.
@@ -184,9 +148,7 @@ use rule table as abolghasemi2026_ch2_quality with:
             "g": "SPLADE, zero-shot",
             "h": "TILDEv2",
         },
-        query_kinds={
-            task: "long: a document" for task in COLLECTIONS["pydocs"]["tasks"]
-        }
+        query_kinds={task: "long: a document" for task in COLLECTIONS["pydocs"].tasks}
         | {"known-item": "short: one line"},
     message:
         "Quality of all rankers on pydocs (Table 2.1)"
@@ -207,7 +169,7 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_cacm with:
     params:
         **runs("abolghasemi2026/ch2/quality"),
         systems=SYSTEMS["released"],
-        lists={"cacm": COLLECTIONS["cacm"]},
+        lists={"cacm": COLLECTIONS["cacm"].lists},
         alpha=CH2.alpha,
     message:
         "Quality of all rankers on CACM (Table 2.1)"
@@ -225,7 +187,7 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_scidocs with
         result="full/abolghasemi2026/table_2_1",
     params:
         systems=SYSTEMS["full"],
-        lists={"scidocs": COLLECTIONS["scidocs"]},
+        lists={"scidocs": COLLECTIONS["scidocs"].lists},
     message:
         "Quality of all rankers on SciDocs (Table 2.1)"
 
@@ -253,7 +215,7 @@ TOKENISED = {
 }
 AD_HOC = {"embedded": [], "released": ["cisi", "cranfield"], "full": []}
 LISTS = {
-    tier: {collection: COLLECTIONS[collection]}
+    tier: {collection: COLLECTIONS[collection].lists}
     | {collection: None for collection in AD_HOC[tier]}
     for tier, collection in COLLECTION.items()
 }
@@ -405,213 +367,4 @@ use rule abolghasemi2026_ch2_curves as abolghasemi2026_ch2_curves_scidocs with:
         "Quality over the weight of BM25 on SciDocs (Figure 2.3)"
 
 
-# SciDocs, with the thesis' settings and a model for each task. The stages are those of
-# retrieval.smk, but a model encodes only what its task ranks: whole, TILDE's scores of 142,009
-# papers would take some 10 GB a model.
-ruleorder: train_scidocs > train
-ruleorder: train_cross_encoder_scidocs > train
-ruleorder: encode_scidocs > encode
-ruleorder: encode_expanded_scidocs > encode_expanded
-ruleorder: rerank_scidocs > rerank
-ruleorder: rerank_pairs_scidocs > rerank_pairs
-
-
-FULL = CH2.full
-#: More than any task has.
-ALL_PAIRS = 1_000_000
-
-
-use rule step as collection_scidocs with:
-    input:
-        unpack(scidocs_files),
-    output:
-        documents="work/scidocs/documents.parquet",
-        queries="work/scidocs/queries.parquet",
-        candidates="work/scidocs/candidates.parquet",
-    pathvars:
-        job="retrieval/scidocs/collection",
-    resources:
-        **needs(3000, 10),
-    params:
-        **runs("abolghasemi2026/ch2/collection_scidocs"),
-        seed=SETTINGS.seed,
-        choices=CH2.scidocs.model_dump(exclude={"folder"}),
-    message:
-        "Collection SciDocs, from its published files"
-
-
-use rule step as ranked_scidocs with:
-    input:
-        documents="work/scidocs/documents.parquet",
-        queries="work/scidocs/queries.parquet",
-        candidates="work/scidocs/candidates.parquet",
-    output:
-        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
-        queries="work/scidocs/ranked/{trained_on}/queries.parquet",
-        candidates="work/scidocs/ranked/{trained_on}/candidates.parquet",
-    pathvars:
-        job="retrieval/scidocs/ranked_{trained_on}",
-    resources:
-        **needs(2000, 10),
-    params:
-        **runs("abolghasemi2026/ch2/ranked"),
-        # A model that was trained on no task ranks all.
-        tasks=lambda wildcards: (
-            COLLECTIONS["scidocs"]["tasks"]
-            if wildcards.trained_on == "zero-shot"
-            else [wildcards.trained_on]
-        ),
-    message:
-        "What is ranked on SciDocs ({wildcards.trained_on})"
-
-
-use rule train as train_scidocs with:
-    input:
-        documents="work/scidocs/documents.parquet",
-        queries="work/scidocs/queries.parquet",
-        candidates="work/scidocs/candidates.parquet",
-        encoder=encoder_files,
-    output:
-        model=directory("work/scidocs/models/{kind}.{encoder}.{trained_on}"),
-    pathvars:
-        job="retrieval/scidocs/train_{kind}.{encoder}.{trained_on}",
-    wildcard_constraints:
-        kind="tilde|tildev2",
-        encoder="[a-z-]+",
-        trained_on="[a-z-]+",
-    resources:
-        **ON_GPU,
-    params:
-        pairs=ALL_PAIRS,
-        negatives=lambda wildcards: getattr(FULL, wildcards.kind).negatives,
-        reading=full_reading_of,
-        options=full_options_of,
-    message:
-        "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on})"
-
-
-use rule step as train_cross_encoder_scidocs with:
-    input:
-        documents="work/scidocs/documents.parquet",
-        queries="work/scidocs/queries.parquet",
-        candidates="work/scidocs/candidates.parquet",
-        encoder=encoder_files,
-    output:
-        model=directory("work/scidocs/models/{kind}.{encoder}.{trained_on}"),
-    pathvars:
-        job="retrieval/scidocs/train_cross_{kind}.{encoder}.{trained_on}",
-    wildcard_constraints:
-        kind="cross-encoder|mtft",
-        encoder="[a-z-]+",
-        trained_on="[a-z-]+",
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        **ON_GPU,
-    params:
-        **runs("abolghasemi2026/ch2/cross_encoder"),
-        pairs=ALL_PAIRS,
-        negatives=FULL.cross_encoder.negatives,
-        pair_length={"total": FULL.lengths.pair},
-        dropout=FULL.cross_encoder.dropout,
-        setting=COLLECTIONS["scidocs"]["setting"],
-        seed=SETTINGS.seed,
-        options=full_options_of,
-    message:
-        "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on})"
-
-
-use rule encode as encode_scidocs with:
-    input:
-        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
-        queries="work/scidocs/ranked/{trained_on}/queries.parquet",
-        model=full_model_files,
-    output:
-        vectors="work/scidocs/encoded/{kind}.{encoder}.{trained_on}.npz",
-    pathvars:
-        job="retrieval/scidocs/encode_{kind}.{encoder}.{trained_on}",
-    wildcard_constraints:
-        kind="tilde|tildev2",
-        encoder="[a-z-]+",
-        trained_on="[a-z-]+",
-    resources:
-        **ON_GPU,
-    params:
-        length=lambda wildcards: (
-            FULL.lengths.zero_shot
-            if wildcards.trained_on == "zero-shot"
-            else FULL.lengths.text
-        ),
-        query_length=FULL.lengths.query,
-        proposals=lambda wildcards: (
-            max(FULL_EXPANSION) if wildcards.kind == "tilde" else 0
-        ),
-    message:
-        "Encoding SciDocs ({wildcards.kind}, {wildcards.encoder}, {wildcards.trained_on})"
-
-
-use rule encode_expanded as encode_expanded_scidocs with:
-    input:
-        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
-        queries="work/scidocs/ranked/{trained_on}/queries.parquet",
-        tilde="work/scidocs/encoded/tilde.{encoder}.{trained_on}.npz",
-        model="work/scidocs/models/tildev2.{encoder}.{trained_on}",
-    output:
-        vectors="work/scidocs/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.npz",
-        new_terms="work/scidocs/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.csv",
-    pathvars:
-        job="retrieval/scidocs/encode_tildev2-expanded-{m}.{encoder}.{trained_on}",
-    wildcard_constraints:
-        m=r"\d+",
-        encoder="[a-z-]+",
-        trained_on="[a-z-]+",
-    resources:
-        **ON_GPU,
-    params:
-        own=FULL.lengths.text,
-        length=FULL.lengths.expanded,
-        query_length=FULL.lengths.query,
-    message:
-        "Encoding SciDocs with {wildcards.m} new terms ({wildcards.trained_on})"
-
-
-use rule rerank as rerank_scidocs with:
-    input:
-        vectors="work/scidocs/encoded/{system}.{trained_on}.npz",
-        candidates="work/scidocs/ranked/{trained_on}/candidates.parquet",
-    output:
-        run="work/scidocs/runs/{system}.{trained_on}.run",
-    pathvars:
-        job="retrieval/scidocs/rerank_{system}.{trained_on}",
-    wildcard_constraints:
-        system=r"(tilde|tildev2|tildev2-expanded-\d+)\.[a-z-]+",
-        trained_on="[a-z-]+",
-    resources:
-        **needs(6000, 20),
-    message:
-        "Re-ranking SciDocs ({wildcards.system}, {wildcards.trained_on})"
-
-
-use rule rerank_pairs as rerank_pairs_scidocs with:
-    input:
-        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
-        queries="work/scidocs/ranked/{trained_on}/queries.parquet",
-        candidates="work/scidocs/ranked/{trained_on}/candidates.parquet",
-        model="work/scidocs/models/{kind}.{encoder}.{trained_on}",
-    output:
-        run="work/scidocs/runs/{kind}.{encoder}.{trained_on}.run",
-    pathvars:
-        job="retrieval/scidocs/rerank_{kind}.{encoder}.{trained_on}",
-    wildcard_constraints:
-        kind="cross-encoder|mtft",
-        encoder="[a-z-]+",
-        trained_on="[a-z-]+",
-    resources:
-        **ON_GPU,
-    params:
-        setting=COLLECTIONS["scidocs"]["setting"],
-        tasks=COLLECTIONS["scidocs"]["tasks"],
-        pair_length={"total": FULL.lengths.pair},
-    message:
-        "Re-ranking SciDocs ({wildcards.kind}, {wildcards.trained_on})"
+include: "ch2_scidocs.smk"

@@ -4,61 +4,118 @@ from everycell.collections.pydocs import PACKAGES
 from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.collections.smart import FILES
 
-#: Tasks of each query-by-example collection, and where the negatives of its main lists come from.
-COLLECTIONS = {
-    "pydocs": {"tasks": ["cite", "co-cite", "coupling"], "setting": "package"},
-    "cacm": {"tasks": ["cite", "co-cite", "coupling"], "setting": "mixed"},
-    "scidocs": {
-        "tasks": ["co-view", "co-read", "co-cite", "cite"],
-        "setting": "published",
-    },
+CH2 = SETTINGS.query_by_example
+FULL = CH2.full
+#: More than any task has.
+ALL_PAIRS = 1_000_000
+#: Terms of an expansion on SciDocs, as in the thesis.
+FULL_EXPANSION = (200, 300)
+
+
+def training_on_stand_ins(ranker):
+    """How a ranker is trained with the tiny encoder, in few steps.
+
+    A ranker without settings of its own in config.yaml has those of its class.
+    """
+    names = {"cross-encoder": "cross_encoder", "mtft": "multi_task"}
+    chosen = getattr(CH2.models, names.get(ranker.name, ranker.name), None)
+    chosen = ranker.training if chosen is None else chosen.model_dump()
+    return {
+        "pairs": CH2.models.pairs,
+        "negatives": ranker.negatives,
+        "reading": ranker.training_reading(CH2.lengths.model_dump(), few_steps=True),
+        "options": {
+            "epochs": chosen["epochs"],
+            "batch_size": chosen["batch"],
+            "learning_rate": chosen["learning_rate"],
+            "optimiser": ranker.optimiser,
+            "warmup_ratio": 0.1,
+            "checkpoint_steps": 100,
+        },
+    }
+
+
+def training_on_scidocs(ranker):
+    """How a ranker is trained on SciDocs: as in the thesis, with all pairs."""
+    chosen = getattr(FULL, ranker.name, FULL.cross_encoder)
+    return {
+        "pairs": ALL_PAIRS,
+        "negatives": chosen.negatives,
+        "reading": ranker.training_reading(FULL.lengths.model_dump(), few_steps=False),
+        "options": {
+            "epochs": chosen.epochs,
+            "batch_size": chosen.batch,
+            "learning_rate": chosen.learning_rate,
+            "optimiser": ranker.optimiser,
+            "schedule": chosen.schedule,
+            "warmup_ratio": chosen.warmup,
+            "bf16": chosen.bf16,
+            "patience": getattr(chosen, "patience", None),
+        },
+    }
+
+
+LEXICAL = Lexical(
+    bm25=CH2.bm25.model_dump(),
+    jelinek_mercer=CH2.jelinek_mercer,
+    dirichlet=CH2.dirichlet,
+    tuning=CH2.tuning,
+)
+#: Both stand-ins for SciDocs are trained and encoded alike.
+STAND_IN = {
+    "tasks": ["cite", "co-cite", "coupling"],
+    "lexical": LEXICAL,
+    "lengths": CH2.lengths.model_dump(),
+    "proposals": max(CH2.expansion),
+    "training": training_on_stand_ins,
+}
+COLLECTIONS |= {
+    "pydocs": Collection(
+        setting="package",
+        # The embedded tier can fetch nothing: this one comes with the wheel of a model.
+        vocabularies={"BERT-Token": "minilm/vocab.txt"},
+        **STAND_IN,
+    ),
+    "cacm": Collection(setting="mixed", **STAND_IN),
+    "cisi": Collection(searched=True, lexical=LEXICAL),
+    "cranfield": Collection(searched=True, lexical=LEXICAL),
+    "scidocs": Collection(
+        tasks=["co-view", "co-read", "co-cite", "cite"],
+        setting="published",
+        lexical=LEXICAL,
+        lengths=FULL.lengths.model_dump(),
+        proposals=max(FULL_EXPANSION),
+        training=training_on_scidocs,
+    ),
+}
+FETCHED_TOGETHER |= {
+    f"ir-collections-{collection}": [resource(key) for key in files.values()]
+    for collection, files in FILES.items()
 }
 
 
-def files_of_encoder(encoder):
-    """Weights, configuration and tokenizer of a pre-trained encoder.
+def scidocs_encoder_files(wildcards):
+    """Files of the wildcard's encoder: from the folder that the user names, or the registry."""
+    if wildcards.encoder in CH2.encoders.model_dump():
+        return files_of_named_encoder(wildcards.encoder)
+    return registered_encoder(wildcards.encoder)
 
-    From the folder that the user names, or from the registry.
-    """
-    if encoder in SETTINGS.query_by_example.encoders.model_dump():
-        return files_of_named_encoder(encoder)
-    parts = (
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
+
+def files_of_named_encoder(name):
+    """Files of the encoder whose folder stands under this name in the configuration."""
+    key = f"query_by_example.encoders.{name}"
+    folder = named_by_user(
+        key, "a BERT in safetensors with its tokenizer", "query-by-example.md"
     )
-    return [resource(f"{encoder}/{part}") for part in parts]
-
-
-def files_of_named_encoder(key):
-    """Files of the encoder whose folder stands under this key of the configuration."""
-    folder = named_folder(
-        f"encoders.{key}",
-        "a BERT in safetensors with its tokenizer",
-        "query-by-example.md",
-    )
-    return encoder_files_in(folder, f"query_by_example.encoders.{key}")
-
-
-def named_folder(key, content, page):
-    """A folder that only the user can name, for the full tier of chapter 2 of abolghasemi2026."""
-    folder = SETTINGS.query_by_example
-    for part in key.split("."):
-        folder = getattr(folder, part)
-    if folder is None or not os.path.isdir(folder):
-        found = "null" if folder is None else f"{folder!r}, which is no folder"
-        raise WorkflowError(
-            f"config.yaml: `query_by_example.{key}` is {found}; this tier needs {content} there, "
-            f"so name its folder (docs/{page} says what it holds), or ask for another tier."
-        )
-    return Path(folder)
+    return encoder_files_in(folder, key)
 
 
 def scidocs_files(wildcards):
     """Published files of SciDocs, in the folder that the user names."""
-    folder = named_folder(
-        "scidocs.folder", "the published files of SciDocs", "data-cards/scidocs.md"
+    folder = named_by_user(
+        "query_by_example.scidocs.folder",
+        "the published files of SciDocs",
+        "data-cards/scidocs.md",
     )
     files = {"metadata": METADATA} | {
         f"{name}_{part}": f"{name}/{part}.qrel"
@@ -72,11 +129,6 @@ def scidocs_files(wildcards):
             f"{missing[0]}; docs/data-cards/scidocs.md says what to download."
         )
     return {part: str(folder / file) for part, file in files.items()}
-
-
-def encoder_files(wildcards):
-    """Files of the wildcard's encoder."""
-    return files_of_encoder(wildcards.encoder)
 
 
 def smart_files(collection):
@@ -94,69 +146,20 @@ def package_versions(packages):
     return {name: version(PACKAGES[name]) for name in packages}
 
 
-def training_tasks_of(wildcards):
-    """Tasks that a model is trained on: one by name, or all."""
-    return None if wildcards.trained_on == "all" else [wildcards.trained_on]
+def is_zero_shot_on_scidocs(wildcards):
+    """Whether the wildcard's model is used as it comes."""
+    return wildcards.trained_on == "zero-shot"
 
 
-def training_options_of(wildcards):
-    """How a kind of model is trained, in the words of `everycell.learning.training`."""
-    names = {"cross-encoder": "cross_encoder", "mtft": "multi_task"}
-    kind = wildcards.kind
-    chosen = getattr(SETTINGS.query_by_example.models, names.get(kind, kind))
-    return {
-        "epochs": chosen.epochs,
-        "batch_size": chosen.batch,
-        "learning_rate": chosen.learning_rate,
-        "optimiser": "adam" if kind == "tilde" else "adamw",
-        "warmup_ratio": 0.1,
-        "checkpoint_steps": 100,
-    }
+def scidocs_reading_of(wildcards):
+    """What the wildcard's ranker reads of SciDocs."""
+    zero_shot = is_zero_shot_on_scidocs(wildcards)
+    return encoded_as(wildcards, wildcards.kind, zero_shot)
 
 
-def reading_of(wildcards):
-    """What a kind of model takes of the texts that it is trained on, and how it scores them.
-
-    A kind has only what concerns it, so that a change for one trains no other.
-    """
-    lengths = SETTINGS.query_by_example.lengths
-    if wildcards.kind in ("cross-encoder", "mtft"):
-        return {"pair_length": {"total": lengths.pair}}
-    # A tiny encoder in few steps: all ReLUs alive at the start, scores over the root of the
-    # query's length. The thesis has neither.
-    scoring = {"bias": 1.0, "scale": True} if wildcards.kind == "tildev2" else {}
-    return {"length": lengths.training, **scoring}
-
-
-def full_reading_of(wildcards):
-    """The same for TILDE and TILDEv2 on SciDocs, scored as by their authors."""
-    scoring = {"bias": 0.0, "scale": False} if wildcards.kind == "tildev2" else {}
-    return {
-        "length": SETTINGS.query_by_example.full.lengths.training,
-        **scoring,
-    }
-
-
-def full_options_of(wildcards):
-    """How a kind of model is trained on SciDocs, in the words of the same module."""
-    kind = wildcards.kind
-    full = SETTINGS.query_by_example.full
-    chosen = getattr(full, kind if kind in ("tilde", "tildev2") else "cross_encoder")
-    return {
-        "epochs": chosen.epochs,
-        "batch_size": chosen.batch,
-        "learning_rate": chosen.learning_rate,
-        "optimiser": "adam" if kind == "tilde" else "adamw",
-        "schedule": chosen.schedule,
-        "warmup_ratio": chosen.warmup,
-        "bf16": chosen.bf16,
-        "patience": getattr(chosen, "patience", None),
-    }
-
-
-def full_model_files(wildcards):
+def scidocs_model_files(wildcards):
     """What encodes SciDocs for a ranker: a model of one task, or one from MS MARCO as it is."""
-    if wildcards.trained_on == "zero-shot":
+    if is_zero_shot_on_scidocs(wildcards):
         return files_of_named_encoder(f"{wildcards.kind}_{wildcards.encoder}")
     return "work/scidocs/models/{kind}.{encoder}.{trained_on}".format(**wildcards)
 
@@ -173,7 +176,7 @@ def run_files(collection, systems):
         dict.fromkeys(
             f"work/{collection}/runs/{run}.run".format(task=task)
             for *_, run in systems
-            for task in COLLECTIONS[collection]["tasks"]
+            for task in COLLECTIONS[collection].tasks
         )
     )
 
@@ -181,7 +184,7 @@ def run_files(collection, systems):
 def check_named(systems):
     """Refuse systems on SciDocs whose encoder, or SciDocs itself, the user has not named."""
     scidocs_files(None)
-    known = SETTINGS.query_by_example.encoders.model_dump()
+    known = CH2.encoders.model_dump()
     for *_, run in systems:
         kind, encoder = run.split(".")[:2]
         for key in (encoder, f"{kind}_{encoder}"):
@@ -193,7 +196,7 @@ def expansion_files(collection):
     """New terms that each expansion of chapter 2 of abolghasemi2026 brought each document."""
     return [
         f"work/{collection}/encoded/tildev2-expanded-{m}.{ENCODER}.all.csv"
-        for m in SETTINGS.query_by_example.expansion
+        for m in CH2.expansion
     ]
 
 

@@ -87,7 +87,7 @@ def satisfaction_encoder(wildcards):
         return []
     if wildcards.tier == "full":
         return full_satisfaction_files()
-    return files_of_encoder(encoder)
+    return registered_encoder(encoder)
 
 
 def full_satisfaction_files():

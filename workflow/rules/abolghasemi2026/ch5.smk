@@ -67,7 +67,7 @@ use rule step as abolghasemi2026_ch5_planted with:
         **PLANTED_PREFERENCE,
         dataset="pydocs",
         task="known-item",
-        setting=COLLECTIONS["pydocs"]["setting"],
+        setting=COLLECTIONS["pydocs"].setting,
         k=ATTRIBUTION.k,
         depths=ATTRIBUTION.depths,
         seed=SETTINGS.seed,

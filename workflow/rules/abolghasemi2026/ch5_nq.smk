@@ -1,5 +1,7 @@
 # abolghasemi2026, chapter 5: Natural Questions, their retrievers, and paraphrases of passages.
 
+COLLECTIONS["nq"] = Collection(lengths={"zero_shot": ATTRIBUTION.nq.length})
+
 
 use rule step as abolghasemi2026_ch5_nq with:
     input:
@@ -22,7 +24,7 @@ use rule step as abolghasemi2026_ch5_nq with:
         "Natural Questions: {params.questions} questions and all gold passages"
 
 
-use rule search as abolghasemi2026_ch5_nq_bm25 with:
+use rule score_lexically as abolghasemi2026_ch5_nq_bm25 with:
     input:
         index="work/nq/index/STM2",
         queries="work/nq/tokens/STM2/queries.parquet",
@@ -33,6 +35,8 @@ use rule search as abolghasemi2026_ch5_nq_bm25 with:
     params:
         **runs("retrieval/lucene_score"),
         bm25=ATTRIBUTION.nq.bm25.model_dump(),
+        jelinek_mercer=None,
+        dirichlet=None,
         hits=ATTRIBUTION.nq.hits,
     message:
         "BM25 on Natural Questions"

@@ -357,8 +357,8 @@ use rule step as cast_search_encoded with:
         queries="work/castturns/queries.parquet",
         documents="work/cast/documents.parquet",
         vectors="work/cast/encoded/dense.minilm.zero-shot.npz",
-        dense=files_of_encoder("minilm"),
-        splade=files_of_encoder("splade-tiny"),
+        dense=registered_encoder("minilm"),
+        splade=registered_encoder("splade-tiny"),
     output:
         encoded=[f"work/castturns/encoded/{kind}.npz" for kind in ("dense", "splade")],
         runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_ENCODED],

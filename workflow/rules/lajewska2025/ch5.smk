@@ -173,7 +173,7 @@ use rule cached_step as answerability_score with:
 use rule cached_step as answerability_frozen with:
     input:
         **answerability_labels(),
-        encoder=files_of_encoder("minilm"),
+        encoder=registered_encoder("minilm"),
     output:
         scores="work/answerability/frozen.scores.parquet",
     pathvars:

@@ -43,7 +43,7 @@ def classifier_model(wildcards):
 def classifier_files(wildcards):
     """Files of the encoder that a classifier starts from; none for a name on the hub."""
     if wildcards.classifier == "tiny":
-        return files_of_encoder("splade-tiny")
+        return registered_encoder("splade-tiny")
     return full_classifier_files()
 
 

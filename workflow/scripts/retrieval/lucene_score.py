@@ -17,15 +17,16 @@ with Job(snakemake) as job:
         .str.split()
         .to_dict()
     )
+    # A job has the parameters of those that it is asked for.
     rankers = {
-        "bm25": BM25(**settings.bm25),
-        "lm": JelinekMercer(settings.jelinek_mercer),
-        "lm_dirichlet": Dirichlet(settings.dirichlet),
+        "bm25": lambda: BM25(**settings.bm25),
+        "lm": lambda: JelinekMercer(settings.jelinek_mercer),
+        "lm_dirichlet": lambda: Dirichlet(settings.dirichlet),
     }
     with Index(Path(snakemake.input.index)) as index:
         for name, out in snakemake.output.items():
-            ranker = rankers[name]
-            if "candidates" in snakemake.input.keys():
+            ranker = rankers[name]()
+            if snakemake.input.get("candidates"):
                 candidates = pd.read_parquet(snakemake.input.candidates)
                 pairs = listed_pairs(candidates, splits=["test", "validation"])
                 run = index.score_pairs(queries, pairs, ranker)

@@ -1,35 +1,30 @@
-"""Scores of the candidates by a cross-encoder, which reads query and document together."""
+"""Scores of the candidates by a ranker that reads query and document together."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.benchmark import listed_pairs
+from everycell.collections.benchmark import listed_pairs, texts_by_id
 from everycell.engine.job import Job
-from everycell.learning.cross_encoder import PairLength, score_pairs
-from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.models import one_thread
+from everycell.learning.ranker import ranker_named
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:
     one_thread()
-    model, tokenizer = load_model(job.folder_of("model"), "classifier")
+    ranker = ranker_named(snakemake.wildcards.kind)
     pairs = listed_pairs(
         pd.read_parquet(snakemake.input.candidates),
         splits=["test"],
         settings=[snakemake.params.setting],
         tasks=snakemake.params.tasks,
     )
-    texts = {}
-    for part, key in (("queries", "query_id"), ("documents", "document_id")):
-        frame = pd.read_parquet(snakemake.input[part]).drop_duplicates(key)
-        texts[part] = dict(zip(frame[key], frame["text"], strict=True))
-    scores = score_pairs(
-        model.to(device()),
-        tokenizer,
-        texts["queries"],
-        texts["documents"],
+    scores = ranker.score(
+        *ranker.load(job.folder_of("model")),
+        texts_by_id(pd.read_parquet(snakemake.input.queries), "query_id"),
+        texts_by_id(pd.read_parquet(snakemake.input.documents), "document_id"),
         list(pairs.itertuples(index=False, name=None)),
-        PairLength(**snakemake.params.pair_length),
+        snakemake.params.reading,
     )
     out = Path(snakemake.output.run)
     write_run(pairs.assign(score=scores), out, tag=out.stem)

@@ -5,16 +5,17 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.retrieval.comparison import comparison_report
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.system_tables import (
-    as_printed,
+from everycell.studies.abolghasemi2026.ch2.figures import short_against_long
+from everycell.studies.abolghasemi2026.ch2.printed import as_printed
+from everycell.studies.abolghasemi2026.ch2.quality import (
+    expansion_means,
     letters_note,
     quality_table,
     short_and_long,
 )
-from everycell.studies.abolghasemi2026.ch2.figures import short_against_long
 from everycell.studies.abolghasemi2026.ch2.ranking_runs import KEYS, MEASURES, RankingRuns
+from everycell.studies.abolghasemi2026.ch2.reports import task_reports
 from everycell.trec.runs import read_run
 
 with ResultJob(snakemake) as job:
@@ -37,23 +38,17 @@ with ResultJob(snakemake) as job:
     table["model"], table["detail"] = zip(*table["row"].map(rows), strict=True)
     job.write_table(table[[*KEYS, "value", "marker"]], note=letters_note(table))
     if "comparison_md" in snakemake.output.keys():
-        reports = {}
-        for task in found.tasks:
-            runs, qrels = found.ranked(task)
-            named = {" ".join(rows[row]).replace(",", ""): run for row, run in runs.items()}
-            reports[task] = comparison_report(named, qrels, MEASURES, level=settings.alpha)
-        for form, head in (("markdown", "## {}\n\n"), ("latex", "% {}\n")):
-            parts = [head.format(task) + getattr(one, form) for task, one in reports.items()]
-            out = snakemake.output[{"markdown": "comparison_md", "latex": "comparison_tex"}[form]]
-            Path(out).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        ranked = {task: found.ranked(task) for task in found.tasks}
+        names = {row: " ".join(name) for row, name in rows.items()}
+        reports = task_reports(ranked, names, MEASURES, settings.alpha)
+        Path(snakemake.output.comparison_md).write_text(reports["markdown"], encoding="utf-8")
+        Path(snakemake.output.comparison_tex).write_text(reports["latex"], encoding="utf-8")
     if "expansion_csv" in snakemake.output.keys():
-        means = {
-            str(m): pd.read_csv(file)[["found", "added"]].mean()
+        new_terms = {
+            str(m): pd.read_csv(file)
             for m, file in zip(settings.expansion, snakemake.input.new_terms, strict=True)
         }
-        new_terms = pd.DataFrame(means).rename_axis("metric").reset_index()
-        new_terms = new_terms.melt(id_vars="metric", var_name="m")[["m", "metric", "value"]]
-        job.write_beside(new_terms, "expansion", {"found": 1, "added": 1})
+        job.write_beside(expansion_means(new_terms), "expansion", {"found": 1, "added": 1})
     if "lengths_csv" in snakemake.output.keys():
         found.runs = {name: found.runs[row] for row, name in settings.length_rows.items()}
         by_task = {task: found.values(task) for task in settings.query_kinds}

@@ -12,7 +12,8 @@ import pandas as pd
 
 from everycell.collections.benchmark import judgements
 from everycell.retrieval.evaluation import JudgedLists, evaluate, judge
-from everycell.retrieval.system_tables import Pairing, noise_levels, pairing
+from everycell.studies.abolghasemi2026.ch2.interpolation import Pairing, pairing
+from everycell.studies.abolghasemi2026.ch2.oracle import noise_levels
 from everycell.trec.runs import read_run
 
 MEASURES = ("MAP", "nDCG")

@@ -1,36 +1,36 @@
-"""Train a cross-encoder for one task; kept is what ranks its validation lists best."""
+"""Train a ranker of pairs for one task; kept is what ranks its validation lists best."""
 
 from pathlib import Path
 
 import pandas as pd
 from transformers import PreTrainedModel
 
-from everycell.collections.benchmark import judgements
+from everycell.collections.benchmark import judgements, texts_by_id
 from everycell.engine.job import Job
-from everycell.learning.cross_encoder import PairLength, score_pairs, set_dropout, training_loss
+from everycell.learning.cross_encoder import set_dropout
 from everycell.learning.examples import ranking_examples
-from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.models import device, one_thread
+from everycell.learning.ranker import ranker_named
 from everycell.learning.training import TrainingOptions, train
 from everycell.retrieval.evaluation import evaluate
 
 with Job(snakemake) as job:
     one_thread()
-    settings = snakemake.params
+    settings, reading = snakemake.params, snakemake.params.reading
     kind, task = snakemake.wildcards.kind, snakemake.wildcards.trained_on
-    model, tokenizer = load_model(job.folder_of("encoder"), "classifier", seed=job.seed)
-    set_dropout(model, settings.dropout)
+    ranker = ranker_named(kind)
+    start = ranker.start(job.folder_of("encoder"), reading, job.seed)
+    set_dropout(start.model, settings.dropout)
     queries, documents, candidates = (
         pd.read_parquet(snakemake.input[part]) for part in ("queries", "documents", "candidates")
     )
-    query_texts = dict(zip(queries["query_id"], queries["text"], strict=True))
-    texts = dict(zip(documents["document_id"], documents["text"], strict=True))
-    length = PairLength(**settings.pair_length)
+    texts = texts_by_id(queries, "query_id"), texts_by_id(documents, "document_id")
     held = judgements(candidates, setting=settings.setting, task=task, split="validation")
     pairs = list(zip(held["query"], held["document"], strict=True))
 
     def ndcg(model: PreTrainedModel) -> float:
         """Mean nDCG of the validation lists."""
-        scores = score_pairs(model, tokenizer, query_texts, texts, pairs, length)
+        scores = ranker.score(model, start.tokenizer, *texts, pairs, reading)
         run = held[["query", "document"]].assign(score=scores)
         return evaluate(run, held, ["nDCG"])["nDCG"].mean()
 
@@ -41,20 +41,15 @@ with Job(snakemake) as job:
         pairs=settings.pairs,
         negatives=settings.negatives,
         seed=job.seed,
-        tasks=[task],
+        tasks=settings.tasks,
     )
     train(
-        model.to(device()),
+        start.model.to(device()),
         examples,
-        training_loss(tokenizer, length, triplet_weight=1.0 if kind == "mtft" else 0.0),
+        start.loss,
         TrainingOptions(seed=job.seed, **settings.options),
         Path(snakemake.output.model),
-        tokenizer=tokenizer,
+        tokenizer=start.tokenizer,
         validate=ndcg,
-        settings={
-            "kind": kind,
-            "code": settings.code,
-            "pair_length": settings.pair_length,
-            "dropout": settings.dropout,
-        },
+        settings={"kind": kind, "code": settings.code, **reading, "dropout": settings.dropout},
     )

@@ -1,0 +1,289 @@
+"""What a ranker is: what it trains with, what it reads, and how it encodes or scores.
+
+A ranker is a class in a module of `everycell.learning.rankers`, whose name is the ranker's with
+``_`` for ``-``; the module's `RANKER` is its one object. That is all: rules ask the object, and its
+name is known wherever a file of a ranker is named.
+
+Rules read what a ranker says of itself whenever they are parsed, so neither this module nor those
+of rankers import torch before they compute. And a job imports the module of its own ranker alone:
+its code is no other one's.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from everycell.learning import rankers
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
+    from pydantic import JsonValue
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from everycell.retrieval.encoded import Encoded
+
+#: Word pieces by what is read: ``training``, ``text``, ``query``, ``zero_shot``, ``expanded``,
+#: ``pair``. A None keeps all of it.
+Lengths = Mapping[str, int | None]
+#: What a ranker reads, by name: what `Ranker.encode` and its like are given.
+Reading = Mapping[str, "JsonValue"]
+#: Texts by id.
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a training starts from.
+
+    Attributes
+    ----------
+    model : transformers.PreTrainedModel
+    tokenizer : transformers.PreTrainedTokenizerBase
+    loss : callable
+        As `everycell.learning.training.train` takes it.
+    """
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    loss: Callable[..., Any]
+
+
+class Ranker(ABC):
+    """A ranker, by the name of its models and runs.
+
+    Attributes
+    ----------
+    name : str
+        Lower-case letters, digits and ``-``; the name of its module with ``-`` for ``_``.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    def pattern(self) -> str:
+        """Regular expression of its name in files, for a ranker with a number in it."""
+        return re.escape(self.name)
+
+
+class TrainedRanker(Ranker):
+    """A ranker that is trained on the pairs of a collection, from a pre-trained encoder.
+
+    Attributes
+    ----------
+    negatives : int
+        Documents that are not relevant, drawn for each relevant one.
+    optimiser : {"adamw", "adam"}
+    training : mapping
+        `epochs`, `batch` and `learning_rate` where nobody chose others.
+    """
+
+    negatives: ClassVar[int] = 1
+    optimiser: ClassVar[str] = "adamw"
+    training: ClassVar[Mapping[str, float]] = {"epochs": 1, "batch": 8, "learning_rate": 1e-3}
+
+    @abstractmethod
+    def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:
+        """What it takes of the texts that it is trained on, and how it scores them.
+
+        Only what concerns this ranker, so that a change for one trains no other.
+
+        Parameters
+        ----------
+        lengths : mapping
+        few_steps : bool
+            Whether it has to learn with a tiny encoder in few steps, as its authors need not.
+        """
+
+    @abstractmethod
+    def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
+        """An untrained model on the encoder in a folder, and its loss.
+
+        Parameters
+        ----------
+        encoder : Path
+            Folder, as `everycell.learning.models.load_model` takes it.
+        reading : mapping
+            From `training_reading`.
+        seed : int
+            Of the weights that the encoder does not have.
+        """
+
+
+class EncodingRanker(Ranker):
+    """A ranker whose scores come from documents and queries that were encoded apart, each once."""
+
+    @abstractmethod
+    def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
+        """What it reads of texts that it encodes, and no more than concerns it.
+
+        Parameters
+        ----------
+        lengths : mapping
+        zero_shot : bool
+            Whether its model is used as it comes.
+        proposals : int
+            Terms of a document that an expansion may ask for.
+        """
+
+
+class TextEncodingRanker(EncodingRanker):
+    """A ranker that encodes texts as they are."""
+
+    @abstractmethod
+    def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
+        """Documents and queries as it sees them.
+
+        Parameters
+        ----------
+        model : Path
+            Folder of the trained model.
+        documents, queries : mapping of str to str
+            Id -> text.
+        reading : mapping
+            From `reading`.
+        """
+
+
+class ExpandingRanker(EncodingRanker):
+    """A ranker that encodes documents with terms that another model proposes."""
+
+    @abstractmethod
+    def encode_expanded(
+        self,
+        model: Path,
+        documents: Texts,
+        queries: Texts,
+        reading: Reading,
+        proposed: npt.NDArray[np.integer],
+    ) -> tuple[Encoded, pd.DataFrame]:
+        """Expanded documents and queries as it sees them, and what was added.
+
+        Parameters
+        ----------
+        model, documents, queries, reading
+            As of `TextEncodingRanker.encode`.
+        proposed : numpy.ndarray of int, shape (documents, m)
+            Likeliest vocabulary entries of each document, the likeliest first.
+
+        Returns
+        -------
+        encoded : Encoded
+        new_terms : pandas.DataFrame
+            Columns `document_id`, `found` (terms that the document lacked) and `added` (those for
+            which there was room).
+        """
+
+
+class PairRanker(Ranker):
+    """A ranker that reads a query and a document together."""
+
+    @abstractmethod
+    def pair_reading(self, lengths: Lengths) -> Reading:
+        """What it reads of a pair."""
+
+    @abstractmethod
+    def score(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        queries: Texts,
+        documents: Texts,
+        pairs: Sequence[tuple[str, str]],
+        reading: Reading,
+    ) -> npt.NDArray[np.float32]:
+        """One score a pair, in their order; higher is more relevant.
+
+        Parameters
+        ----------
+        model, tokenizer
+            From `load`, or those in training.
+        queries, documents : mapping of str to str
+            Id -> text.
+        pairs : sequence of (query id, document id)
+        reading : mapping
+            From `pair_reading`.
+        """
+
+    @abstractmethod
+    def load(self, model: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+        """The trained model in a folder, ready to score."""
+
+
+def ranker_names() -> list[str]:
+    """Names of all rankers, sorted.
+
+    Examples
+    --------
+    >>> ranker_names()
+    ['cross-encoder', 'dense', 'mtft', 'splade', 'tilde', 'tildev2', 'tildev2-expanded']
+    """
+    found = pkgutil.iter_modules(rankers.__path__)
+    return sorted(module.name.replace("_", "-") for module in found)
+
+
+def ranker_module(name: str) -> str:
+    """Full name of the module of a ranker.
+
+    Raises
+    ------
+    ValueError
+        There is no such ranker.
+
+    Examples
+    --------
+    >>> ranker_module("cross-encoder")
+    'everycell.learning.rankers.cross_encoder'
+    """
+    if name not in ranker_names():
+        raise ValueError(
+            f"There is no ranker {name!r}: name one of {', '.join(ranker_names())}, or add its "
+            f"module to {rankers.__name__}."
+        )
+    return f"{rankers.__name__}.{name.replace('-', '_')}"
+
+
+def ranker_named(name: str) -> Ranker:
+    """The ranker of a name.
+
+    Raises
+    ------
+    ValueError
+        There is no such ranker, or its module names it otherwise.
+
+    Examples
+    --------
+    >>> ranker_named("tildev2").negatives
+    2
+    >>> ranker_named("bm26")
+    Traceback (most recent call last):
+    ValueError: There is no ranker 'bm26': name one of cross-encoder, dense, mtft, splade, tilde, \
+tildev2, tildev2-expanded, or add its module to everycell.learning.rankers.
+    """
+    module = ranker_module(name)
+    ranker = import_module(module).RANKER
+    if ranker.name != name:
+        raise ValueError(
+            f"The ranker of {module} has the name {ranker.name!r}: give class and module one name."
+        )
+    return ranker
+
+
+def rankers_of(kind: type[Ranker]) -> list[Ranker]:
+    """Rankers of a kind, by name.
+
+    Examples
+    --------
+    >>> [ranker.name for ranker in rankers_of(PairRanker)]
+    ['cross-encoder', 'mtft']
+    """
+    found = [ranker_named(name) for name in ranker_names()]
+    return [ranker for ranker in found if isinstance(ranker, kind)]

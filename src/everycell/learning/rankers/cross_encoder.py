@@ -1,0 +1,81 @@
+"""A cross-encoder: one score for a query and a document that are read together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from everycell.learning.ranker import (
+    Lengths,
+    PairRanker,
+    Reading,
+    Start,
+    Texts,
+    TrainedRanker,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+class CrossEncoderRanker(TrainedRanker, PairRanker):
+    """`everycell.learning.cross_encoder`.
+
+    With one negative a pair, the tiny encoder learned nothing in few steps.
+
+    Attributes
+    ----------
+    triplet_weight : float
+        Weight of the triplet loss in training.
+    """
+
+    name = "cross-encoder"
+    negatives = 3
+    triplet_weight: ClassVar[float] = 0.0
+
+    def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:
+        """The length of a pair."""
+        return self.pair_reading(lengths)
+
+    def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
+        """A new score head on the encoder, and the softmax loss."""
+        from everycell.learning.cross_encoder import PairLength, training_loss
+        from everycell.learning.models import load_model
+
+        model, tokenizer = load_model(encoder, "classifier", seed=seed)
+        loss = training_loss(
+            tokenizer, PairLength(**reading["pair_length"]), triplet_weight=self.triplet_weight
+        )
+        return Start(model, tokenizer, loss)
+
+    def pair_reading(self, lengths: Lengths) -> Reading:
+        """The length of a pair."""
+        return {"pair_length": {"total": lengths["pair"]}}
+
+    def load(self, model: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+        """A BERT with a trained score head, where computing is fastest."""
+        from everycell.learning.models import device, load_model
+
+        loaded, tokenizer = load_model(model, "classifier")
+        return loaded.to(device()), tokenizer
+
+    def score(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        queries: Texts,
+        documents: Texts,
+        pairs: Sequence[tuple[str, str]],
+        reading: Reading,
+    ) -> npt.NDArray[np.float32]:
+        """The score of each pair."""
+        from everycell.learning.cross_encoder import PairLength, score_pairs
+
+        length = PairLength(**reading["pair_length"])
+        return score_pairs(model, tokenizer, queries, documents, pairs, length)
+
+
+RANKER = CrossEncoderRanker()

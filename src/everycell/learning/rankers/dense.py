@@ -1,0 +1,35 @@
+"""A dense encoder, as it comes: one vector a text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everycell.learning.ranker import Lengths, Reading, TextEncodingRanker, Texts
+
+if TYPE_CHECKING:
+    from everycell.retrieval.encoded import Encoded
+
+
+class DenseRanker(TextEncodingRanker):
+    """`everycell.learning.models.dense_vectors`."""
+
+    name = "dense"
+
+    def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
+        """The length of a text."""
+        return {"length": lengths["zero_shot" if zero_shot else "text"]}
+
+    def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
+        """A vector for each text."""
+        from everycell.learning.models import dense_vectors, device, load_model
+        from everycell.retrieval.encoded import Encoded
+
+        loaded, tokenizer = load_model(model, "encoder")
+        texts = [*documents.values(), *queries.values()]
+        found = dense_vectors(loaded.to(device()), tokenizer, texts, reading["length"])
+        size = len(documents)
+        return Encoded("vectors", found[:size], found[size:], list(documents), list(queries))
+
+
+RANKER = DenseRanker()

@@ -1,0 +1,40 @@
+"""SPLADE, as it comes: weights of all terms for documents and queries alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everycell.learning.ranker import Lengths, Reading, TextEncodingRanker, Texts
+
+if TYPE_CHECKING:
+    from everycell.retrieval.encoded import Encoded
+
+
+class SpladeRanker(TextEncodingRanker):
+    """`everycell.learning.models.splade_weights`."""
+
+    name = "splade"
+
+    def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
+        """The length of a text."""
+        return {"length": lengths["zero_shot" if zero_shot else "text"]}
+
+    def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
+        """Weights of the terms that have one in any query."""
+        import numpy as np
+
+        from everycell.learning.models import device, load_model, splade_weights
+        from everycell.retrieval.encoded import Encoded
+
+        loaded, tokenizer = load_model(model, "masked-lm")
+        loaded.to(device())
+        length = reading["length"]
+        seen = splade_weights(loaded, tokenizer, list(queries.values()), length)
+        columns = np.unique(seen.indices)
+        found = splade_weights(loaded, tokenizer, list(documents.values()), length, columns=columns)
+        ids = list(documents), list(queries)
+        return Encoded("term_weights", found, seen[:, columns], *ids)
+
+
+RANKER = SpladeRanker()

@@ -1,0 +1,90 @@
+"""TILDEv2: a weight for each word piece of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everycell.learning.ranker import (
+    Lengths,
+    Reading,
+    Start,
+    TextEncodingRanker,
+    Texts,
+    TrainedRanker,
+)
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from everycell.learning.tildev2 import TildeV2
+    from everycell.retrieval.encoded import Encoded
+
+
+class TildeV2Ranker(TrainedRanker, TextEncodingRanker):
+    """`everycell.learning.tildev2`, with two negatives a pair as in abolghasemi2026."""
+
+    name = "tildev2"
+    negatives = 2
+    training = {"epochs": 1, "batch": 8, "learning_rate": 5e-4}
+
+    def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:
+        """The length of a text, where the weights start, and whether scores are scaled.
+
+        In few steps: all ReLUs alive at the start, scores over the root of the query's length. The
+        authors have neither.
+        """
+        scoring = {"bias": 1.0, "scale": True} if few_steps else {"bias": 0.0, "scale": False}
+        return {"length": lengths["training"], **scoring}
+
+    def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
+        """A new projection on the encoder, and the contrastive loss."""
+        from everycell.learning.models import load_model
+        from everycell.learning.tilde import stop_ids
+        from everycell.learning.tildev2 import from_encoder, ranking_loss
+
+        loaded, tokenizer = load_model(encoder, "encoder", seed=seed)
+        loss = ranking_loss(
+            tokenizer, reading["length"], stop_ids(tokenizer), scale=reading["scale"]
+        )
+        return Start(from_encoder(loaded, bias=reading["bias"], seed=seed), tokenizer, loss)
+
+    def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
+        """Lengths of documents and queries."""
+        return {
+            "length": lengths["zero_shot" if zero_shot else "text"],
+            "query_length": lengths["query"],
+        }
+
+    def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
+        """Weights of the documents' terms, counts of the queries'."""
+        from everycell.learning.models import device, load_model
+
+        loaded, tokenizer = load_model(model, "tildev2")
+        loaded.to(device())
+        return self.weights(
+            loaded, tokenizer, list(documents.values()), documents, queries, reading
+        )
+
+    def weights(
+        self,
+        model: TildeV2,
+        tokenizer: PreTrainedTokenizerBase,
+        given: Sequence[str] | Sequence[Sequence[int]],
+        documents: Texts,
+        queries: Texts,
+        reading: Reading,
+    ) -> Encoded:
+        """The same of documents as the model is given them: texts, or token ids."""
+        from everycell.learning.tilde import query_terms, stop_ids
+        from everycell.learning.tildev2 import encode
+        from everycell.retrieval.encoded import Encoded
+
+        stop = stop_ids(tokenizer)
+        terms = query_terms(tokenizer, list(queries.values()), reading["query_length"], stop)
+        found = encode(model, tokenizer, given, reading["length"], stop)
+        return Encoded("term_weights", found, terms, list(documents), list(queries))
+
+
+RANKER = TildeV2Ranker()

@@ -1,0 +1,68 @@
+"""TILDEv2 on documents with terms that TILDE thinks likely and that they lack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everycell.learning.ranker import ExpandingRanker, Lengths, Reading, Texts
+from everycell.learning.rankers.tildev2 import RANKER as TILDEV2
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
+
+    from everycell.retrieval.encoded import Encoded
+
+
+class ExpandedTildeV2Ranker(ExpandingRanker):
+    """`everycell.learning.expansion`, with a model of TILDEv2; the name of a run ends with m."""
+
+    name = "tildev2-expanded"
+
+    @property
+    def pattern(self) -> str:
+        """The name and the number of terms that were proposed."""
+        return rf"{self.name}-\d+"
+
+    def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
+        """Lengths of a document, of one with its expansion, and of a query."""
+        return {
+            "length": lengths["expanded"],
+            "query_length": lengths["query"],
+            "own": lengths["text"],
+        }
+
+    def encode_expanded(
+        self,
+        model: Path,
+        documents: Texts,
+        queries: Texts,
+        reading: Reading,
+        proposed: npt.NDArray[np.integer],
+    ) -> tuple[Encoded, pd.DataFrame]:
+        """Weights of the expanded documents' terms, and how many new ones each document got."""
+        import pandas as pd
+
+        from everycell.learning.expansion import expand
+        from everycell.learning.models import device, load_model
+        from everycell.learning.tilde import stop_ids
+
+        loaded, tokenizer = load_model(model, "tildev2")
+        expanded = expand(
+            tokenizer,
+            list(documents.values()),
+            proposed,
+            reading["length"],
+            stop_ids(tokenizer),
+            own=reading["own"],
+        )
+        found = TILDEV2.weights(
+            loaded.to(device()), tokenizer, expanded.sequences, documents, queries, reading
+        )
+        counts = {"found": expanded.found, "added": expanded.added}
+        return found, pd.DataFrame({"document_id": list(documents), **counts})
+
+
+RANKER = ExpandedTildeV2Ranker()

@@ -1,0 +1,82 @@
+"""What the stages of a retrieval experiment need to know of a collection.
+
+The stages (terms, index, search, training, encoding, re-ranking) are the same for all collections;
+whoever brings one says here how it is treated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from everycell.learning.ranker import TrainedRanker
+
+
+@dataclass(frozen=True)
+class Lexical:
+    """Parameters of the rankers of terms.
+
+    Attributes
+    ----------
+    bm25 : mapping
+        `k1` and `b`.
+    jelinek_mercer : float
+        Weight of the collection in the language model, 0 to 1.
+    dirichlet : float
+        Prior of the other language model, in tokens.
+    hits : int
+        Documents of a list, where all documents are searched.
+    tuning : mapping of str to sequence of float
+        Grid of `k1` and `b` for a BM25 that is tuned on validation queries.
+    """
+
+    bm25: Mapping[str, float]
+    jelinek_mercer: float
+    dirichlet: float
+    hits: int = 1000
+    tuning: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """How one collection is treated. What a stage that is never asked for needs is left out.
+
+    Attributes
+    ----------
+    tasks : list of str
+        Tasks of its queries.
+    setting : str, optional
+        Where the documents that are not relevant come from in its main candidate lists.
+    searched : bool
+        Whether all its documents are ranked, rather than candidates.
+    vocabularies : mapping of str to str
+        Tokenisation -> key of its vocabulary in the registry, where it is not the usual one.
+    lexical : Lexical, optional
+    lengths : mapping of str to (int or None)
+        As `everycell.learning.ranker.Lengths`.
+    proposals : int
+        Likely terms to find for each document: as many as any expansion takes.
+    training : callable, optional
+        Ranker -> `pairs`, `negatives`, `reading` and `options` of its training.
+
+    Examples
+    --------
+    >>> Collection(tasks=["cite"], setting="mixed").lists
+    {'tasks': ['cite'], 'setting': 'mixed'}
+    """
+
+    tasks: list[str] = field(default_factory=list)
+    setting: str | None = None
+    searched: bool = False
+    vocabularies: Mapping[str, str] = field(default_factory=dict)
+    lexical: Lexical | None = None
+    lengths: Mapping[str, int | None] = field(default_factory=dict)
+    proposals: int = 0
+    training: Callable[[TrainedRanker], Mapping[str, Any]] | None = None
+
+    @property
+    def lists(self) -> dict[str, Any]:
+        """Tasks and setting: what names its main candidate lists."""
+        return {"tasks": self.tasks, "setting": self.setting}

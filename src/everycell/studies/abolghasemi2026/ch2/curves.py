@@ -1,0 +1,157 @@
+"""Quality over the weight of the first system (Figure 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from everycell.retrieval.interpolation import Sweep, oracle
+from everycell.studies.abolghasemi2026.ch2.quality import check_task
+
+#: Series of the figure -> what the print calls it.
+SERIES = {
+    "curve": "non-oracle (blue)",
+    "oracle": "oracle (orange)",
+    "noise oracle": "noise oracle (ours)",
+}
+BEST_OF_EACH = "per query best of {0,0.1,...,1}"
+CELL = ["combination", "task", "metric"]
+#: What the thesis says of its curves in numbers; of the best weight, for TILDE alone.
+PRINTED = ("0.0", "1.0", BEST_OF_EACH)
+
+
+def curves(
+    combinations: Mapping[str, Mapping[str, Sweep]], noise: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """What Figure 2.3 plots, with the noise oracle as a third line.
+
+    Parameters
+    ----------
+    combinations : mapping of str to mapping of str to Sweep
+        Name of the combination -> task -> values of the test topics at each weight.
+    noise : mapping of str to pandas.DataFrame
+        Task -> :func:`noise_levels`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``combination``, ``task``, ``metric``, ``alpha`` (weight of the first system),
+        ``value`` (mean over the test topics with this weight for all), ``oracle`` and ``noise``
+        (levels, the same at every alpha). All values from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        For a task that `noise` lacks.
+
+    Examples
+    --------
+    >>> found = Sweep((0.0, 1.0), pd.Index(["r", "s"]), {"MAP": np.array([[0.9, 0.7], [0.8, 1.0]])})
+    >>> noise = pd.DataFrame({"noise_value": 0.92}, index=["MAP"])
+    >>> table = curves({"BM25+TILDE": {"cite": found}}, {"cite": noise})
+    >>> table[["alpha", "value", "oracle", "noise"]].round(2).values.tolist()
+    [[0.0, 0.8, 0.95, 0.92], [1.0, 0.9, 0.95, 0.92]]
+    """
+    parts = []
+    for name, by_task in combinations.items():
+        for task, found in by_task.items():
+            check_task(task, noise=noise)
+            for metric, means in found.means().items():
+                parts.append(
+                    pd.DataFrame(
+                        {
+                            "combination": name,
+                            "task": task,
+                            "metric": metric,
+                            "alpha": found.alphas,
+                            "value": means.to_numpy(),
+                            "oracle": oracle(found, metric)["value"].mean(),
+                            "noise": noise[task].loc[metric, "noise_value"],
+                        }
+                    )
+                )
+    return pd.concat(parts, ignore_index=True)
+
+
+def curve_marks(points: pd.DataFrame) -> pd.DataFrame:
+    """Marks of the figure: the points of each curve, and the levels of both oracles.
+
+    Parameters
+    ----------
+    points : pandas.DataFrame
+        From :func:`curves`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same columns with ``series`` ("curve", "oracle" or "noise oracle") and ``x`` (the
+        weight as it is written, or `BEST_OF_EACH`); curves first, then one row a level.
+
+    Examples
+    --------
+    >>> cell = {"combination": "TILDE", "task": "cite", "metric": "MAP"}
+    >>> points = pd.DataFrame([
+    ...     cell | {"alpha": alpha, "value": value, "oracle": 0.9, "noise": 0.7}
+    ...     for alpha, value in ((0.0, 0.6), (1.0, 0.5))])
+    >>> curve_marks(points)[["series", "x", "value"]].values.tolist()
+    [['curve', '0.0', 0.6], ['curve', '1.0', 0.5],
+     ['oracle', 'per query best of {0,0.1,...,1}', 0.9],
+     ['noise oracle', 'per query best of {0,0.1,...,1}', 0.7]]
+    """
+    curve = points.assign(series="curve", x=points["alpha"].map("{:.1f}".format))
+    levels = curve.drop_duplicates(CELL).assign(x=BEST_OF_EACH, alpha=None)
+    return pd.concat(
+        [
+            curve,
+            levels.assign(series="oracle", value=levels["oracle"]),
+            levels.assign(series="noise oracle", value=levels["noise"]),
+        ],
+        ignore_index=True,
+    )
+
+
+def plotted_cells(marks: pd.DataFrame, first: str, details: Mapping[str, str]) -> pd.DataFrame:
+    """Cells of the figure's table: its marks, and the weight at which each curve is highest.
+
+    Parameters
+    ----------
+    marks : pandas.DataFrame
+        From :func:`curve_marks`.
+    first : str
+        Name of the first system.
+    details : mapping of str to str
+        Second system -> which one it is.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``combination``, ``detail``, ``task``, ``series``, ``metric``, ``x_name``, ``x``
+        and ``value``; the highest points last, with the ``x`` "argmax" and the weight as value.
+    """
+    curve = marks[marks["series"] == "curve"]
+    best = curve.loc[curve.groupby(CELL, sort=False)["value"].idxmax()]
+    plotted = pd.concat([marks, best.assign(x="argmax", value=best["alpha"])], ignore_index=True)
+    plotted = plotted.assign(
+        combination=first + "+" + plotted["combination"],
+        detail=plotted["combination"].map(details),
+        series=plotted["series"].map(SERIES),
+        x_name="alpha",
+    )
+    columns = ["combination", "detail", "task", "series", "metric", "x_name", "x", "value"]
+    return plotted[columns]
+
+
+def in_print(plotted: pd.DataFrame, first: str) -> pd.DataFrame:
+    """Those of the cells that the thesis gives in numbers.
+
+    Parameters
+    ----------
+    plotted : pandas.DataFrame
+        From :func:`plotted_cells`.
+    first : str
+        Name of the first system.
+    """
+    best_of_tilde = (plotted["x"] == "argmax") & (plotted["combination"] == f"{first}+TILDE")
+    ours = plotted["series"] == SERIES["noise oracle"]
+    return plotted[(plotted["x"].isin(PRINTED) | best_of_tilde) & ~ours]

@@ -1,0 +1,224 @@
+"""Two systems under one weight, tuned on validation topics (Table 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.retrieval.evaluation import JudgedLists
+from everycell.retrieval.interpolation import ALPHAS, Scaling, Sweep, sweep
+from everycell.retrieval.significance import Comparisons
+from everycell.studies.abolghasemi2026.ch2.quality import quality_table
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two systems on the validation and the test topics of one task, at every weight.
+
+    Attributes
+    ----------
+    validation, test : Sweep
+        Values at the same weights, of the same measures; made by :func:`pairing`.
+    """
+
+    validation: Sweep
+    test: Sweep
+
+
+def pairing(
+    lists: JudgedLists,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    in_test: npt.ArrayLike,
+    measures: Sequence[str] = ("MAP", "nDCG"),
+    *,
+    alphas: Sequence[float] = ALPHAS,
+    over: Scaling = "query",
+) -> Pairing:
+    """Interpolate two systems on the topics of one task, validation and test apart.
+
+    Parameters
+    ----------
+    lists : JudgedLists
+        n topics of both splits, with up to c candidates.
+    first, second : array_like, shape (n, c)
+        Scores of the candidates; alpha weighs `first`, which is BM25 in the thesis.
+    in_test : array_like of bool, shape (n,)
+        Which topics are test topics; the others are validation topics.
+    measures, alphas, over
+        As in :func:`~everycell.retrieval.interpolation.sweep`. With ``over="run"`` each split is
+        a run of its own, so that no test score shifts a validation score.
+
+    Returns
+    -------
+    Pairing
+
+    Raises
+    ------
+    ValueError
+        For a split without topics, or as :func:`~everycell.retrieval.interpolation.sweep`.
+
+    Examples
+    --------
+    >>> from everycell.retrieval.evaluation import judge
+    >>> frame = pd.DataFrame({"query": ["q", "q", "r", "r"], "document": list("abab")})
+    >>> lists = judge(frame, frame.assign(relevance=[1, 0, 1, 0]))
+    >>> both = pairing(lists, [[1.0, 2]] * 2, [[2.0, 1]] * 2, [False, True], ["RR"])
+    >>> both.test.queries.tolist(), both.validation.tune("RR")
+    (['r'], 0.6)
+    """
+    chosen = np.asarray(in_test)
+    if chosen.dtype != bool or chosen.shape != (len(lists.queries),):
+        raise ValueError(
+            f"in_test has the shape {chosen.shape} and the type {chosen.dtype}: give a truth value "
+            f"for each of the {len(lists.queries)} topics."
+        )
+    if chosen.all() or not chosen.any():
+        raise ValueError(
+            f"{chosen.sum()} of {len(chosen)} topics are test topics: alpha is tuned on others, "
+            "so give one or more of both splits."
+        )
+    one, other = np.asarray(first), np.asarray(second)
+    validation, test = (
+        sweep(lists.topics(rows), one[rows], other[rows], measures, alphas=alphas, over=over)
+        for rows in (~chosen, chosen)
+    )
+    return Pairing(validation, test)
+
+
+def tuned_values(
+    pairings: Mapping[str, Pairing], tune_for: str | None = None
+) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    """Test values of one combination at the weight that is best on validation topics.
+
+    Parameters
+    ----------
+    pairings : mapping of str to Pairing
+        Task -> both splits of the task.
+    tune_for : str, optional
+        Measure whose best weight serves all measures; if not given, each measure has its own. The
+        thesis does not say which.
+
+    Returns
+    -------
+    values : dict of str to pandas.DataFrame
+        Task -> values of each test topic (rows) and measure (columns), as
+        :func:`quality_table` takes them.
+    alphas : pandas.DataFrame
+        Columns ``task``, ``metric``, ``alpha`` (the weight that was chosen; the smallest among
+        ties).
+
+    Raises
+    ------
+    ValueError
+        For a measure that was not computed.
+
+    Examples
+    --------
+    >>> validation = Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.2], [0.5]])})
+    >>> test = Sweep((0.0, 1.0), pd.Index(["r"]), {"MAP": np.array([[0.9], [0.8]])})
+    >>> values, alphas = tuned_values({"cite": Pairing(validation, test)})
+    >>> values["cite"]["MAP"].tolist(), alphas["alpha"].tolist()
+    ([0.8], [1.0])
+    """
+    values, rows = {}, []
+    for task, both in pairings.items():
+        columns = {}
+        for metric in both.test.values:
+            alpha = both.validation.tune(tune_for or metric)
+            columns[metric] = both.test.at(alpha)[metric]
+            rows.append({"task": task, "metric": metric, "alpha": alpha})
+        values[task] = pd.DataFrame(columns)
+    return values, pd.DataFrame(rows)
+
+
+def interpolation_table(
+    singles: Mapping[str, Mapping[str, pd.DataFrame]],
+    combinations: Mapping[str, Mapping[str, Pairing]],
+    *,
+    tune_for: str | None = None,
+    comparisons: Comparisons = "all_pairs",
+    level: float = 0.05,
+) -> pd.DataFrame:
+    """Single systems and tuned combinations in one table (Table 2.3).
+
+    Parameters
+    ----------
+    singles : mapping of str to mapping of str to pandas.DataFrame
+        Task -> system -> values of the test topics, as in :func:`quality_table`.
+    combinations : mapping of str to mapping of str to Pairing
+        Name of the combination -> task -> both splits.
+    tune_for
+        As in :func:`tuned_values`.
+    comparisons, level
+        As in :func:`quality_table`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As :func:`quality_table`, with ``alpha``: the tuned weight, not a number for single
+        systems.
+
+    Raises
+    ------
+    ValueError
+        As :func:`quality_table` and :func:`tuned_values`.
+
+    Examples
+    --------
+    >>> validation = Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.2], [0.5]])})
+    >>> topics = pd.Index(["r", "s"], name="query")
+    >>> test = Sweep((0.0, 1.0), topics, {"MAP": np.array([[0.9, 0.7], [0.8, 1.0]])})
+    >>> table = interpolation_table(
+    ...     {"cite": {"TILDE": test.at(0.0)}}, {"BM25+TILDE": {"cite": Pairing(validation, test)}}
+    ... )
+    >>> table[["system", "value", "alpha"]].round(2).values.tolist()
+    [['TILDE', 0.8, nan], ['BM25+TILDE', 0.9, 1.0]]
+    """
+    values = {task: dict(by_system) for task, by_system in singles.items()}
+    alphas = []
+    for name, pairings in combinations.items():
+        tuned, chosen = tuned_values(pairings, tune_for)
+        for task, frame in tuned.items():
+            values.setdefault(task, {})[name] = frame
+        alphas.append(chosen.assign(system=name))
+    table = quality_table(values, comparisons=comparisons, level=level)
+    if not alphas:
+        return table.assign(alpha=np.nan)
+    return table.merge(pd.concat(alphas), how="left", on=["system", "task", "metric"])
+
+
+def named_combinations(
+    first: str, pairings: Mapping[str, Mapping[str, Pairing]], details: Mapping[str, str]
+) -> tuple[dict[str, Mapping[str, Pairing]], dict[str, str]]:
+    """The first system with each other one, and which systems those are.
+
+    Parameters
+    ----------
+    first : str
+        Name of the first system.
+    pairings : mapping of str to mapping of str to Pairing
+        Second system -> task -> both splits.
+    details : mapping of str to str
+        System -> which one it is.
+
+    Returns
+    -------
+    combinations : dict of str to mapping of str to Pairing
+        The pairings under the name "first+second".
+    details : dict of str to str
+        With the combinations.
+
+    Examples
+    --------
+    >>> combinations, details = named_combinations("A", {"B": {}}, {"A": "plain", "B": "tiny"})
+    >>> combinations, details["A+B"]
+    ({'A+B': {}}, 'plain + tiny')
+    """
+    combinations = {f"{first}+{other}": by_task for other, by_task in pairings.items()}
+    further = {f"{first}+{other}": f"{details[first]} + {details[other]}" for other in pairings}
+    return combinations, {**details, **further}

@@ -1,0 +1,299 @@
+"""The best weight of each topic, and that with random scores (Table 2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.retrieval.evaluation import JudgedLists
+from everycell.retrieval.interpolation import (
+    ALPHAS,
+    Scaling,
+    Sweep,
+    noise_oracle,
+    oracle,
+    oracle_summary,
+)
+from everycell.retrieval.significance import (
+    Comparisons,
+    beaten_letters,
+    paired_tests,
+    system_letters,
+)
+from everycell.studies.abolghasemi2026.ch2.interpolation import Pairing, tuned_values
+from everycell.studies.abolghasemi2026.ch2.quality import check_task, mean_with_interval
+
+#: Rows of Table 2.4 and the name of each in :func:`~everycell.retrieval.oracle_summary`.
+ORACLE_ROWS: dict[str, str] = {
+    "ranking quality": "value",
+    "alpha_average": "alpha_mean",
+    "n_queries_optimal_alpha_0": "n_alpha_0",
+    "n_queries_optimal_alpha_1": "n_alpha_1",
+    "IQR_optimal_alpha": "alpha_iqr",
+}
+
+
+def noise_levels(
+    lists: JudgedLists,
+    first: npt.ArrayLike,
+    measures: Sequence[str] = ("MAP", "nDCG"),
+    *,
+    alphas: Sequence[float] = ALPHAS,
+    over: Scaling = "query",
+    seeds: Iterable[int] = range(20),
+) -> pd.DataFrame:
+    """Noise oracle of one system: mean and spread over the seeds.
+
+    Parameters
+    ----------
+    lists, first, measures, alphas, over, seeds
+        As in :func:`~everycell.retrieval.interpolation.noise_oracle`; `lists` holds the test
+        topics, and two seeds or more are needed for a spread.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``metric``; ``noise_value`` (mean over the seeds of the mean over the topics),
+        ``noise_sd`` (standard deviation over the seeds, n - 1) and ``noise_gain`` (over the
+        system alone).
+
+    Raises
+    ------
+    ValueError
+        As :func:`~everycell.retrieval.interpolation.noise_oracle`.
+
+    Examples
+    --------
+    >>> from everycell.retrieval.evaluation import judge
+    >>> qrels = pd.DataFrame({"query": "q", "document": list("abcd"), "relevance": [1, 0, 0, 1]})
+    >>> levels = noise_levels(judge(qrels, qrels), [[1.0, 4, 3, 2]], ["MAP"], seeds=range(3))
+    >>> levels.round(3).to_dict("list")
+    {'noise_value': [0.611], 'noise_sd': [0.127], 'noise_gain': [0.194]}
+    """
+    found = noise_oracle(lists, first, measures, alphas=alphas, over=over, seeds=seeds)
+    by_measure = found.groupby("measure", sort=False)
+    return pd.DataFrame(
+        {
+            "noise_value": by_measure["value"].mean(),
+            "noise_sd": by_measure["value"].std(),
+            "noise_gain": by_measure["gain"].mean(),
+        }
+    ).rename_axis("metric")
+
+
+def oracle_table(
+    combinations: Mapping[str, Mapping[str, Sweep]],
+    singles: Mapping[str, Mapping[str, pd.DataFrame]],
+    noise: Mapping[str, pd.DataFrame],
+    *,
+    comparisons: Comparisons | None = None,
+    level: float = 0.05,
+    letters: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Best weight of each test topic: the rows of Table 2.4, with the noise oracle beside them.
+
+    Parameters
+    ----------
+    combinations : mapping of str to mapping of str to Sweep
+        Name of the combination -> task -> values of the test topics at each weight.
+    singles : mapping of str to mapping of str to pandas.DataFrame
+        Task -> system -> values of the test topics: what the oracle is tested against.
+    noise : mapping of str to pandas.DataFrame
+        Task -> :func:`noise_levels` of the first system of the combinations.
+    comparisons : {"all_pairs", "others"} or int, optional
+        As in :func:`~everycell.retrieval.significance.paired_tests`. If not given: the number of
+        single systems, each of which one oracle is compared with.
+    level : float
+        As in :func:`~everycell.retrieval.significance.paired_tests`.
+    letters : mapping of str to str, optional
+        Single system -> letter; a, b, c, ... in their order if not given. (The thesis takes those
+        of its Table 2.1.)
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``row`` (as in :data:`ORACLE_ROWS`), ``combination``, ``task``, ``metric``,
+        ``value``, ``marker`` (letters of the single systems that the oracle beats), ``n`` (topics)
+        and ``comparisons``; only rows of ranking quality are tested, the others have "" and 0.
+        Then, in the rows of ranking quality, ``noise_value``, ``noise_sd`` and ``noise_gain``.
+
+    Raises
+    ------
+    ValueError
+        For a task that `singles` or `noise` lack, topics that differ, or no single system.
+
+    Notes
+    -----
+    The topics whose best weight is 0 or 1 are counted, not shares. An oracle is chosen by the
+    values that it is tested with, so its letters mean little: compare ``value`` with
+    ``noise_value``.
+
+    Examples
+    --------
+    >>> topics = pd.Index(["r", "s"], name="query")
+    >>> found = Sweep((0.0, 1.0), topics, {"MAP": np.array([[0.9, 0.7], [0.8, 1.0]])})
+    >>> noise = pd.DataFrame({"noise_value": 0.92, "noise_sd": 0.01, "noise_gain": 0.02}, ["MAP"])
+    >>> singles = {"cite": {"BM25": found.at(1.0)}}
+    >>> table = oracle_table({"BM25+oracle TILDE": {"cite": found}}, singles, {"cite": noise})
+    >>> table[["row", "value", "noise_value"]].values.tolist()
+    [['ranking quality', 0.95, 0.92], ['alpha_average', 0.5, nan],
+     ['n_queries_optimal_alpha_0', 1.0, nan], ['n_queries_optimal_alpha_1', 1.0, nan],
+     ['IQR_optimal_alpha', 0.5, nan]]
+    """
+    rows = []
+    for name, by_task in combinations.items():
+        for task, found in by_task.items():
+            check_task(task, singles=singles, noise=noise)
+            for metric in found.values:
+                chosen = oracle(found, metric)
+                wide = _beside(task, metric, chosen["value"], singles[task])
+                number = len(singles[task]) if comparisons is None else comparisons
+                tests = paired_tests(
+                    wide,
+                    [("", system) for system in singles[task]],
+                    comparisons=number,
+                    level=level,
+                )
+                named = {**(letters or system_letters(list(singles[task]))), "": ""}
+                rows += _oracle_rows(
+                    {"combination": name, "task": task, "metric": metric},
+                    oracle_summary(chosen),
+                    beaten_letters(tests, named)[""],
+                    int(tests["comparisons"].iloc[0]),
+                    noise[task].loc[metric],
+                )
+    table = pd.DataFrame(rows)
+    order = {row: place for place, row in enumerate(ORACLE_ROWS)}
+    names = {name: place for place, name in enumerate(combinations)}
+    places = [table["combination"].map(names), table["row"].map(order)]
+    return table.iloc[np.lexsort(places[::-1])].reset_index(drop=True)
+
+
+def _beside(
+    task: str, metric: str, values: pd.Series, singles: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """Values of an oracle (column "") beside those of the single systems."""
+    for system, frame in singles.items():
+        if not frame.index.equals(values.index):
+            raise ValueError(
+                f"In task {task!r} the topics of {system!r} are not those of the oracle, in their "
+                "order: evaluate both on the same topics."
+            )
+    return pd.DataFrame(
+        {"": values, **{system: frame[metric] for system, frame in singles.items()}}
+    )
+
+
+def _oracle_rows(
+    cell: Mapping[str, str],
+    summary: pd.Series,
+    marker: str,
+    comparisons: int,
+    noise: pd.Series,
+) -> list[dict[str, object]]:
+    quality = {"marker": marker, "comparisons": comparisons, **noise}
+    return [
+        {
+            "row": row,
+            **cell,
+            "value": summary[name],
+            "n": int(summary["n"]),
+            **(quality if name == "value" else {"marker": "", "comparisons": 0}),
+        }
+        for row, name in ORACLE_ROWS.items()
+    ]
+
+
+def with_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
+    """The table with a further combination: the noise oracle of the first system.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From :func:`oracle_table`.
+    first : str
+        Name of the first system of its combinations.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Its quality on each task stands last, once: it is the same for every combination.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({
+    ...     "row": "ranking quality", "combination": ["x", "y"], "task": "cite", "metric": "MAP",
+    ...     "value": [0.6, 0.7], "noise_value": 0.5, "marker": ["a", "b"]})
+    >>> with_control(table, "BM25")[["combination", "value", "marker"]].values.tolist()
+    [['x', 0.6, 'a'], ['y', 0.7, 'b'], ['BM25+oracle noise', 0.5, '']]
+    """
+    quality = table[table["row"] == "ranking quality"].drop_duplicates(["task", "metric"])
+    control = quality.assign(
+        combination=f"{first}+oracle noise", value=quality["noise_value"], marker=""
+    )
+    return pd.concat([table, control], ignore_index=True)
+
+
+def with_whole_counts(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with numbers of queries as whole numbers, so that they are written as such.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"row": ["n_queries_optimal_alpha_0", "alpha_average"], "value": 7.0})
+    >>> with_whole_counts(table)["value"].tolist()
+    [7, 7.0]
+    """
+    counts = table["row"].str.startswith("n_")
+    values = table["value"]
+    return table.assign(value=values.astype(object).mask(counts, values.astype(int)))
+
+
+def gain_marks(
+    first: str,
+    pairings: Mapping[str, Mapping[str, Pairing]],
+    singles: Mapping[str, Mapping[str, pd.DataFrame]],
+    noise: Mapping[str, pd.DataFrame],
+    seed: int,
+) -> pd.DataFrame:
+    """What a second system brings the first one: with a tuned weight, the best ones, and noise.
+
+    Parameters
+    ----------
+    first : str
+        Name of the first system.
+    pairings : mapping of str to mapping of str to Pairing
+        Second system -> task -> both splits.
+    singles : mapping of str to mapping of str to pandas.DataFrame
+        Task -> system -> values of the test topics; the first system is one of them.
+    noise : mapping of str to pandas.DataFrame
+        Task -> :func:`noise_levels`.
+    seed : int
+        As in `everycell.studies.abolghasemi2026.ch2.quality.mean_with_interval`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``combination``, ``task``, ``metric``, ``series`` (tuned, oracle or noise oracle),
+        ``value``, ``low`` and ``high``: the mean gain over the first system alone and its interval,
+        from 2,000 samples of the topics; for noise two standard deviations over the random systems.
+    """
+    marks = []
+    for other, by_task in pairings.items():
+        tuned, _ = tuned_values(by_task)
+        for task, both in by_task.items():
+            for metric in both.test.values:
+                cell = {"combination": f"{first} + {other}", "task": task, "metric": metric}
+                alone = singles[task][first][metric]
+                gains = {
+                    "tuned": tuned[task][metric] - alone,
+                    "oracle": oracle(both.test, metric)["value"] - alone,
+                }
+                for series, gain in gains.items():
+                    marks.append(cell | {"series": series} | mean_with_interval(gain, seed))
+                gain, spread = noise[task].loc[metric, ["noise_gain", "noise_sd"]]
+                ends = {"low": gain - 2 * spread, "high": gain + 2 * spread}
+                marks.append(cell | {"series": "noise oracle", "value": gain} | ends)
+    return pd.DataFrame(marks)

@@ -1,0 +1,42 @@
+"""Values as the chapter prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from everycell.studies.abolghasemi2026.ch2.oracle import ORACLE_ROWS
+
+
+def as_printed(table: pd.DataFrame, columns: Sequence[str] = ("value",)) -> pd.DataFrame:
+    """MAP in percent, everything else as it is, and the column ``unit``.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From a function of this module: with ``metric``, and ``row`` if it is an oracle's table,
+        whose rows other than ranking quality stay as they are.
+    columns : sequence of str
+        Which columns hold values of the measure.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A copy, with ``unit`` "percent" or "".
+
+    Examples
+    --------
+    >>> as_printed(pd.DataFrame({"metric": ["MAP", "nDCG"], "value": [0.5, 0.5]}))
+      metric  value     unit
+    0    MAP   50.0  percent
+    1   nDCG    0.5
+    """
+    percent = table["metric"].str.startswith("MAP")
+    if "row" in table:
+        percent &= ~table["row"].isin(list(ORACLE_ROWS)[1:])
+    printed = table.assign(unit=np.where(percent, "percent", ""))
+    for column in columns:
+        printed[column] = table[column].where(~percent, table[column] * 100)
+    return printed

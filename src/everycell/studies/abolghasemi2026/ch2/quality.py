@@ -1,0 +1,304 @@
+"""Quality of systems on tasks, with letters of the systems that they beat (Tables 2.1 and 2.2).
+
+One long format for the tables of the chapter: a row a cell, with ``task``, ``metric`` and ``value``
+(0 to 1; `everycell.studies.abolghasemi2026.ch2.printed.as_printed` turns MAP into percent) beside
+what names the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from everycell.retrieval.significance import (
+    Comparisons,
+    beaten_letters,
+    paired_tests,
+    system_letters,
+)
+
+
+def quality_table(
+    values: Mapping[str, Mapping[str, pd.DataFrame]],
+    *,
+    comparisons: Comparisons = "all_pairs",
+    level: float = 0.05,
+    letters: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Mean of each system on each task, and the letters of the systems that it beats.
+
+    Parameters
+    ----------
+    values : mapping of str to mapping of str to pandas.DataFrame
+        Task -> system -> values of each topic (rows) and measure (columns), such as from
+        :func:`~everycell.retrieval.evaluation.evaluate`. The systems of a task have the same
+        topics and measures, and all tasks the same systems.
+    comparisons, level
+        As in :func:`~everycell.retrieval.significance.paired_tests`; the tests of one column
+        (task and measure) are one family.
+    letters : mapping of str to str, optional
+        System -> letter; a, b, c, ... in the order of the systems if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``row`` (letter), ``system``, ``task``, ``metric``, ``value`` (mean, 0 to 1),
+        ``marker`` (letters of the rows that are significantly beaten), ``n`` (topics) and
+        ``comparisons`` (what p was multiplied by; 0 for one system alone). Systems, then tasks,
+        then measures, each in its order.
+
+    Raises
+    ------
+    ValueError
+        For no values, systems, topics or measures that differ, or what
+        :func:`~everycell.retrieval.significance.paired_tests` refuses.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Tables 2.1 to 2.3: paired t-test, p < .05, Bonferroni. The thesis does
+    not say how many comparisons it corrects for, so that is a named choice.
+
+    Examples
+    --------
+    >>> topics = pd.Index(["q1", "q2", "q3", "q4"])
+    >>> bm25 = pd.DataFrame({"MAP": [0.2, 0.4, 0.3, 0.5]}, index=topics)
+    >>> tilde = pd.DataFrame({"MAP": [0.3, 0.6, 0.5, 0.6]}, index=topics)
+    >>> table = quality_table({"cite": {"BM25": bm25, "TILDE": tilde}})
+    >>> table[["row", "system", "value", "marker", "n"]].round(2).values.tolist()
+    [['a', 'BM25', 0.35, '', 4], ['b', 'TILDE', 0.5, 'a', 4]]
+    """
+    systems = _systems(values)
+    named = system_letters(systems) if letters is None else letters
+    unnamed = [system for system in systems if system not in named]
+    if unnamed:
+        raise ValueError(f"The system {unnamed[0]!r} has no letter: name it in letters.")
+    rows = [
+        row
+        for task, by_system in values.items()
+        for metric in next(iter(by_system.values())).columns
+        for row in _column(task, metric, by_system, named, comparisons, level)
+    ]
+    order = {system: place for place, system in enumerate(systems)}
+    table = pd.DataFrame(rows)
+    return table.sort_values("system", key=lambda s: s.map(order), kind="stable", ignore_index=True)
+
+
+def _systems(values: Mapping[str, Mapping[str, pd.DataFrame]]) -> list[str]:
+    """Systems of all tasks, once it is clear that their values belong together."""
+    if not values or not all(values.values()):
+        raise ValueError("There are no values: give one task or more with one system or more.")
+    systems = list(next(iter(values.values())))
+    for task, by_system in values.items():
+        if set(by_system) != set(systems):
+            raise ValueError(
+                f"Task {task!r} has the systems {list(by_system)}, the first one {systems}: give "
+                "each task the same."
+            )
+        first = by_system[systems[0]]
+        for system, frame in by_system.items():
+            if not (frame.index.equals(first.index) and frame.columns.equals(first.columns)):
+                raise ValueError(
+                    f"In task {task!r} the topics or measures of {system!r} are not those of "
+                    f"{systems[0]!r}, in their order: evaluate both on the same topics."
+                )
+    return systems
+
+
+def _column(
+    task: str,
+    metric: str,
+    by_system: Mapping[str, pd.DataFrame],
+    letters: Mapping[str, str],
+    comparisons: Comparisons,
+    level: float,
+) -> list[dict[str, object]]:
+    """Cells of one task and measure."""
+    wide = pd.DataFrame({system: frame[metric] for system, frame in by_system.items()})
+    beaten, number = dict.fromkeys(wide.columns, ""), 0
+    if wide.shape[1] > 1:
+        tests = paired_tests(wide, comparisons=comparisons, level=level)
+        beaten, number = beaten_letters(tests, letters), int(tests["comparisons"].iloc[0])
+    return [
+        {
+            "row": letters[system],
+            "system": system,
+            "task": task,
+            "metric": metric,
+            "value": wide[system].mean(),
+            "marker": beaten[system],
+            "n": len(wide),
+            "comparisons": number,
+        }
+        for system in wide.columns
+    ]
+
+
+def letters_note(table: pd.DataFrame) -> str:
+    """What the letters of a table rest on, in words for its title.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``n`` and ``comparisons``, such as from :func:`quality_table`. Rows that were not
+        tested have 0 comparisons.
+
+    Returns
+    -------
+    str
+        Names the fewest and the most topics of a row, and the most comparisons.
+
+    Raises
+    ------
+    ValueError
+        For a table without rows.
+
+    Examples
+    --------
+    >>> letters_note(pd.DataFrame({"n": [40, 12, 40], "comparisons": [3, 3, 0]}))
+    'letters: paired t-test over 12 to 40 queries, Bonferroni for 3 comparisons'
+    """
+    if table.empty:
+        raise ValueError("The table has no rows: give one row or more.")
+    ends = dict.fromkeys([table["n"].min(), table["n"].max()])
+    queries = " to ".join(map(str, ends))
+    number = table["comparisons"].max()
+    return f"letters: paired t-test over {queries} queries, Bonferroni for {number} comparisons"
+
+
+def mean_with_interval(values: pd.Series, seed: int) -> dict[str, float]:
+    """Mean over topics with its 95 % percentile bootstrap interval.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        A value or a difference of values a topic, two topics or more.
+    seed : int
+        Of the 2,000 samples.
+
+    Returns
+    -------
+    dict of str to float
+        ``value`` (the mean), ``low`` and ``high`` (ends of the interval), in the unit of `values`.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two topics, or a value that is not a number.
+
+    Notes
+    -----
+    Values are rounded to 12 decimals first: measures of two equal rankings may differ in their
+    last bits, which is no gain.
+
+    Examples
+    --------
+    >>> found = mean_with_interval(pd.Series([0.2, 0.4, 0.3, 0.5]), seed=0)
+    >>> {name: round(float(number), 3) for name, number in found.items()}
+    {'value': 0.35, 'low': 0.25, 'high': 0.45}
+    """
+    if len(values) < 2 or values.isna().any():
+        raise ValueError(
+            f"{values.count()} of {len(values)} topics have a value: an interval needs two topics "
+            "or more, and a value for each."
+        )
+    values = values.round(12)
+    found = stats.bootstrap(
+        (values.to_numpy(),), np.mean, n_resamples=2000, method="percentile", rng=seed
+    ).confidence_interval
+    return {"value": values.mean(), "low": found.low, "high": found.high}
+
+
+def short_and_long(
+    values: Mapping[str, Mapping[str, pd.DataFrame]], kinds: Mapping[str, str], seed: int
+) -> pd.DataFrame:
+    """Marks of each system on each kind of queries: nDCG, and its gain over the first system.
+
+    Parameters
+    ----------
+    values : mapping of str to mapping of str to pandas.DataFrame
+        Task -> system -> values of each topic, as in :func:`quality_table`, with nDCG. Tasks that
+        `kinds` does not name are left out.
+    kinds : mapping of str to str
+        Task -> kind of its queries. A query of several tasks of a kind counts once, with its mean
+        over them, so that intervals are over different queries.
+    seed : int
+        As in :func:`mean_with_interval`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``system``, ``queries`` (kind), ``measure``, ``value``, ``low`` and ``high``,
+        by kind, then by system, each in its order.
+
+    Raises
+    ------
+    ValueError
+        For a task without values, systems or topics that differ, or what
+        :func:`mean_with_interval` refuses.
+
+    Examples
+    --------
+    >>> topics = pd.Index(["q1", "q2"], name="query")
+    >>> bm25 = pd.DataFrame({"nDCG": [0.2, 0.4]}, index=topics)
+    >>> tilde = pd.DataFrame({"nDCG": [0.3, 0.5]}, index=topics)
+    >>> marks = short_and_long({"cite": {"BM25": bm25, "TILDE": tilde}}, {"cite": "long"}, seed=0)
+    >>> marks[["system", "measure", "value"]].round(2).values.tolist()
+    [['BM25', 'nDCG', 0.3], ['BM25', 'nDCG minus that of BM25', 0.0],
+     ['TILDE', 'nDCG', 0.4], ['TILDE', 'nDCG minus that of BM25', 0.1]]
+    """
+    for task in kinds:
+        check_task(task, values=values)
+    systems = _systems({task: values[task] for task in kinds})
+    tasks: dict[str, list[str]] = {}
+    for task, kind in kinds.items():
+        tasks.setdefault(kind, []).append(task)
+    rows = []
+    for kind, same in tasks.items():
+        pooled = {
+            system: pd.concat([values[task][system]["nDCG"] for task in same])
+            .groupby(level=0)
+            .mean()
+            for system in systems
+        }
+        for system, ndcg in pooled.items():
+            measures = {
+                "nDCG": ndcg,
+                f"nDCG minus that of {systems[0]}": ndcg - pooled[systems[0]],
+            }
+            for measure, each in measures.items():
+                cell = {"system": system, "queries": kind, "measure": measure}
+                rows.append(cell | mean_with_interval(each, seed))
+    return pd.DataFrame(rows)
+
+
+def check_task(task: str, **given: Mapping[str, object]) -> None:
+    """Refuse a task that one of the tables by task, given by their names, does not have."""
+    for name, by_task in given.items():
+        if task not in by_task:
+            raise ValueError(f"{name} has no task {task!r}: it has {list(by_task)}; add it.")
+
+
+def expansion_means(new_terms: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """How many new terms a document got on average.
+
+    Parameters
+    ----------
+    new_terms : mapping of str to pandas.DataFrame
+        Terms that were proposed -> columns ``found`` and ``added``, a row a document.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``m`` (proposed), ``metric`` ("found" or "added") and ``value``.
+
+    Examples
+    --------
+    >>> expansion_means({"200": pd.DataFrame({"found": [3, 5], "added": [3, 4]})}).values.tolist()
+    [['200', 'found', 4.0], ['200', 'added', 3.5]]
+    """
+    means = {m: frame[["found", "added"]].mean() for m, frame in new_terms.items()}
+    table = pd.DataFrame(means).rename_axis("metric").reset_index()
+    return table.melt(id_vars="metric", var_name="m")[["m", "metric", "value"]]

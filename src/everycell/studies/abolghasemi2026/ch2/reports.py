@@ -1,0 +1,45 @@
+"""What ranx says of the systems of a table, beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from everycell.retrieval.comparison import comparison_report
+
+#: Form of the report -> head of a task in it.
+HEADS = {"markdown": "## {}\n\n", "latex": "% {}\n"}
+
+
+def task_reports(
+    ranked: Mapping[str, tuple[Mapping[str, pd.DataFrame], pd.DataFrame]],
+    names: Mapping[str, str],
+    measures: Sequence[str],
+    level: float,
+) -> dict[str, str]:
+    """Reports of all tasks, one below the other, in each form.
+
+    Parameters
+    ----------
+    ranked : mapping of str to (mapping of str to pandas.DataFrame, pandas.DataFrame)
+        Task -> runs by row, and judgements.
+    names : mapping of str to str
+        Row -> name of the system; commas are left out.
+    measures, level
+        As in `everycell.retrieval.comparison.comparison_report`.
+
+    Returns
+    -------
+    dict of str to str
+        Form ("markdown" or "latex") -> text of a file.
+    """
+    reports = {}
+    for task, (runs, qrels) in ranked.items():
+        named = {names[row].replace(",", ""): run for row, run in runs.items()}
+        reports[task] = comparison_report(named, qrels, measures, level=level)
+    return {
+        form: "\n\n".join(head.format(task) + getattr(one, form) for task, one in reports.items())
+        + "\n"
+        for form, head in HEADS.items()
+    }

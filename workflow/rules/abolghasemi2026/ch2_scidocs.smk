@@ -1,0 +1,168 @@
+# abolghasemi2026, chapter 2, on SciDocs, with the thesis' settings and a model for each task. The stages are those of
+# retrieval.smk, but a model encodes only what its task ranks: whole, TILDE's scores of 142,009
+# papers would take some 10 GB a model.
+ruleorder: train_scidocs > train
+ruleorder: train_pairs_scidocs > train
+ruleorder: encode_scidocs > encode
+ruleorder: encode_expanded_scidocs > encode_expanded
+ruleorder: rerank_scidocs > rerank
+ruleorder: rerank_pairs_scidocs > rerank_pairs
+
+
+use rule step as collection_scidocs with:
+    input:
+        unpack(scidocs_files),
+    output:
+        documents="work/scidocs/documents.parquet",
+        queries="work/scidocs/queries.parquet",
+        candidates="work/scidocs/candidates.parquet",
+    pathvars:
+        job="retrieval/scidocs/collection",
+    resources:
+        **needs(3000, 10),
+    params:
+        **runs("abolghasemi2026/ch2/collection_scidocs"),
+        seed=SETTINGS.seed,
+        choices=CH2.scidocs.model_dump(exclude={"folder"}),
+    message:
+        "Collection SciDocs, from its published files"
+
+
+use rule step as ranked_scidocs with:
+    input:
+        documents="work/scidocs/documents.parquet",
+        queries="work/scidocs/queries.parquet",
+        candidates="work/scidocs/candidates.parquet",
+    output:
+        documents="work/scidocs/ranked/{trained_on}/documents.parquet",
+        queries="work/scidocs/ranked/{trained_on}/queries.parquet",
+        candidates="work/scidocs/ranked/{trained_on}/candidates.parquet",
+    pathvars:
+        job="retrieval/scidocs/ranked_{trained_on}",
+    resources:
+        **needs(2000, 10),
+    params:
+        **runs("abolghasemi2026/ch2/ranked"),
+        # A model that was trained on no task ranks all.
+        tasks=lambda wildcards: (
+            COLLECTIONS["scidocs"].tasks
+            if is_zero_shot_on_scidocs(wildcards)
+            else [wildcards.trained_on]
+        ),
+    message:
+        "What is ranked on SciDocs ({wildcards.trained_on})"
+
+
+use rule train as train_scidocs with:
+    input:
+        documents="work/{collection}/documents.parquet",
+        queries="work/{collection}/queries.parquet",
+        candidates="work/{collection}/candidates.parquet",
+        encoder=scidocs_encoder_files,
+    wildcard_constraints:
+        collection="scidocs",
+        kind=names_of(TrainedRanker, EncodingRanker),
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **ON_GPU,
+    message:
+        "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on})"
+
+
+# What reads pairs stops where its validation lists are ranked best.
+use rule train_scidocs as train_pairs_scidocs with:
+    pathvars:
+        job="retrieval/{collection}/train_pairs_{kind}.{encoder}.{trained_on}",
+    wildcard_constraints:
+        collection="scidocs",
+        kind=names_of(TrainedRanker, PairRanker),
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    params:
+        **runs_ranker("abolghasemi2026/ch2/train_validated"),
+        dropout=FULL.cross_encoder.dropout,
+        setting=of_collection("setting"),
+
+
+use rule encode as encode_scidocs with:
+    input:
+        documents="work/{collection}/ranked/{trained_on}/documents.parquet",
+        queries="work/{collection}/ranked/{trained_on}/queries.parquet",
+        model=scidocs_model_files,
+    output:
+        vectors="work/{collection}/encoded/{kind}.{encoder}.{trained_on}.npz",
+    pathvars:
+        job="retrieval/{collection}/encode_{kind}.{encoder}.{trained_on}",
+    wildcard_constraints:
+        collection="scidocs",
+        kind=names_of(TrainedRanker, EncodingRanker),
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **ON_GPU,
+    params:
+        reading=scidocs_reading_of,
+    message:
+        "Encoding SciDocs ({wildcards.kind}, {wildcards.encoder}, {wildcards.trained_on})"
+
+
+use rule encode_expanded as encode_expanded_scidocs with:
+    input:
+        documents="work/{collection}/ranked/{trained_on}/documents.parquet",
+        queries="work/{collection}/ranked/{trained_on}/queries.parquet",
+        proposals="work/{collection}/encoded/tilde.{encoder}.{trained_on}.npz",
+        model="work/{collection}/models/tildev2.{encoder}.{trained_on}",
+    output:
+        vectors="work/{collection}/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.npz",
+        new_terms="work/{collection}/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.csv",
+    pathvars:
+        job="retrieval/{collection}/encode_tildev2-expanded-{m}.{encoder}.{trained_on}",
+    wildcard_constraints:
+        collection="scidocs",
+        m=r"\d+",
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **ON_GPU,
+    message:
+        "Encoding SciDocs with {wildcards.m} new terms ({wildcards.trained_on})"
+
+
+use rule rerank as rerank_scidocs with:
+    input:
+        vectors="work/{collection}/encoded/{system}.{trained_on}.npz",
+        candidates="work/{collection}/ranked/{trained_on}/candidates.parquet",
+    output:
+        run="work/{collection}/runs/{system}.{trained_on}.run",
+    pathvars:
+        job="retrieval/{collection}/rerank_{system}.{trained_on}",
+    wildcard_constraints:
+        collection="scidocs",
+        system=rf"({names_of(EncodingRanker)})\.[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **needs(6000, 20),
+    message:
+        "Re-ranking SciDocs ({wildcards.system}, {wildcards.trained_on})"
+
+
+use rule rerank_pairs as rerank_pairs_scidocs with:
+    input:
+        documents="work/{collection}/ranked/{trained_on}/documents.parquet",
+        queries="work/{collection}/ranked/{trained_on}/queries.parquet",
+        candidates="work/{collection}/ranked/{trained_on}/candidates.parquet",
+        model="work/{collection}/models/{kind}.{encoder}.{trained_on}",
+    output:
+        run="work/{collection}/runs/{kind}.{encoder}.{trained_on}.run",
+    pathvars:
+        job="retrieval/{collection}/rerank_{kind}.{encoder}.{trained_on}",
+    wildcard_constraints:
+        collection="scidocs",
+        kind=names_of(TrainedRanker, PairRanker),
+        encoder="[a-z-]+",
+        trained_on="[a-z-]+",
+    resources:
+        **ON_GPU,
+    message:
+        "Re-ranking SciDocs ({wildcards.kind}, {wildcards.trained_on})"

@@ -1,0 +1,25 @@
+"""The same of documents with terms that another model proposes; and how many each document got."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.benchmark import texts_by_id
+from everycell.engine.job import Job
+from everycell.learning.models import one_thread
+from everycell.learning.ranker import ranker_named
+from everycell.retrieval.encoded import read_encoded, write_encoded
+
+with Job(snakemake) as job:
+    one_thread()
+    queries = pd.read_parquet(snakemake.input.queries).query("split != 'train'")
+    proposed = read_encoded(Path(snakemake.input.proposals)).proposed
+    encoded, new_terms = ranker_named(snakemake.params.kind).encode_expanded(
+        job.folder_of("model"),
+        texts_by_id(pd.read_parquet(snakemake.input.documents), "document_id"),
+        texts_by_id(queries, "query_id"),
+        snakemake.params.reading,
+        proposed[:, : int(snakemake.wildcards.m)],
+    )
+    new_terms.to_csv(snakemake.output.new_terms, index=False)
+    write_encoded(encoded, Path(snakemake.output.vectors))

@@ -1,0 +1,36 @@
+"""Train one model on the pairs of the training queries; goes on where it was stopped."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.learning.examples import ranking_examples
+from everycell.learning.models import device, one_thread
+from everycell.learning.ranker import ranker_named
+from everycell.learning.training import TrainingOptions, train
+
+with Job(snakemake) as job:
+    one_thread()
+    settings = snakemake.params
+    kind = snakemake.wildcards.kind
+    start = ranker_named(kind).start(job.folder_of("encoder"), settings.reading, job.seed)
+    examples = ranking_examples(
+        *(
+            pd.read_parquet(snakemake.input[part])
+            for part in ("queries", "documents", "candidates")
+        ),
+        pairs=settings.pairs,
+        negatives=settings.negatives,
+        seed=job.seed,
+        tasks=settings.tasks,
+    )
+    train(
+        start.model.to(device()),
+        examples,
+        start.loss,
+        TrainingOptions(seed=job.seed, **settings.options),
+        Path(snakemake.output.model),
+        tokenizer=start.tokenizer,
+        settings={"kind": kind, "code": settings.code, **settings.reading},
+    )
