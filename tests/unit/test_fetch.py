@@ -530,7 +530,8 @@ def run_fetch(registry: Registry, cache: Path, before: str = "") -> subprocess.P
     """Fetch in a process of its own, which prints the path or the error."""
     script = (
         f"import json, pathlib, resource, sys\n{before}\n"
-        "from everycell.sources import SourceError, fetch\n"
+        "from everycell.engine.registry import SourceError\n"
+        "from everycell.sources import fetch\n"
         "from everycell.engine.registry import Registry\n"
         "registry = Registry.model_validate_json(sys.argv[1])\n"
         "try:\n"

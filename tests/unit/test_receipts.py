@@ -334,7 +334,7 @@ NEVER_RUN = {"py.typed", "sets.yaml"}
 
 def test_every_data_file_of_the_library_is_in_the_code_of_a_script():
     roots = [ROOT / "src", ROOT / "workflow" / "scripts"]
-    covered = {file for script in roots[1].glob("*.py") for file in imported_files(script, roots)}
+    covered = {file for script in roots[1].rglob("*.py") for file in imported_files(script, roots)}
     library = Path(everycell.__file__).parent
     data = {
         path
