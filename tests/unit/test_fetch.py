@@ -459,7 +459,7 @@ def test_an_unreadable_mirror_file_is_named(tmp_path, monkeypatch):
     def refuse(path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(MODULE, "_sha256", refuse)
+    monkeypatch.setattr(MODULE, "sha256", refuse)
     with pytest.raises(MirrorError, match=r"ratings.csv.gz in the mirror cannot be read"):
         fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=make_registry(entry))
 
@@ -530,8 +530,8 @@ def run_fetch(registry: Registry, cache: Path, before: str = "") -> subprocess.P
     """Fetch in a process of its own, which prints the path or the error."""
     script = (
         f"import json, pathlib, resource, sys\n{before}\n"
-        "from everycell.sources import SourceError, fetch\n"
-        "from everycell.engine.registry import Registry\n"
+        "from everycell.engine.registry import Registry, SourceError\n"
+        "from everycell.sources import fetch\n"
         "registry = Registry.model_validate_json(sys.argv[1])\n"
         "try:\n"
         "    print(fetch(sys.argv[2], pathlib.Path(sys.argv[3]), registry=registry))\n"

@@ -1,33 +1,47 @@
-"""The library's modules import only from the left: the order is data flow, and has no cycles."""
+"""Three floors: engine, library, studies. Each imports only from its own or a lower one."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import everycell
+from everycell.engine.artefacts import load_papers
 
 LIBRARY = Path(everycell.__file__).parent
-#: Each group may import from itself and from the groups before it.
+#: Packages of the library: each group may import from itself and from the groups before it.
 ORDER = (
-    ("config", "artefacts", "foreign"),
-    ("sources",),
+    ("sources", "trec"),
     ("collections",),
     ("statistics", "metrics"),
     ("text",),
     ("retrieval", "learning"),
+    ("language_models",),
     ("dialogue", "rag", "fair_ranking", "explain"),
-    ("render",),
-    ("verdicts", "conclusions", "receipts", "lineage", "audits", "results", "differences", "crate"),
-    ("cli",),
 )
-PLACE = {part: place for place, group in enumerate(ORDER) for part in group}
+#: What stands on top of all floors.
+TOP = {"config", "cli"}
+PLACE = {
+    "engine": 0,
+    **{package: place for place, group in enumerate(ORDER, start=1) for package in group},
+    "studies": len(ORDER) + 1,
+    **dict.fromkeys(TOP, len(ORDER) + 2),
+}
 MODULES = sorted(path for path in LIBRARY.rglob("*.py") if path != LIBRARY / "__init__.py")
 
 
+def name_of(path: Path) -> str:
+    """Name of a module below `everycell`, without the package's own."""
+    return ".".join(path.relative_to(LIBRARY).with_suffix("").parts).removesuffix(".__init__")
+
+
+@cache
 def imported(path: Path) -> set[str]:
     """Modules that a file imports, wherever in the file, in full ("everycell.config")."""
     found = set()
@@ -36,42 +50,93 @@ def imported(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}, line {node.lineno}: name the module in full"
-            found.add(node.module)
-            if node.module == "everycell":
-                found |= {f"everycell.{alias.name}" for alias in node.names}
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return found
 
 
-def parts(path: Path) -> set[str]:
-    """Parts of the library ("config", "statistics") that a file imports."""
-    own = {name.split(".")[1] for name in imported(path) if name.startswith("everycell.")}
-    return own & {module.stem for module in LIBRARY.iterdir()}
+def imported_here(path: Path) -> set[str]:
+    """Modules of our own that a file imports, without the package's name."""
+    names = {name.removeprefix("everycell.") for name in imported(path) if "everycell." in name}
+    return {name for name in names if name.partition(".")[0] in PLACE}
 
 
-def part_of(path: Path) -> str:
-    """Part of the library that a file belongs to."""
-    return Path(path.relative_to(LIBRARY).parts[0]).stem
+def package_of(name: str) -> str:
+    """Package (or module) right below `everycell` that a module belongs to."""
+    return name.partition(".")[0]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(LIBRARY).as_posix())
-def test_a_module_imports_only_from_the_left(path):
-    place = PLACE[part_of(path)]
-    late = {part: PLACE[part] for part in parts(path) if PLACE[part] > place}
-    assert not late, f"{path.name} imports {sorted(late)}, which stand right of it"
+def strings_of_code(path: Path) -> Iterator[str]:
+    """Strings of a module that are no documentation."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    texts = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts:
+            yield node.value
 
 
-def test_parts_import_each_other_in_no_cycle():
+of_each_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
+
+
+def test_each_package_has_its_place():
+    assert {package_of(name_of(path)) for path in MODULES} <= set(PLACE)
+
+
+@of_each_module
+def test_a_module_imports_nothing_from_above(path):
+    place = PLACE[package_of(name_of(path))]
+    above = {name for name in imported_here(path) if PLACE[package_of(name)] > place}
+    assert not above, f"{name_of(path)} imports {sorted(above)}"
+
+
+@of_each_module
+def test_a_study_imports_of_studies_only_those_of_its_paper(path):
+    name = name_of(path)
+    if package_of(name) != "studies":
+        return
+    # studies.KEY.module or studies.KEY.chN.module
+    _, *own = name.split(".")
+    for other in imported_here(path):
+        floor, *rest = other.split(".")
+        if floor == "studies" and rest:
+            assert rest[0] == own[0], f"{name} imports {other}, of another paper"
+            chapter = rest[1] if len(rest) > 1 else ""
+            assert not re.fullmatch(r"ch\w+", chapter) or chapter in own, (
+                f"{name} imports {other}, of another chapter"
+            )
+
+
+def test_packages_import_each_other_in_no_cycle():
     graph: dict[str, set[str]] = {}
     for path in MODULES:
-        graph.setdefault(part_of(path), set()).update(parts(path) - {part_of(path)})
+        own = package_of(name_of(path))
+        found = {package_of(name) for name in imported_here(path)}
+        graph.setdefault(own, set()).update(found - {own})
     TopologicalSorter(graph).prepare()
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(LIBRARY).as_posix())
-def test_the_library_knows_no_snakemake(path):
+@of_each_module
+def test_the_package_knows_no_snakemake(path):
     assert not {name for name in imported(path) if name.split(".")[0] == "snakemake"}
 
 
-def test_the_check_sees_imports_inside_functions():
-    """`cli` draws the page, and imports what that takes only when it is asked to."""
-    assert {"render", "results", "config"} <= parts(LIBRARY / "cli.py")
+def test_engine_and_library_name_no_paper(repository):
+    papers = re.compile("|".join(map(re.escape, load_papers(repository / "published"))))
+    for path in MODULES:
+        if package_of(name_of(path)) not in {"studies", *TOP}:
+            named = [text for text in strings_of_code(path) if papers.search(text)]
+            assert not named, f"{name_of(path)} names a paper: {named}"
+
+
+def test_the_checks_see_what_they_look_for(tmp_path):
+    """Imports inside functions, and strings that are no docstrings."""
+    module = tmp_path / "module.py"
+    module.write_text(
+        '"""Of toy2026."""\n\nCHAPTER = f"toy2026/{1}"\n"""Its name."""\n\n'
+        "def run():\n    from everycell.trec import runs\n"
+    )
+    assert "trec.runs" in imported_here(module)
+    assert list(strings_of_code(module)) == ["toy2026/"]

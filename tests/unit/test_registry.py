@@ -1,4 +1,4 @@
-"""The registry says where each released file is, and is what the generator makes of the mirror."""
+"""The registry says where each released file is, and is what the generator makes of a mirror."""
 
 import gzip
 import hashlib
@@ -14,16 +14,19 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from everycell.engine.registry import (
+    SHARED,
     Entry,
     Registry,
+    RegistryError,
     RelativePath,
     SourceError,
     load_registry,
+    merge_parts,
+    read_part,
     set_of,
 )
 from everycell.sources import generate
 
-PACKAGE = Path(generate.__file__).parent
 HASH = "0" * 64
 STATES = ("mirror", "network", "wheel", "unavailable")
 ORIGIN = {"repository": "a/b", "path": "data.csv", "size": 3, "sha256": HASH}
@@ -61,19 +64,83 @@ def test_a_changed_copy_keeps_both_hashes_and_says_what_was_changed():
     assert "worker_ids" in entry.note
 
 
-def test_sets_are_those_of_the_hand_written_file():
-    described = yaml.safe_load((PACKAGE / "sets.yaml").read_text(encoding="utf-8"))["sets"]
+def test_sets_are_those_of_the_hand_written_files(repository):
+    described = {
+        name: facts
+        for content in generate.descriptions(repository).values()
+        for name, facts in content["sets"].items()
+    }
     for name, data_set in load_registry().sets.items():
         for field, value in data_set.model_dump().items():
             assert value == described[name][field], (name, field)
 
 
-def test_what_a_set_feeds_is_named_as_an_artefact():
-    papers = "abolghasemi2024|abolghasemi2026|heuss2025|lajewska2025|sakai2023"
-    pattern = re.compile(rf"({papers})/(table|figure)(_[A-Z0-9]+)+")
-    for data_set in load_registry().sets.values():
-        for artefact in data_set.feeds:
-            assert pattern.fullmatch(artefact)
+def test_data_of_a_paper_stand_with_the_paper(repository):
+    assert not any(data_set.feeds for data_set in read_part(SHARED).sets.values())
+    parts = sorted((repository / "published").glob("*/registry.yaml"))
+    assert len(parts) > 2
+    for path in parts:
+        for data_set in read_part(path).sets.values():
+            for artefact in data_set.feeds:
+                assert re.fullmatch(rf"{path.parent.name}/(table|figure)(_[A-Z0-9]+)+", artefact)
+
+
+def write_part(project: Path, paper: str, content: dict) -> Path:
+    folder = project / "published" / paper
+    folder.mkdir(parents=True)
+    (folder / "registry.yaml").write_text(yaml.safe_dump(content))
+    return folder / "registry.yaml"
+
+
+def test_outside_a_project_folder_there_is_the_shared_part_alone(tmp_path):
+    assert load_registry(tmp_path) == read_part(SHARED)
+
+
+def test_a_papers_part_is_read_from_its_folder(tmp_path):
+    write_part(tmp_path, "toy2026", registry_of("toy/data.csv", {"origin": ORIGIN}))
+    registry = load_registry(tmp_path)
+    assert registry.keys("toy") == ["toy/data.csv"] and "minilm" in registry.sets
+
+
+def test_a_key_that_stands_in_two_parts_is_refused(tmp_path):
+    content = registry_of("toy/data.csv", {"origin": ORIGIN})
+    first, second = (write_part(tmp_path, paper, content) for paper in ("toy2025", "toy2026"))
+    with pytest.raises(RegistryError) as caught:
+        load_registry(tmp_path)
+    assert str(caught.value) == (
+        f"{second}: `sets` has toy, which stands in {first} too; leave it in one."
+    )
+
+
+def test_two_parts_may_name_one_repository_at_one_commit(tmp_path):
+    other = registry_of("other/data.csv", {"origin": ORIGIN})
+    other["sets"] = {"other": other["sets"]["toy"]}
+    toy = registry_of("toy/data.csv", {"origin": ORIGIN})
+    parts = [
+        (Path(name), Registry.model_validate(part)) for name, part in (("a", toy), ("b", other))
+    ]
+    assert set(merge_parts(parts).files) == {"toy/data.csv", "other/data.csv"}
+    other["repositories"]["a/b"]["commit"] = "1" * 40
+    with pytest.raises(RegistryError, match="b: the repository a/b has another commit or licence"):
+        merge_parts([parts[0], (Path("b"), Registry.model_validate(other))])
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("sets: [toy\n", "is no YAML, line 2: "),
+        ("sets: {toy: {authors: A}}\n", "`sets.toy.paper` is missing; add it."),
+        ("fils: {}\n", "`fils` is no key (did you mean `files`?); allowed are: "),
+        ("files: {toy/data.csv: {note: lost}}\n", "toy/data.csv belongs to no set of the registry"),
+    ],
+)
+def test_a_broken_part_is_named_in_one_sentence(tmp_path, text, sentence):
+    path = write_part(tmp_path, "toy2026", {})
+    path.write_text(text)
+    with pytest.raises(RegistryError) as caught:
+        load_registry(tmp_path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ") and sentence in message and "\n" not in message
 
 
 def test_url_is_pinned_and_quoted():
@@ -167,7 +234,7 @@ def test_generator_pairs_a_compressed_copy_by_its_content(tmp_path):
         {"lambdarank-sample/rank.test.gz": gzip.compress(content, mtime=0)},
         [origin_row("examples/rank.test", content), origin_row("examples/rank.big", None)],
     )
-    registry = Registry.model_validate(generate.build(mirror))
+    registry = Registry.model_validate(generate.build(mirror)[SHARED])
     entry = registry.entry("lambdarank-sample/rank.test")
     assert entry.origin.path == "examples/rank.test"
     assert entry.contents == (hashlib.sha256(content).hexdigest(),)
@@ -190,13 +257,15 @@ def test_generator_refuses_a_mirror_that_does_not_match_its_manifest(tmp_path):
 
 
 def test_generator_refuses_a_set_without_description(tmp_path):
-    with pytest.raises(SourceError, match="does not describe toy"):
+    with pytest.raises(SourceError, match="No sets.yaml describes toy"):
         generate.build(write_mirror(tmp_path, {"toy/data.csv": b"1"}, []))
 
 
-def test_registry_is_what_the_generator_writes(mirror):
-    text = (PACKAGE / "registry.yaml").read_text(encoding="utf-8")
-    assert generate.render(generate.build(mirror)) == text
+def test_registry_is_what_the_generator_writes(mirror, repository):
+    made = generate.build(mirror, repository)
+    assert set(made) == {SHARED, *(repository / "published").glob("*/registry.yaml")}
+    for path, data in made.items():
+        assert generate.render(data) == path.read_text(encoding="utf-8"), path
 
 
 def test_files_of_unknown_hash_are_listed_but_never_fetched(mirror):

@@ -96,7 +96,7 @@ def replace_ratings(project: Project, mirror: Path, damage) -> None:
     plain = project.mirror / RATINGS
     plain.parent.mkdir()
     damage(ratings).to_csv(plain, index=False)
-    registry = project.folder / "src/everycell/engine/registry.yaml"
+    registry = project.folder / "published/lajewska2025/registry.yaml"
     text, known = registry.read_text(), load_registry().entry(RATINGS).contents[0]
     assert known in text
     registry.write_text(text.replace(known, hashlib.sha256(plain.read_bytes()).hexdigest()))

@@ -301,7 +301,11 @@ def files_below(folder, *suffixes):
 
 def published():
     """Every card and every file of printed cells."""
-    return files_below("published", ".csv", ".yaml")
+    return [
+        file
+        for file in files_below("published", ".csv", ".yaml")
+        if Path(file).name not in ("registry.yaml", "sets.yaml")
+    ]
 
 
 def printed_cells(wildcards):

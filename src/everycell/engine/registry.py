@@ -1,34 +1,52 @@
 """The data registry: which files were released, where they are and what they must hash to.
 
-`registry.yaml` beside this module is generated (see `generate.py`). A file is named by its *key*,
-``SET/path``, and is always stored unpacked under that key, so that one reader serves the author's
-file and the mirror's compressed copy. Weights of models come inside installed packages; such an
-entry names the package in place of a repository.
+What serves several papers, or none, stands in `registry.yaml` beside this module; the data of one
+paper in ``published/KEY/registry.yaml`` of the project folder. Both are generated (see
+`everycell.sources.generate`). A file is named by its *key*, ``SET/path``, and is always stored
+unpacked under that key, so that one reader serves the author's file and the mirror's compressed
+copy. Weights of models come inside installed packages; such an entry names the package in place of
+a repository.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+import yaml
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
-from everycell.engine.yaml import load_yaml
+from everycell.engine.validation import describe_fault
+from everycell.engine.yaml import load_yaml, yaml_fault
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 # Forward slashes only, and no part that starts with a dot: a key can never leave the cache folder.
 _PART = r"[^/\\.\x00-\x1f][^/\\\x00-\x1f]*"
 RelativePath = Annotated[str, StringConstraints(pattern=f"^{_PART}(/{_PART})*$")]
+#: The parts of the registry, as messages name them.
+_PLACES = "registry.yaml of everycell.engine and published/*/registry.yaml of the project folder"
 State = Literal["both", "mirror", "network", "wheel", "unavailable"]
 
 
 class SourceError(Exception):
     """A released file cannot be had or cannot be trusted; the message says what to do."""
+
+
+class RegistryError(SourceError):
+    """A file of the registry cannot be used; the message names the file and the key."""
 
 
 class UnknownKeyError(SourceError):
@@ -190,9 +208,9 @@ class Registry(_Strict):
     'none stated'
     """
 
-    repositories: dict[str, Repository]
-    sets: dict[str, DataSet]
-    files: dict[RelativePath, Entry]
+    repositories: dict[str, Repository] = {}
+    sets: dict[str, DataSet] = {}
+    files: dict[RelativePath, Entry] = {}
 
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
@@ -216,7 +234,7 @@ class Registry(_Strict):
         if key in self.files:
             return self.files[key]
         near = difflib.get_close_matches(key, self.files, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else "see registry.yaml for the keys."
+        hint = f"did you mean {' or '.join(near)}?" if near else f"see {_PLACES} for the keys."
         raise UnknownKeyError(f"The data registry has no file {key!r}; {hint}")
 
     def data_set(self, key: str) -> DataSet:
@@ -293,19 +311,96 @@ def key_of(path: str) -> str:
     return re.sub(r"(?<!\.tar)\.gz$", "", path)
 
 
-@cache
-def load_registry() -> Registry:
-    """Read and validate the registry that comes with the package.
+#: What serves several papers, or none.
+SHARED = Path(__file__).with_name("registry.yaml")
+
+
+def load_registry(project: Path = Path()) -> Registry:
+    """Read and validate the registry: the part that all papers share, and that of each paper.
+
+    Parameters
+    ----------
+    project : Path
+        Project folder whose ``published/KEY/registry.yaml`` are added; outside of one there is the
+        shared part alone.
 
     Returns
     -------
     Registry
-        Read once a process; the object is frozen.
+        Its files are read once a process; the object is frozen.
+
+    Raises
+    ------
+    RegistryError
+        If a file is no registry, or if two of them have the same key.
 
     Examples
     --------
     >>> "cis-response-limitations/viewpoints.csv" in load_registry().files
     True
+    >>> import tempfile
+    >>> "minilm" in load_registry(Path(tempfile.mkdtemp())).sets
+    True
     """
-    text = resources.files(__package__).joinpath("registry.yaml").read_text(encoding="utf-8")
-    return Registry.model_validate(load_yaml(text))
+    parts = sorted((project.resolve() / "published").glob("*/registry.yaml"))
+    return _merged((SHARED, *parts))
+
+
+@cache
+def _merged(paths: tuple[Path, ...]) -> Registry:
+    return merge_parts((path, read_part(path)) for path in paths)
+
+
+def read_part(path: Path) -> Registry:
+    """Read and validate one file of the registry, which holds together by itself.
+
+    Raises
+    ------
+    RegistryError
+        One sentence for the first fault.
+    """
+    try:
+        content = load_yaml(path.read_text(encoding="utf-8"))
+        return Registry.model_validate({} if content is None else content)
+    except OSError as error:
+        raise RegistryError(f"{path}: cannot be read ({error.strerror}); restore it.") from None
+    except UnicodeDecodeError:
+        raise RegistryError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
+    except yaml.YAMLError as error:
+        raise RegistryError(f"{path}: is no YAML, {yaml_fault(error)}; mend that line.") from None
+    except ValidationError as error:
+        raise RegistryError(f"{path}: {describe_fault(Registry, error)}") from None
+
+
+def merge_parts(parts: Iterable[tuple[Path, Registry]]) -> Registry:
+    """Put the parts of the registry together.
+
+    A repository may stand in several parts, at one commit: a paper's part needs no other one.
+
+    Parameters
+    ----------
+    parts
+        File and content of each part.
+
+    Raises
+    ------
+    RegistryError
+        If a set or a file stands in two of them, or a repository with two commits or licences.
+    """
+    merged: dict[str, dict] = {"repositories": {}, "sets": {}, "files": {}}
+    places: dict[tuple[str, str], Path] = {}
+    for path, part in parts:
+        for kind, known in merged.items():
+            for key, value in getattr(part, kind).items():
+                place = places.setdefault((kind, key), path)
+                if kind == "repositories" and known.get(key, value) != value:
+                    raise RegistryError(
+                        f"{path}: the repository {key} has another commit or licence than in "
+                        f"{place}; make them agree."
+                    )
+                if kind != "repositories" and key in known:
+                    raise RegistryError(
+                        f"{path}: `{kind}` has {key}, which stands in {place} too; leave it in one."
+                    )
+                known[key] = value
+    return Registry.model_validate({kind: dict(sorted(of.items())) for kind, of in merged.items()})

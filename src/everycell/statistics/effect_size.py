@@ -188,12 +188,14 @@ class EffectScale:
 CULPEPPER = EffectScale(
     name="culpepper",
     cut_points=((0.14, "L"), (0.06, "M"), (0.01, "S")),
-    source="Culpepper et al. (2022), as used in lajewska2025, section 4.2.3 and Tables 4.8 to 4.12",
+    source="Culpepper et al. (2022)",
 )
+"""As used in lajewska2025, section 4.2.3 and Tables 4.8 to 4.12."""
 CULPEPPER_ZERO = EffectScale(
     name="culpepper_zero",
     # After rounding, -0.0004 is 0 and so still "S".
     cut_points=((0.14, "L"), (0.06, "M"), (0.0, "S")),
-    source="as printed in lajewska2025, Tables 7.4 to 7.6 and C.2",
+    source="Culpepper et al. (2022), where all above 0 is small",
 )
+"""As printed in lajewska2025, Tables 7.4 to 7.6 and C.2."""
 EFFECT_SCALES = {scale.name: scale for scale in (CULPEPPER, CULPEPPER_ZERO)}

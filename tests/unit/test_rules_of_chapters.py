@@ -1,0 +1,107 @@
+"""Rules of a chapter read no name of another chapter, and shared rules read none of any."""
+
+from __future__ import annotations
+
+import re
+import symtable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from snakemake.parser import parse
+from snakemake.sourcecache import LocalSourceFile, SourceCache
+
+RULE = re.compile(r"^ *(?:use +rule +[\w, ]+? +as|rule|checkpoint) +(\w+)", re.MULTILINE)
+USED_RULE = re.compile(r"\brules\.(\w+)|^ *use +rule +(\w+)", re.MULTILINE)
+
+
+def chapter_of(path: Path, rules: Path) -> str:
+    """Chapter that a file belongs to, as KEY/ch2; its paper; or "" where all may read it."""
+    paper, _, name = path.relative_to(rules).as_posix().rpartition("/")
+    chapter = re.match(r"ch[0-9A-Z]+", name)
+    return f"{paper}/{chapter[0]}" if paper and chapter else paper
+
+
+def as_python(path: Path) -> str:
+    """Rules as the Python that Snakemake makes of them."""
+    workflow = SimpleNamespace(sourcecache=SourceCache(Path(path).parent))
+    return parse(LocalSourceFile(str(path)), workflow, {})[0]
+
+
+def global_names(table: symtable.SymbolTable) -> tuple[set[str], set[str]]:
+    """Names that a file defines at its top level, and the ones that it reads from there."""
+    defined, read = set(), set()
+    waiting = [table]
+    while waiting:
+        block = waiting.pop()
+        waiting += block.get_children()
+        for symbol in block.get_symbols():
+            if block is table:
+                if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
+                    defined.add(symbol.get_name())
+                if symbol.is_referenced():
+                    read.add(symbol.get_name())
+            elif symbol.is_global():
+                read.add(symbol.get_name())
+    return defined, read
+
+
+def names(path: Path) -> tuple[set[str], set[str]]:
+    """Names that a file of rules defines and reads: variables, functions, rules ("rules.fetch")."""
+    table = symtable.symtable(as_python(path), str(path), "exec")
+    defined, read = global_names(table)
+    text = path.read_text(encoding="utf-8")
+    defined |= {f"rules.{name}" for name in RULE.findall(text)}
+    read |= {f"rules.{first or second}" for first, second in USED_RULE.findall(text)}
+    # Snakemake's own: functions that it makes of rules.
+    defined = {name for name in defined if not name.startswith("__")}
+    return defined, read - defined
+
+
+def strangers(rules: Path) -> list[str]:
+    """What a file of rules reads that belongs to another chapter, or to any if it is shared."""
+    files = sorted(rules.rglob("*.smk"))
+    found = {path: names(path) for path in files}
+    shared = {
+        name
+        for path, (defined, _) in found.items()
+        if not chapter_of(path, rules)
+        for name in defined
+    }
+    faults = []
+    for path, (_, read) in found.items():
+        own = chapter_of(path, rules)
+        for other, (defined, _) in found.items():
+            theirs = chapter_of(other, rules)
+            # A paper's own files, beside those of its chapters, serve all of them.
+            if theirs and theirs not in (own, own.partition("/")[0]):
+                for name in sorted(defined & read - shared):
+                    faults.append(f"{path.relative_to(rules)} reads {name} of {other.name}")
+    return faults
+
+
+def test_rules_read_no_name_of_another_chapter(repository):
+    assert strangers(repository / "workflow" / "rules") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("SIZE = OWN\n", None),
+        ("SIZE = OTHERS + 1\n", "reads OTHERS"),
+        ("def size(wildcards):\n    return [OTHERS for _ in range(2)]\n", "reads OTHERS"),
+        ("def size(OTHERS):\n    return OTHERS\n", None),
+        ('rule b:\n    output:\n        f"{OTHERS}.csv",\n', "reads OTHERS"),
+        ("rule b:\n    params:\n        OTHERS=1,\n", None),
+        ("rule b:\n    input:\n        rules.a.output,\n", "reads rules.a"),
+        ("use rule a as b with:\n    threads: 1\n", "reads rules.a"),
+    ],
+)
+@pytest.mark.parametrize("place", ["toy2026/ch2.smk", "shared.smk"])
+def test_the_check_sees_what_is_read(tmp_path, place, text, fault):
+    (tmp_path / "toy2026").mkdir()
+    (tmp_path / "toy2026/ch1_inputs.smk").write_text("OTHERS = 1\n\n\nrule a:\n    threads: 1\n")
+    (tmp_path / "common.smk").write_text("OWN = 1\n")
+    (tmp_path / place).write_text(text)
+    expected = [] if fault is None else [f"{place} {fault} of ch1_inputs.smk"]
+    assert strangers(tmp_path) == expected
