@@ -36,14 +36,16 @@ import pytrec_eval
 
 from everycell.retrieval.evaluation import evaluate, judge
 from everycell.retrieval.interpolation import ALPHAS, interpolate, noise_oracle, sweep, z_scores
-from everycell.trec.runs import read_run, write_qrels, write_run
+from everycell.trec.qrels import write_qrels
+from everycell.trec.runs import read_run, write_run
 
 TREC = {"MAP": "map", "nDCG": "ndcg"}
 #: Means of MAP and nDCG over the topics of the qrels, for each run: argv is the qrels, the runs.
 OURS = """
 import json, sys
 from everycell.retrieval.evaluation import evaluate
-from everycell.trec.runs import read_qrels, read_run
+from everycell.trec.qrels import read_qrels
+from everycell.trec.runs import read_run
 qrels = read_qrels(sys.argv[1])
 print(json.dumps([evaluate(read_run(run), qrels).mean().tolist() for run in sys.argv[2:]]))
 """

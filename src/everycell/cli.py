@@ -835,7 +835,8 @@ def compare(
 ) -> None:
     """Measure how close a reproduced run is to the original: order, scores, effects."""
     from everycell.retrieval.reproduction import compare_runs
-    from everycell.trec.runs import read_qrels, read_run
+    from everycell.trec.qrels import read_qrels
+    from everycell.trec.runs import read_run
 
     with sentences(ValueError):
         _one_of("missing", missing, ("error", "zero", "drop"))

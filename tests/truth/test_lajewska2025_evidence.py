@@ -8,7 +8,8 @@ from everycell.rag.nuggets import nugget_scores
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import paired_beside_unpaired
 from everycell.sources import fetch
-from everycell.trec.runs import read_qrels, read_run
+from everycell.trec.qrels import read_qrels
+from everycell.trec.runs import read_run
 
 pytestmark = pytest.mark.released
 

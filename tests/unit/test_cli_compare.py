@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from everycell.cli import app
 from everycell.retrieval.reproduction import compare_runs
-from everycell.trec.runs import read_qrels, read_run
+from everycell.trec.qrels import read_qrels
+from everycell.trec.runs import read_run
 
 RUNS = {
     "a.run": ["q1 d1 d2 d3", "q2 d4 d5", "q3 d6 d7"],

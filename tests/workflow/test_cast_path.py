@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from workflow.project import Project
 
-from everycell.trec.runs import read_qrels, write_run
+from everycell.trec.qrels import read_qrels
+from everycell.trec.runs import write_run
 
 TABLES = "results/full/lajewska2025"
 #: First lines of the run files that Tables 3.3 and 3.4 name.

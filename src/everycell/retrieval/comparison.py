@@ -18,7 +18,8 @@ import pandas as pd
 from tabulate import tabulate
 
 from everycell.retrieval.fusion import ranx_run, uncompiled_ranx
-from everycell.trec.runs import check_qrels, trec_order
+from everycell.trec.qrels import check_qrels
+from everycell.trec.runs import trec_order
 
 _NAMES = {"MAP": "map", "nDCG": "ndcg", "RR": "mrr", "P": "precision", "R": "recall"}
 # ranx's list of superscripts has a Persian digit where the 17th letter should stand.
@@ -83,7 +84,7 @@ def comparison_report(
         For fewer than 2 or more than 16 systems, a name that LaTeX would not print as it stands,
         an unknown measure, a topic that a run does not answer, a level that is not between 0 and
         1, or what :func:`~everycell.trec.runs.check_run` and
-        :func:`~everycell.trec.runs.check_qrels` refuse.
+        :func:`~everycell.trec.qrels.check_qrels` refuse.
 
     Notes
     -----

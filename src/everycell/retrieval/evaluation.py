@@ -38,14 +38,9 @@ import pandas as pd
 import pyarrow as pa
 import pytrec_eval
 
-from everycell.trec.runs import (
-    Outside,
-    check_candidates,
-    check_qrels,
-    check_run,
-    id_order,
-    restrict_run,
-)
+from everycell.trec.candidates import check_candidates
+from everycell.trec.qrels import check_qrels
+from everycell.trec.runs import Outside, check_run, id_order, restrict_run
 
 FloatArray = npt.NDArray[np.float64]
 Choice = Literal["zero", "drop", "error"]
@@ -402,7 +397,7 @@ def judge(
     ------
     ValueError
         For candidates and qrels that share no topic, a topic that the choices refuse, or what
-        :func:`~everycell.trec.runs.check_candidates` refuses.
+        :func:`~everycell.trec.candidates.check_candidates` refuses.
 
     Examples
     --------

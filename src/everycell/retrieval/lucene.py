@@ -51,7 +51,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.trec.runs import check_candidates
+from everycell.trec.candidates import check_candidates
 
 #: Longest term that a Lucene index holds, in bytes of UTF-8.
 LONGEST_TERM = 32_766

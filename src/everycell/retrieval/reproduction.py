@@ -32,7 +32,8 @@ from scipy import stats
 from everycell.metrics.rank_overlap import Variant, crbo
 from everycell.retrieval.evaluation import Choice, evaluate
 from everycell.retrieval.significance import paired_beside_unpaired
-from everycell.trec.runs import check_qrels, check_run, trec_order
+from everycell.trec.qrels import check_qrels
+from everycell.trec.runs import check_run, trec_order
 
 Numbering = Literal["original", "ids"]
 

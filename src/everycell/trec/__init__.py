@@ -1,1 +1,15 @@
-"""Files of the TREC formats."""
+"""Files of the TREC formats as data frames.
+
+Three kinds of text file, one line a row, fields parted by spaces or tabs, UTF-8, gzipped if the
+name ends in ``.gz``:
+
+=============  =====================================  ==================================
+kind           fields of a line                       columns of the frame
+=============  =====================================  ==================================
+run            query, Q0, document, rank, score, tag  query, document, score (float64)
+qrels          query, 0, document, relevance          query, document, relevance (int32)
+candidates     query, document                        query, document
+=============  =====================================  ==================================
+
+Ids are text.
+"""

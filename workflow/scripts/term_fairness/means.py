@@ -9,7 +9,8 @@ from everycell.metrics.term_counts import read_counts
 from everycell.metrics.term_fairness import fairness_by_query, ranked_counts
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.fairness_tables import ranker_means
-from everycell.trec.runs import read_qrels, read_run
+from everycell.trec.qrels import read_qrels
+from everycell.trec.runs import read_run
 
 EFFECTIVENESS = {"MRR": "RR", "nDCG": "nDCG"}
 FAIRNESS = ["NFaiRR", "TExFAIR"]

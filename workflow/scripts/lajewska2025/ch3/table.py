@@ -5,7 +5,8 @@ import pandas as pd
 from everycell.engine.result_job import ResultJob
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import paired_beside_unpaired
-from everycell.trec.runs import read_qrels, read_run
+from everycell.trec.qrels import read_qrels
+from everycell.trec.runs import read_run
 
 TESTS = {
     "change_percent": 2,

@@ -9,20 +9,9 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.trec.runs import (
-    check_candidates,
-    check_qrels,
-    check_run,
-    id_order,
-    read_candidates,
-    read_qrels,
-    read_run,
-    restrict_run,
-    trec_order,
-    write_candidates,
-    write_qrels,
-    write_run,
-)
+from everycell.trec.candidates import check_candidates, read_candidates, write_candidates
+from everycell.trec.qrels import check_qrels, read_qrels, write_qrels
+from everycell.trec.runs import check_run, id_order, read_run, restrict_run, trec_order, write_run
 
 READERS = {
     "run": (read_run, "q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n"),

@@ -1,0 +1,106 @@
+"""Candidates: the documents of each query that a re-ranker scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.trec.lines import (
+    CANDIDATES,
+    _line_of,
+    check_queries,
+    checked_lines,
+    read_lines,
+    write_lines,
+)
+
+
+def read_candidates(path: Path | str, *, queries: Iterable[str] | None = None) -> pd.DataFrame:
+    """Read which documents each query is to rank: two fields a line.
+
+    Parameters
+    ----------
+    path : path
+        Text file, gzipped if it ends in ``.gz``.
+    queries : iterable of str, optional
+        If given, a line with any other query is an error.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query`` and ``document`` (text), in the order of the lines. The first two
+        columns of qrels that judge every candidate, as SciDocs' do, serve as well.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As :func:`read_run`, for lines of two fields.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "cite.candidates"
+    >>> _ = path.write_text("q1 d1" + chr(10) + "q1 d2")
+    >>> read_candidates(path).values.tolist()
+    [['q1', 'd1'], ['q1', 'd2']]
+    """
+    frame = read_lines(path, CANDIDATES)
+    check_queries(frame, queries, _line_of(path))
+    return frame
+
+
+def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
+    """Check candidate lists that were made in memory as :func:`read_candidates` checks a file.
+
+    Parameters
+    ----------
+    candidates : pandas.DataFrame
+        Columns ``query``, ``document``; others are left out, so qrels and runs will do.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The two columns.
+
+    Raises
+    ------
+    ValueError
+        As :func:`check_run`.
+
+    Examples
+    --------
+    >>> check_candidates(pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"]}))
+    Traceback (most recent call last):
+    ValueError: Row 1 of the candidates has the document 'd' of query 'q' for the second time:
+    a document stands once in a query's list; keep one of the two.
+    """
+    return checked_lines(candidates, CANDIDATES, lambda row: f"Row {row} of the candidates")
+
+
+def write_candidates(candidates: pd.DataFrame, path: Path | str) -> None:
+    """Write candidate lists, two fields a line, rows in their order.
+
+    Parameters
+    ----------
+    candidates : pandas.DataFrame
+        Columns ``query``, ``document``.
+    path : path
+        File to write.
+
+    Raises
+    ------
+    ValueError
+        As :func:`check_candidates`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "cite.candidates"
+    >>> write_candidates(pd.DataFrame({"query": ["q1"], "document": ["d1"]}), path)
+    >>> print(path.read_text())
+    q1 d1
+    """
+    frame = check_candidates(candidates)
+    write_lines((frame["query"], frame["document"]), path)

@@ -1,0 +1,121 @@
+"""Relevance judgements (qrels): read, checked and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.trec.lines import (
+    QRELS,
+    _line_of,
+    check_queries,
+    check_scale,
+    checked_lines,
+    read_lines,
+    write_lines,
+)
+
+
+def read_qrels(
+    path: Path | str,
+    *,
+    queries: Iterable[str] | None = None,
+    scale: tuple[int, int] | None = None,
+) -> pd.DataFrame:
+    """Read relevance judgements in TREC format.
+
+    Parameters
+    ----------
+    path : path
+        Text file, gzipped if it ends in ``.gz``.
+    queries : iterable of str, optional
+        If given, a line with any other query is an error.
+    scale : (int, int), optional
+        Least and greatest label; if given, any other one is an error. nDCG takes labels as they
+        are, so that a stray 9 on a scale to 4 counts more than twice the best.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``document`` (text) and ``relevance`` (int32; 0 and below is not
+        relevant), in the order of the lines.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As :func:`read_run`, for lines of four fields and whole-numbered relevance; and for a
+        label outside the scale.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "cite.qrels"
+    >>> _ = path.write_text("q1 0 d1 1" + chr(10) + "q1 0 d2 0")
+    >>> read_qrels(path, queries=["q1"]).values.tolist()
+    [['q1', 'd1', 1], ['q1', 'd2', 0]]
+    """
+    frame = read_lines(path, QRELS)
+    check_queries(frame, queries, _line_of(path))
+    check_scale(frame, scale, _line_of(path))
+    return frame
+
+
+def check_qrels(qrels: pd.DataFrame, *, queries: Iterable[str] | None = None) -> pd.DataFrame:
+    """Check judgements that were made in memory as :func:`read_qrels` checks a file.
+
+    Parameters
+    ----------
+    qrels : pandas.DataFrame
+        Columns ``query``, ``document``, ``relevance``; others are left out.
+    queries : iterable of str, optional
+        If given, any other query is an error.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The three columns, relevance as int32.
+
+    Raises
+    ------
+    ValueError
+        As :func:`check_run`; the relevance must be a whole number.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"query": ["q"], "document": ["d"], "relevance": [True]})
+    >>> check_qrels(frame).values.tolist()
+    [['q', 'd', 1]]
+    """
+    frame = checked_lines(qrels, QRELS, lambda row: f"Row {row} of the qrels")
+    check_queries(frame, queries, lambda row: f"Row {row} of the qrels")
+    return frame
+
+
+def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:
+    """Write judgements in TREC format, rows in their order.
+
+    Parameters
+    ----------
+    qrels : pandas.DataFrame
+        Columns ``query``, ``document``, ``relevance``.
+    path : path
+        File to write.
+
+    Raises
+    ------
+    ValueError
+        As :func:`check_qrels`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "cite.qrels"
+    >>> frame = pd.DataFrame({"query": ["q1"], "document": ["d1"], "relevance": [1]})
+    >>> write_qrels(frame, path)
+    >>> print(path.read_text())
+    q1 0 d1 1
+    """
+    frame = check_qrels(qrels)
+    write_lines((frame["query"], "0", frame["document"], frame["relevance"]), path)
