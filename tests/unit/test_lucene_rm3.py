@@ -8,15 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.retrieval import lucene
-from everycell.retrieval.lucene import (
-    BM25,
-    Dirichlet,
-    Index,
-    JelinekMercer,
-    Rm3,
-    build_index,
-)
+from everycell.retrieval import java
+from everycell.retrieval.indexing import build_index
+from everycell.retrieval.lucene import Index
+from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer, Rm3
 from everycell.trec.runs import trec_order
 
 # (Importing jnius itself would start whatever Java the system has.)
@@ -164,7 +159,7 @@ def test_the_searcher_of_pyserini_finds_the_same(tmp_path):
     from jnius import autoclass
 
     searcher = autoclass("io.anserini.search.SimpleSearcher")(
-        str(tmp_path / "index"), lucene._java().analyser
+        str(tmp_path / "index"), java.lucene_classes().analyser
     )
     searcher.set_bm25(RANKER.k1, RANKER.b)
     searcher.set_rm3(None, 6, 4, 0.5, False, True)

@@ -9,18 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.metrics.exposure import alignments, awrf
-from everycell.metrics.term_counts import count_terms
-from everycell.metrics.term_fairness import (
+from everycell.metrics.fairness_frames import (
     MEASURES,
     correlation,
     fairness_by_query,
     fairness_curves,
+)
+from everycell.metrics.ranked_counts import ranked_counts
+from everycell.metrics.term_counts import count_terms
+from everycell.metrics.term_fairness import (
     group_representation,
     ideal_fairr,
     largest_divergence,
     neutrality,
     nfairr,
-    ranked_counts,
     rbdf,
     ted,
     term_exposure,

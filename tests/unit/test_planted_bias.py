@@ -15,17 +15,11 @@ from everycell.collections.planted_bias import (
     plant_bias,
     planted_truth,
 )
+from everycell.metrics.fairness_frames import MEASURES, fairness_curves
+from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import count_terms, read_counts
-from everycell.metrics.term_fairness import (
-    MEASURES,
-    fairness_curves,
-    group_representation,
-    ranked_counts,
-    rbdf,
-    ted,
-    term_exposure,
-)
 from everycell.metrics.term_fairness import TAU as TAU_OF_THE_MEASURES
+from everycell.metrics.term_fairness import group_representation, rbdf, ted, term_exposure
 
 NAMES = ("NFaiRR", "TExFAIR", "TExFAIR without RBDF")
 THREE = {"a": ["red", "Rose"], "b": ["green"], "c": ["blue", "sky", "sea"]}

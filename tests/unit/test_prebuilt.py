@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from everycell.retrieval import prebuilt
-from everycell.retrieval.lucene import start_java
+from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import (
     PrebuiltError,
     distinct_words,

@@ -26,17 +26,10 @@ import pyarrow.parquet as pq
 
 from everycell.engine.foreign import most_unpacked, parse_json, quoted
 from everycell.metrics.exposure import checked_target
+from everycell.metrics.fairness_frames import correlation, fairness_by_query
+from everycell.metrics.ranked_counts import RankedCounts, ranked_counts
 from everycell.metrics.term_counts import DOCUMENT, LENGTH, check_counts, parquet_errors, read_words
-from everycell.metrics.term_fairness import (
-    TAU,
-    RankedCounts,
-    Unknown,
-    correlation,
-    fairness_by_query,
-    largest_divergence,
-    neutrality,
-    ranked_counts,
-)
+from everycell.metrics.term_fairness import TAU, Unknown, largest_divergence, neutrality
 
 Background = Literal["all", "run"]
 

@@ -4,10 +4,10 @@ A document is known by its length and by how many of its tokens represent each g
 documents one by one and adds the scores up; TExFAIR adds up the exposure of the groups' terms over
 the list, so that documents that lean to different sides balance each other.
 
-The functions on arrays take all queries at once (axes: queries Q, ranks R from the best, groups G)
-and give all cut-offs at once: ``result[:, k - 1]`` is the value at k. `ranked_counts` makes the
-arrays from a run and a counts file (`everycell.metrics.count_terms`), and `fairness_by_query`
-gives the measures of a paper's table as a frame.
+The functions take arrays of all queries at once (axes: queries Q, ranks R from the best, groups G)
+and give all cut-offs at once: ``result[:, k - 1]`` is the value at k.
+`everycell.metrics.ranked_counts` makes the arrays from a run, and
+`everycell.metrics.fairness_frames` gives the measures as frames.
 
 Source: abolghasemi2026, chapter 4, which is abolghasemi2024; NFaiRR after Rekabsaz et al.,
 "Societal biases in retrieved contents" (SIGIR 2021).
@@ -15,20 +15,15 @@ Source: abolghasemi2026, chapter 4, which is abolghasemi2024; NFaiRR after Rekab
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from everycell.metrics.exposure import (
     Array,
     Mask,
     alignments,
-    awrf,
     checked_lists,
     checked_target,
     checked_weights,
@@ -36,17 +31,12 @@ from everycell.metrics.exposure import (
     shares_of,
     total_of,
 )
-from everycell.metrics.term_counts import LENGTH, check_counts, read_counts
 
 Unknown = Literal["error", "neutral"]
 
+
 #: Group terms up to which the NFaiRR authors' code takes a document as neutral.
 TAU = 1
-#: Measures of `fairness_curves` and columns of `fairness_by_query`.
-MEASURES = ("NFaiRR", "TExFAIR", "TExFAIR without RBDF", "AWRF")
-
-#: Queries worked on at once; 16 to 128 are equally fast.
-_BLOCK = 32
 
 
 def neutrality(
@@ -550,357 +540,3 @@ def _checked_counts(counts: npt.ArrayLike, listed: npt.ArrayLike | None) -> tupl
     if array.ndim != 3:
         raise ValueError(f"The counts have the shape {array.shape}; give queries x ranks x groups.")
     return array, mask
-
-
-@dataclass(frozen=True)
-class RankedCounts:
-    """Ranked lists as the arrays that the measures take.
-
-    Attributes
-    ----------
-    queries : tuple of Q str
-        In the order in which they first occur in the run.
-    groups : tuple of G str
-        In the order of the counts.
-    counts : array, shape (Q, R, G)
-        Group terms of the document at each rank; 0 where there is none.
-    lengths : array, shape (Q, R)
-        Its tokens; 0 where there is none.
-    listed : array of bool, shape (Q, R)
-        Whether the rank holds a document.
-    """
-
-    queries: tuple[str, ...]
-    groups: tuple[str, ...]
-    counts: Array
-    lengths: Array
-    listed: Mask
-
-
-def ranked_counts(
-    run: pd.DataFrame,
-    counts: pd.DataFrame | Path | str,
-    *,
-    depth: int | None = None,
-    unknown: Unknown = "error",
-) -> RankedCounts:
-    """Put the counts of a run's documents in the order of its ranks.
-
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score``, in any order of rows. Ranks are those of
-        trec_eval: by score, then by document id, both descending; scores tie when they are equal
-        as 32-bit floats.
-    counts : pandas.DataFrame or path
-        What `read_counts` gives, or the file that it reads.
-    depth
-        Ranks to keep, 1 or more; those of the longest list if left out. Shorter lists are padded.
-    unknown
-        A document without counts is an "error", or is "neutral": no group terms and length 0,
-        which is how the NFaiRR authors' code goes on after a warning.
-
-    Returns
-    -------
-    RankedCounts
-
-    Raises
-    ------
-    ValueError
-        A missing column, no rows, a score that is not finite, a document twice in a query, an
-        unknown document, a depth below 1, or counts that `check_counts` refuses.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"length": [5, 4], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
-    >>> run = pd.DataFrame({"query": "q", "document": ["d1", "d2"], "score": [1.0, 2.0]})
-    >>> ranked_counts(run, frame).counts.tolist()
-    [[[0.0, 2.0], [1.0, 0.0]]]
-    """
-    if depth is not None and depth < 1:
-        raise ValueError(f"The depth is {depth}; give 1 rank or more.")
-    if unknown not in ("error", "neutral"):
-        raise ValueError(f"unknown is {unknown!r}; choose 'error' or 'neutral'.")
-    kept = _in_trec_order(run)
-    if depth is not None:
-        kept = kept[kept["rank"] < depth]
-    documents = pd.Index(kept["document"].unique())
-    if isinstance(counts, pd.DataFrame):
-        known = check_counts(counts)
-    else:
-        known = read_counts(counts, documents)
-    missing = documents.difference(known.index, sort=False)
-    if len(missing) and unknown == "error":
-        raise ValueError(
-            f"Document {missing[0]!r} of the run has no counts ({len(missing)} of "
-            f"{len(documents)} documents have none); count the collection that was searched, or "
-            "take such documents as neutral with unknown='neutral'."
-        )
-    groups = [column for column in known.columns if column != LENGTH]
-    rows = known.reindex(kept["document"].to_numpy(), fill_value=0)
-    codes, queries = pd.factorize(kept["query"])
-    places = codes, kept["rank"].to_numpy()
-    shape = len(queries), depth or int(kept["rank"].max()) + 1
-    by_rank = np.zeros((*shape, len(groups)))
-    by_rank[places] = rows[groups].to_numpy(dtype=float)
-    lengths = np.zeros(shape)
-    lengths[places] = rows[LENGTH].to_numpy(dtype=float)
-    listed = np.zeros(shape, dtype=bool)
-    listed[places] = True
-    return RankedCounts(tuple(queries), tuple(groups), by_rank, lengths, listed)
-
-
-def _in_trec_order(run: pd.DataFrame) -> pd.DataFrame:
-    """A checked run, best document first, with the column ``rank`` from 0."""
-    for column in ("query", "document", "score"):
-        if column not in run.columns:
-            raise ValueError(
-                f"The run has no column {column!r}: it has {list(run.columns)}; give it query, "
-                "document and score."
-            )
-    if run.empty:
-        raise ValueError("The run has no rows; give it one or more.")
-    score = run["score"].to_numpy(dtype=np.float32)
-    if not np.isfinite(score).all():
-        row = int(np.isfinite(score).argmin())
-        raise ValueError(
-            f"Row {row} of the run (query {run['query'].iloc[row]!r}) has the score {score[row]}; "
-            "give finite numbers."
-        )
-    twice = run.duplicated(["query", "document"]).to_numpy()
-    if twice.any():
-        row = int(twice.argmax())
-        raise ValueError(
-            f"Row {row} of the run has the document {run['document'].iloc[row]!r} of query "
-            f"{run['query'].iloc[row]!r} for the second time; a document stands once in a query's "
-            "list, so keep one of the two."
-        )
-    query, _ = pd.factorize(run["query"])
-    document, _ = pd.factorize(run["document"], sort=True)
-    order = np.lexsort((-document, -score, query))
-    ordered = run.iloc[order][["query", "document"]]
-    return ordered.assign(rank=ordered.groupby("query", sort=False).cumcount().to_numpy())
-
-
-def fairness_curves(
-    counts: npt.ArrayLike,
-    lengths: npt.ArrayLike,
-    target: npt.ArrayLike | None = None,
-    *,
-    tau: float = TAU,
-    ideal: npt.ArrayLike | None = None,
-    listed: npt.ArrayLike | None = None,
-) -> dict[str, Array]:
-    """Every measure of every query at every cut-off, with what they share worked out once.
-
-    Parameters
-    ----------
-    counts, lengths, target, listed
-        As for `texfair`.
-    tau, ideal
-        As for `nfairr`.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray of shape (Q, R)
-        ``NFaiRR``, ``TExFAIR``, ``TExFAIR without RBDF`` and ``AWRF``: what `nfairr`, `texfair`
-        and `awrf` (the distance in L1, with documents without group terms in every group alike,
-        Eq. 4.14) give. 1,000 queries of 1,000 documents take a quarter of a second.
-
-    Raises
-    ------
-    ValueError
-        As for `nfairr` and `texfair`.
-
-    Examples
-    --------
-    >>> curves = fairness_curves([[[1, 0], [0, 2]]], [[5, 5]])
-    >>> {name: values.round(3).tolist() for name, values in curves.items()}
-    {'NFaiRR': [[1.0, 0.613]], 'TExFAIR': [[0.0, 0.884]],
-     'TExFAIR without RBDF': [[0.0, 0.884]], 'AWRF': [[1.0, 0.226]]}
-    """
-    array, mask = _checked_counts(counts, listed)
-    tokens, _ = checked_lists(lengths, listed, "lengths")
-    # Here, so that a message counts queries from the first of all, not of its block.
-    _check_lengths(array, tokens)
-    best = None if ideal is None else _checked_ideal(ideal, mask)
-    highest = largest_divergence(target, array.shape[2])
-    values = {name: np.empty(mask.shape) for name in MEASURES}
-    # The intermediate arrays of a block stay in the processor's cache, and each group's numbers
-    # beside each other, which halves the time.
-    for start in range(0, len(array), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        rows, here = np.moveaxis(np.moveaxis(array[block], 2, 0).copy(), 0, 2), mask[block]
-        own = best if best is None or len(best) == 1 else best[block]
-        divergence, factor = _divergence(rows, tokens[block], target, None, here)
-        found = (
-            nfairr(rows, tau=tau, target=target, ideal=own, listed=here),
-            np.maximum(highest - _discounted(divergence, factor), 0),
-            np.maximum(highest - divergence, 0),
-            awrf(alignments(rows), target, listed=here),
-        )
-        for name, by_query in zip(MEASURES, found, strict=True):
-            values[name][block] = by_query
-    return values
-
-
-def fairness_by_query(
-    ranked: RankedCounts,
-    cutoffs: Iterable[int] = (10,),
-    *,
-    target: npt.ArrayLike | None = None,
-    tau: float = TAU,
-    background: RankedCounts | pd.DataFrame | None = None,
-) -> pd.DataFrame:
-    """Every measure of every query at the cut-offs wanted.
-
-    Parameters
-    ----------
-    ranked
-        What `ranked_counts` gives.
-    cutoffs : iterable of int
-        Each from 1 to the ranks of `ranked`.
-    target : array, shape (G,), optional
-        Wanted share of each group, summing to 1; equal shares if left out. It is the balanced
-        document of NFaiRR, too.
-    tau
-        As for `neutrality`.
-    background
-        The documents that NFaiRR is normalised by: a collection's or set's counts (a frame of
-        `read_counts`), the same for all queries; or lists whose documents are each query's set
-        (`ranked_counts` of the first stage's run), which is the NFaiRR authors' default. If left
-        out, a collection with at least as many neutral documents as there are ranks, which is
-        what abolghasemi2026 used.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a cut-off and query, cut-off by cut-off. Columns: ``query``, ``k`` and the measures
-        of `fairness_curves`. Means are ``frame.groupby("k").mean(numeric_only=True)``; they leave
-        NaN out (see `nfairr`, `ted` and `awrf` for where it stands).
-
-    Raises
-    ------
-    ValueError
-        A cut-off that is not there, other groups or a missing query in the background, or as
-        for the measures.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"length": [5, 5], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
-    >>> run = pd.DataFrame({"query": "q", "document": ["d1", "d2"], "score": [2.0, 1.0]})
-    >>> fairness_by_query(ranked_counts(run, frame), [1, 2]).round(3).to_dict("list")
-    {'query': ['q', 'q'], 'k': [1, 2], 'NFaiRR': [1.0, 0.613], 'TExFAIR': [0.0, 0.884],
-     'TExFAIR without RBDF': [0.0, 0.884], 'AWRF': [1.0, 0.226]}
-    """
-    wanted = list(cutoffs)
-    depth = ranked.counts.shape[1]
-    for k in wanted:
-        if not 1 <= k <= depth:
-            raise ValueError(f"The cut-off {k} is not there; the lists have ranks 1 to {depth}.")
-    ideal = None
-    if background is not None:
-        ideal = _background_ideal(ranked, background, tau, target)
-    values = fairness_curves(
-        ranked.counts, ranked.lengths, target, tau=tau, ideal=ideal, listed=ranked.listed
-    )
-    columns = [k - 1 for k in wanted]
-    return pd.DataFrame(
-        {
-            "query": list(ranked.queries) * len(wanted),
-            "k": np.repeat(np.array(wanted, dtype=int), len(ranked.queries)),
-        }
-        | {name: by_query[:, columns].T.ravel() for name, by_query in values.items()}
-    )
-
-
-def _background_ideal(
-    ranked: RankedCounts,
-    background: RankedCounts | pd.DataFrame,
-    tau: float,
-    target: npt.ArrayLike | None,
-) -> Array:
-    """IFaiRR of the background at each cut-off, for each query or for all alike."""
-    depth = ranked.counts.shape[1]
-    if isinstance(background, pd.DataFrame):
-        columns = [column for column in check_counts(background).columns if column != LENGTH]
-    else:
-        columns = list(background.groups)
-    if tuple(columns) != ranked.groups:
-        raise ValueError(
-            f"The background has the groups {columns} and the lists {list(ranked.groups)}; count "
-            "both with the same word list."
-        )
-    if isinstance(background, pd.DataFrame):
-        omega = neutrality(background[columns].to_numpy(dtype=float), tau=tau, target=target)
-        return ideal_fairr(omega[None], depth)
-    rows = pd.Index(background.queries).get_indexer(list(ranked.queries))
-    if (rows < 0).any():
-        raise ValueError(
-            f"Query {ranked.queries[int((rows < 0).argmax())]!r} has no background documents; give "
-            "a background that covers every query of the run."
-        )
-    omega = neutrality(background.counts[rows], tau=tau, target=target)
-    return ideal_fairr(omega, depth, listed=background.listed[rows])
-
-
-class Correlation(NamedTuple):
-    """Pearson's r between two measures over queries.
-
-    Attributes
-    ----------
-    r
-        In [-1, 1], or NaN.
-    p
-        Two-sided p-value under no correlation, or NaN.
-    queries
-        Queries with a value of both measures.
-    """
-
-    r: float
-    p: float
-    queries: int
-
-
-def correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> Correlation:
-    """Pearson's r between the values of two measures over queries.
-
-    Parameters
-    ----------
-    first, second : arrays, shape (Q,)
-        Values of the same queries in the same order. A query with NaN in either is left out.
-
-    Returns
-    -------
-    Correlation
-        r and p are NaN for fewer than three queries, or if a measure gives them all one value.
-
-    Raises
-    ------
-    ValueError
-        Unequal lengths.
-
-    Notes
-    -----
-    Source: abolghasemi2026, Table 4.1 (column r: TExFAIR with NFaiRR, query level).
-
-    Examples
-    --------
-    >>> correlation([1, 2, 3, np.nan], [2, 4, 7, 9])._replace(p=None)
-    Correlation(r=0.9933992677987828, p=None, queries=3)
-    """
-    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if x.shape != y.shape or x.ndim != 1:
-        raise ValueError(
-            f"The values have the shapes {x.shape} and {y.shape}; give one value of each measure "
-            "a query."
-        )
-    both = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[both], y[both]
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Correlation(np.nan, np.nan, len(x))
-    # Here, since the workflow takes constants of this module and scipy.stats loads for a second.
-    from scipy.stats import pearsonr
-
-    found = pearsonr(x, y)
-    return Correlation(float(found.statistic), float(found.pvalue), len(x))

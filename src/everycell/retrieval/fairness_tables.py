@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from everycell.metrics.fairness_frames import correlation
 from everycell.metrics.rank_overlap import PERSISTENCE, crbo
-from everycell.metrics.term_fairness import correlation
 from everycell.retrieval.significance import paired_tests
 from everycell.trec.runs import trec_order
 

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.foreign import parse_json, quoted
-from everycell.retrieval.lucene import LuceneError, start_java
+from everycell.retrieval.java import LuceneError, start_java
 
 # Queries whose hits Java holds at a time: a published index stores every passage's text, and each
 # hit has it.
@@ -498,7 +498,7 @@ def _java() -> SimpleNamespace:
     except JavaException as error:
         raise LuceneError(
             f"The Java of this process cannot load Anserini ({error}): call "
-            "everycell.retrieval.lucene.start_java() before other code starts Java."
+            "everycell.retrieval.java.start_java() before other code starts Java."
         ) from error
     # A str that pyjnius converts itself is cut short by its characters above U+FFFF.
     java.text = lambda text: string(text.encode(), utf8)

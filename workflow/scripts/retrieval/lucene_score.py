@@ -6,7 +6,8 @@ import pandas as pd
 
 from everycell.collections.benchmark import listed_pairs
 from everycell.engine.job import Job
-from everycell.retrieval.lucene import BM25, Dirichlet, Index, JelinekMercer
+from everycell.retrieval.lucene import Index
+from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:

@@ -6,7 +6,8 @@ import pandas as pd
 
 from everycell.collections.benchmark import judgements, listed_pairs
 from everycell.engine.job import Job
-from everycell.retrieval.lucene import BM25, Index
+from everycell.retrieval.lucene import Index
+from everycell.retrieval.ranking_functions import BM25
 from everycell.retrieval.tuning import search_grid
 from everycell.trec.runs import write_run
 

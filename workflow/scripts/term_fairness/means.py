@@ -5,8 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
+from everycell.metrics.fairness_frames import fairness_by_query
+from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import read_counts
-from everycell.metrics.term_fairness import fairness_by_query, ranked_counts
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.fairness_tables import ranker_means
 from everycell.trec.qrels import read_qrels

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.retrieval.lucene import start_java
+from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import (
     find_index,
     read_encoded_queries,

@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.retrieval.lucene import BM25, Index, Rm3
+from everycell.retrieval.lucene import Index
+from everycell.retrieval.ranking_functions import BM25, Rm3
 from everycell.text.tokenise import tokeniser
 from everycell.trec.runs import write_run
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.metrics.fairness_frames import fairness_by_query
+from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import read_counts
-from everycell.metrics.term_fairness import fairness_by_query, ranked_counts
 from everycell.trec.runs import read_run
 
 #: Measures of Figure 4.2, under its names.
@@ -26,7 +27,7 @@ def fairness_of(systems: Iterable[System], cutoffs: Iterable[int], tau: float) -
     """Measures of every query of every system at the cut-offs.
 
     Columns: `query_set`, `system` (its name to show), `query`, `k` and those of
-    `everycell.metrics.term_fairness.MEASURES`. The background of NFaiRR is the collection.
+    `everycell.metrics.fairness_frames.MEASURES`. The background of NFaiRR is the collection.
     """
     wanted, parts = list(cutoffs), []
     known = cache(read_counts)

@@ -1,0 +1,116 @@
+"""Group terms of ranked documents as arrays, from a run and the counts of a collection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from everycell.metrics.exposure import (
+    Array,
+    Mask,
+)
+from everycell.metrics.term_counts import LENGTH, check_counts, read_counts
+from everycell.metrics.term_fairness import Unknown
+from everycell.trec.runs import trec_order
+
+
+@dataclass(frozen=True)
+class RankedCounts:
+    """Ranked lists as the arrays that the measures take.
+
+    Attributes
+    ----------
+    queries : tuple of Q str
+        In the order in which they first occur in the run.
+    groups : tuple of G str
+        In the order of the counts.
+    counts : array, shape (Q, R, G)
+        Group terms of the document at each rank; 0 where there is none.
+    lengths : array, shape (Q, R)
+        Its tokens; 0 where there is none.
+    listed : array of bool, shape (Q, R)
+        Whether the rank holds a document.
+    """
+
+    queries: tuple[str, ...]
+    groups: tuple[str, ...]
+    counts: Array
+    lengths: Array
+    listed: Mask
+
+
+def ranked_counts(
+    run: pd.DataFrame,
+    counts: pd.DataFrame | Path | str,
+    *,
+    depth: int | None = None,
+    unknown: Unknown = "error",
+) -> RankedCounts:
+    """Put the counts of a run's documents in the order of its ranks.
+
+    Parameters
+    ----------
+    run : pandas.DataFrame
+        Columns ``query``, ``document``, ``score``, in any order of rows. Ranks are those of
+        trec_eval: by score, then by document id, both descending; scores tie when they are equal
+        as 32-bit floats.
+    counts : pandas.DataFrame or path
+        What `read_counts` gives, or the file that it reads.
+    depth
+        Ranks to keep, 1 or more; those of the longest list if left out. Shorter lists are padded.
+    unknown
+        A document without counts is an "error", or is "neutral": no group terms and length 0,
+        which is how the NFaiRR authors' code goes on after a warning.
+
+    Returns
+    -------
+    RankedCounts
+
+    Raises
+    ------
+    ValueError
+        A missing column, no rows, a score that is not finite, a document twice in a query, an
+        unknown document, a depth below 1, or counts that `check_counts` refuses.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"length": [5, 4], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
+    >>> run = pd.DataFrame({"query": "q", "document": ["d1", "d2"], "score": [1.0, 2.0]})
+    >>> ranked_counts(run, frame).counts.tolist()
+    [[[0.0, 2.0], [1.0, 0.0]]]
+    """
+    if depth is not None and depth < 1:
+        raise ValueError(f"The depth is {depth}; give 1 rank or more.")
+    if unknown not in ("error", "neutral"):
+        raise ValueError(f"unknown is {unknown!r}; choose 'error' or 'neutral'.")
+    ordered = trec_order(run)
+    kept = ordered.assign(rank=ordered.groupby("query", sort=False).cumcount().to_numpy())
+    if depth is not None:
+        kept = kept[kept["rank"] < depth]
+    documents = pd.Index(kept["document"].unique())
+    if isinstance(counts, pd.DataFrame):
+        known = check_counts(counts)
+    else:
+        known = read_counts(counts, documents)
+    missing = documents.difference(known.index, sort=False)
+    if len(missing) and unknown == "error":
+        raise ValueError(
+            f"Document {missing[0]!r} of the run has no counts ({len(missing)} of "
+            f"{len(documents)} documents have none); count the collection that was searched, or "
+            "take such documents as neutral with unknown='neutral'."
+        )
+    groups = [column for column in known.columns if column != LENGTH]
+    rows = known.reindex(kept["document"].to_numpy(), fill_value=0)
+    codes, queries = pd.factorize(kept["query"])
+    places = codes, kept["rank"].to_numpy()
+    shape = len(queries), depth or int(kept["rank"].max()) + 1
+    by_rank = np.zeros((*shape, len(groups)))
+    by_rank[places] = rows[groups].to_numpy(dtype=float)
+    lengths = np.zeros(shape)
+    lengths[places] = rows[LENGTH].to_numpy(dtype=float)
+    listed = np.zeros(shape, dtype=bool)
+    listed[places] = True
+    return RankedCounts(tuple(queries), tuple(groups), by_rank, lengths, listed)

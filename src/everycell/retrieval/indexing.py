@@ -1,0 +1,148 @@
+"""Building a Lucene index of tokenised documents."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from everycell.retrieval.index_statistics import Statistics, check_statistics
+from everycell.retrieval.java import (
+    ID_FIELD,
+    TEXT_FIELD,
+    Terms,
+    id_line,
+    in_words,
+    is_index,
+    lucene_classes,
+    open_directory,
+    term_line,
+)
+from everycell.retrieval.lucene import Index
+
+
+def build_index(
+    documents: Iterable[tuple[str, Terms]], folder: Path | str, *, term_vectors: bool = False
+) -> Statistics:
+    """Index tokenised documents.
+
+    The index is written beside `folder` and takes its name only when it is whole; an older index
+    of that name is then removed. It is one segment with term frequencies and no positions, written
+    by one thread, since pyjnius mixes up the objects of several.
+
+    Parameters
+    ----------
+    documents : iterable of (str, collection of str)
+        Id and terms of each document, read once. A document without terms is indexed with length
+        0: it is a candidate like others, scores 0 and is never found by a search.
+    folder : path
+        Folder to write. It must not exist, be empty, or hold an index.
+    term_vectors : bool
+        Whether to keep the terms of each document, which :class:`Rm3` reads. Measured on 6,500
+        documents of 250 terms: about a third more processor time, 2.6 times the space.
+
+    Returns
+    -------
+    Statistics
+        What the index holds, as Lucene counts it; documents, empty documents and tokens have been
+        compared with the counts of what was given.
+
+    Raises
+    ------
+    ValueError
+        For no documents, an id twice, an id or term that is empty or holds white space or is no
+        text, a term of more than 32,766 bytes, or a folder with other files.
+    LuceneError
+        As :func:`start_java`, and where Lucene cannot write the index or runs out of heap.
+
+    Examples
+    --------
+    >>> folder = Path(tempfile.mkdtemp()) / "index"
+    >>> found = build_index([("d1", ["embed", "##ding"]), ("d2", ["embed"]), ("d3", [])], folder)
+    >>> found.documents, found.empty_documents, found.tokens, found.distinct_terms
+    (3, 1, 3, 2)
+    """
+    folder = Path(folder)
+    if folder.exists() and not (
+        folder.is_dir() and (is_index(folder) or not any(folder.iterdir()))
+    ):
+        raise ValueError(
+            f"{folder} has files that are no Lucene index: name another folder for the index, or "
+            "delete this one."
+        )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    java = lucene_classes()
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".index-") as beside:
+        new = Path(beside, "new")
+        with in_words(f"write the index {folder}"):
+            writer = java.IndexWriter(open_directory(new), java.IndexWriterConfig(java.analyser))
+            try:
+                counts = _add(documents, writer, term_vectors)
+                writer.forceMerge(1)
+                writer.commit()
+            finally:
+                # Closes without a further commit.
+                writer.rollback()
+        with Index(new) as index:
+            found = index.statistics()
+        check_statistics(found, counts, str(folder))
+        if folder.exists():
+            folder.rename(Path(beside, "old"))
+        new.rename(folder)
+    return found
+
+
+def _add(
+    documents: Iterable[tuple[str, Terms]], writer: Any, term_vectors: bool
+) -> dict[str, int | str]:
+    """Add the documents, and return those of their statistics that cost no memory to count."""
+    java = lucene_classes()
+    # One document, filled again and again, as Lucene advises: each call into Java costs.
+    name_field = java.StringField(ID_FIELD, "", java.Store.YES)
+    order_field = java.BinaryDocValuesField(ID_FIELD, java.BytesRef())
+    kind = java.FieldType()
+    kind.setIndexOptions(java.IndexOptions.DOCS_AND_FREQS)
+    kind.setStoreTermVectors(term_vectors)
+    kind.freeze()
+    text_field = java.Field(
+        TEXT_FIELD,
+        java.cast("java.lang.CharSequence", java.String("")),
+        java.cast("org.apache.lucene.index.IndexableFieldType", kind),
+    )
+    document = java.Document()
+    for field in (name_field, order_field, text_field):
+        document.add(field)
+
+    names: set[str] = set()
+    empty = tokens = content = 0
+    for name, terms in documents:
+        raw_name, raw = id_line([name], "document"), term_line(terms, f"document {name!r}")
+        if name in names:
+            raise ValueError(
+                f"The document id {name!r} is given twice: an index holds an id once, so leave "
+                "one of the two out."
+            )
+        names.add(name)
+        empty += not raw
+        tokens += len(terms)
+        content += int.from_bytes(hashlib.sha256(raw_name + b" " + raw).digest(), "big")
+        name_field.setStringValue(java.text(raw_name))
+        order_field.setBytesValue(java.BytesRef(raw_name))
+        text_field.setStringValue(java.text(raw))
+        writer.addDocument(document)
+    if not names:
+        raise ValueError("There are no documents to index: give one or more.")
+    # A sum is the same for any order of documents.
+    identity = f"{content % (1 << 256):064x}"
+    data = java.HashMap()
+    data.put("content", identity)
+    data.put("term_vectors", str(term_vectors))
+    writer.setLiveCommitData(data.entrySet())
+    return {
+        "documents": len(names),
+        "empty_documents": empty,
+        "tokens": tokens,
+        "content": identity,
+    }

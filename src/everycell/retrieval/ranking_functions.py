@@ -1,0 +1,191 @@
+"""Ranking functions of a lexical index, as Lucene computes them.
+
+What Lucene scores, for a query with `q` occurrences of a term that stands `f` times in a document
+(`n` documents that are not empty, `d` of them with the term, `F` occurrences in the index of `T`
+tokens). The score of a document is the sum over the query's terms that it holds:
+
+=============  ==================================================================================
+BM25           ``q * ln(1 + (n - d + 0.5) / (d + 0.5)) * f / (f + k1 * (1 - b + b * L / A))``
+JelinekMercer  ``q * ln(1 + (1 - weight) * f / L / (weight * p))``
+Dirichlet      ``max(0, q * (ln(1 + f / (mu * p)) + ln(mu / (L + mu))))``
+=============  ==================================================================================
+
+Here ``p = (F + 1) / (T + 1)`` and ``A = T / n``; `L` is the length of the document as Lucene keeps
+it, in one byte: exact below 40, above with only the four leading bits of what exceeds 24 (219
+becomes 216). So no score is below 0, and a document without any term of the query scores 0: never
+above a document with one. With BM25 and Jelinek-Mercer it is always below; with Dirichlet the two
+are equal where the document with the term is so long that its score was cut at 0. Source:
+``BM25Similarity``, ``LMJelinekMercerSimilarity``, ``LMDirichletSimilarity`` and ``SmallFloat`` of
+Lucene 9.9.
+(Elasticsearch 7 has a further factor ``k1 + 1`` in BM25, which changes no order.)
+
+A search can expand the queries by what their best documents say: :class:`Rm3`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class BM25:
+    """BM25 as Lucene computes it (see the head of this module).
+
+    Attributes
+    ----------
+    k1 : float
+        How slowly further occurrences of a term stop to count: 0 or more, finite.
+    b : float
+        How far the score is set off by document length, from 0 (not at all) to 1.
+
+    Raises
+    ------
+    ValueError
+        For a value outside of its range.
+
+    Examples
+    --------
+    >>> BM25(k1=2.75, b=1)
+    BM25(k1=2.75, b=1)
+    >>> BM25(k1=0.9, b=1.4)
+    Traceback (most recent call last):
+    ValueError: b of BM25 is 1.4: give a number from 0 to 1.
+    """
+
+    k1: float
+    b: float
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        require(0 <= self.k1 < math.inf, "k1 of BM25", self.k1, "a finite number, 0 or more")
+        require(0 <= self.b <= 1, "b of BM25", self.b, "a number from 0 to 1")
+
+
+@dataclass(frozen=True)
+class JelinekMercer:
+    """Query likelihood, smoothed by a fixed share of the collection's model.
+
+    Attributes
+    ----------
+    weight : float
+        Share of the collection (lambda in Lucene and Elasticsearch, where 0.1 is usual), above 0
+        and below 1.
+
+    Raises
+    ------
+    ValueError
+        For a value outside of its range.
+
+    Examples
+    --------
+    >>> JelinekMercer(weight=0)
+    Traceback (most recent call last):
+    ValueError: weight of JelinekMercer is 0: give a number above 0 and below 1.
+    """
+
+    weight: float
+
+    def __post_init__(self) -> None:
+        """Check the range."""
+        allowed = "a number above 0 and below 1"
+        require(0 < self.weight < 1, "weight of JelinekMercer", self.weight, allowed)
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """Query likelihood with Dirichlet smoothing; Lucene cuts a term's score at 0.
+
+    Attributes
+    ----------
+    mu : float
+        Tokens of the collection's model that are added to each document: above 0, finite.
+
+    Raises
+    ------
+    ValueError
+        For a value outside of its range.
+
+    Examples
+    --------
+    >>> Dirichlet(mu=-1)
+    Traceback (most recent call last):
+    ValueError: mu of Dirichlet is -1: give a finite number above 0.
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        """Check the range."""
+        require(0 < self.mu < math.inf, "mu of Dirichlet", self.mu, "a finite number above 0")
+
+
+Ranker = BM25 | JelinekMercer | Dirichlet
+
+
+@dataclass(frozen=True)
+class Rm3:
+    """Pseudo-relevance feedback: terms of the best documents join the query, which is run again.
+
+    It is Anserini's own, with its defaults and its filters:
+
+    1. The ranker finds `documents`; those with score 0 (which only Dirichlet gives) are left out.
+    2. From each come its `terms` most frequent terms, of those that have 2 to 20 characters, all
+       from a to z or 0 to 9, and stand in at most a tenth of the index's documents, empty ones
+       included: so no word piece "##ing" and, in an index of less than 10 documents, no term at
+       all. Equal frequencies are cut in alphabetic order.
+    3. A term weighs the sum, over the documents, of its share of what the document gave in step 2,
+       times the document's score. The `terms` heaviest are kept, their weights scaled to sum 1.
+       (Equal 32-bit weights are cut in alphabetic order; but a sum depends in its last bits on the
+       order of the documents, so weights that are equal on paper may be cut otherwise.)
+    4. The new query has the old one's terms, weighted by their share of it times
+       `original_weight`, and those of step 3 times ``1 - original_weight``. A term's score is
+       multiplied by its weight; terms of weight 0 are left out.
+
+    So scores are on the scale of a query of one term. A query whose documents give no term, or
+    that finds none, is run again with the terms it had (and with ``original_weight=0`` finds none).
+
+    Source: ``Rm3Reranker`` and ``FeatureVector`` of the Anserini in pyserini 1.6, which computes
+    steps 2 and 3 here. Anserini itself also returns documents, with score 0, whose only terms are
+    of weight 0, and has the smaller id first in ties, where :meth:`Index.search` has the greater.
+
+    Attributes
+    ----------
+    documents : int
+        Most documents that terms are taken from, 1 or more (``fb_docs`` of pyserini).
+    terms : int
+        Most terms taken, from a document and together, 1 or more (``fb_terms``).
+    original_weight : float
+        Weight of the query as given, from 0 to 1 (``original_query_weight``); with 1 the ranking
+        is the one without feedback, its scores divided by the number of the query's terms.
+
+    Raises
+    ------
+    ValueError
+        For a value outside of its range.
+
+    Examples
+    --------
+    >>> Rm3()
+    Rm3(documents=10, terms=10, original_weight=0.5)
+    >>> Rm3(original_weight=1.5)
+    Traceback (most recent call last):
+    ValueError: original_weight of Rm3 is 1.5: give a number from 0 to 1.
+    """
+
+    documents: int = 10
+    terms: int = 10
+    original_weight: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        require(self.documents >= 1, "documents of Rm3", self.documents, "1 or more")
+        require(self.terms >= 1, "terms of Rm3", self.terms, "1 or more")
+        weight = self.original_weight
+        require(0 <= weight <= 1, "original_weight of Rm3", weight, "a number from 0 to 1")
+
+
+def require(fine: bool, name: str, value: object, allowed: str) -> None:
+    """Refuse a parameter that is not fine, saying what is allowed."""
+    if not fine:
+        raise ValueError(f"{name} is {value!r}: give {allowed}.")
