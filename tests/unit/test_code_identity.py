@@ -13,7 +13,7 @@ from everycell.engine.code import imported_files
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 SOURCE = SCRIPTS.parents[1] / "src"
 #: Scripts whose outputs take hours, and which nothing but their method may make anew.
-COSTLY = ("abolghasemi2026/ch2/train.py", "retrieval/lucene_index.py", "retrieval/encode.py")
+COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.py")
 #: What shows, judges or configures: no method.
 NO_METHOD = re.compile(
     r"everycell/(config\.py|cli/"

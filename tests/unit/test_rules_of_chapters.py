@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from snakemake.parser import parse
-from snakemake.sourcecache import LocalSourceFile, SourceCache
+from snakemake.sourcecache import LocalSourceFile
 
 RULE = re.compile(r"^ *(?:use +rule +[\w, ]+? +as|rule|checkpoint) +(\w+)", re.MULTILINE)
 USED_RULE = re.compile(r"\brules\.(\w+)|^ *use +rule +(\w+)", re.MULTILINE)
@@ -24,8 +24,10 @@ def chapter_of(path: Path, rules: Path) -> str:
 
 def as_python(path: Path) -> str:
     """Rules as the Python that Snakemake makes of them."""
-    workflow = SimpleNamespace(sourcecache=SourceCache(Path(path).parent))
-    return parse(LocalSourceFile(str(path)), workflow, {})[0]
+    with path.open(encoding="utf-8") as file:
+        # All that the parser asks of a workflow.
+        workflow = SimpleNamespace(sourcecache=SimpleNamespace(open=lambda source: file))
+        return parse(LocalSourceFile(str(path)), workflow, {})[0]
 
 
 def global_names(table: symtable.SymbolTable) -> tuple[set[str], set[str]]:

@@ -17,6 +17,7 @@ from everycell.engine.card_checks import check_cards
 # A step names a file; the block below it is the file's content.
 STEP = re.compile(r"^\d+\. `(?P<path>[^`]+)`.*?\n\n(?P<block> +```.*?^ +```)$", re.M | re.S)
 COPIED = (
+    ".gitignore",
     "config.yaml",
     "Snakefile",
     "pyproject.toml",
@@ -40,19 +41,9 @@ def steps(repository: Path) -> dict[str, str]:
     return found
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of each copied file by its path; byte code is left out."""
-    paths = [path for name in COPIED for path in [folder / name, *(folder / name).rglob("*")]]
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in paths
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-
-
 @pytest.fixture(scope="module")
-def untouched(repository: Path, tmp_path_factory) -> tuple[Path, dict[str, bytes]]:
-    """Return a copy of the repository, and what its files held at first."""
+def untouched(repository: Path, tmp_path_factory) -> Path:
+    """Return a copy of the repository, under git."""
     folder = tmp_path_factory.mktemp("repository")
     for name in COPIED:
         source = repository / name
@@ -60,34 +51,44 @@ def untouched(repository: Path, tmp_path_factory) -> tuple[Path, dict[str, bytes
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(source, folder / name, follow_symlinks=False)
-    return folder, contents(folder)
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    author = ("-c", "user.name=N. N.", "-c", "user.email=nobody@example.org")
+    git(folder, *author, "commit", "--quiet", "--message", "Before")
+    return folder
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run git in the copy."""
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
-def copy(untouched: tuple[Path, dict[str, bytes]], steps: dict[str, str]) -> Path:
+def copy(untouched: Path, steps: dict[str, str]) -> Path:
     """Return the copy after the section's files were added."""
-    folder = untouched[0]
+    folder = untouched
     for path, content in steps.items():
         if path != "Snakefile":
             assert not (folder / path).exists(), f"{path} is there already"
-            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(content, "utf-8")
     snakefile = folder / "Snakefile"
     before = snakefile.read_text("utf-8")
-    last = 'include: "workflow/rules/verdicts.smk"\n'
+    last = 'include: "workflow/rules/data.smk"\n'
     assert before.count(last) == 1
     snakefile.write_text(before.replace(last, steps["Snakefile"] + last), "utf-8")
     return folder
 
 
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *command: str, fails: bool = False) -> subprocess.CompletedProcess[str]:
     """Run a command of the environment with the copy's library."""
     tools = Path(sys.executable).parent
     environment = os.environ | {
         "PYTHONPATH": str(folder / "src"),
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+        "EVERYCELL_MIRROR": "mirror",
     }
-    environment.pop("EVERYCELL_MIRROR", None)
     done = subprocess.run(
         [str(tools / command[0]), *command[1:]],
         cwd=folder,
@@ -96,7 +97,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done
 
 
@@ -108,12 +109,19 @@ def built(copy: Path) -> Path:
 
 
 def test_the_section_shows_a_whole_paper(steps):
+    study = f"src/everycell/studies/{PAPER}/ch1"
     assert list(steps) == [
         f"published/{PAPER}/paper.yaml",
         f"published/{PAPER}/table_1.csv",
         f"published/{PAPER}/ch1.yaml",
-        f"workflow/rules/{PAPER}.smk",
-        f"workflow/scripts/{PAPER}_means.py",
+        f"published/{PAPER}/registry.yaml",
+        "mirror/toy-runs/precision.csv",
+        f"{study}/settings.py",
+        f"{study}/audits.py",
+        f"{study}/figures.py",
+        f"workflow/rules/{PAPER}/ch1_inputs.smk",
+        f"workflow/rules/{PAPER}/ch1.smk",
+        f"workflow/scripts/{PAPER}/ch1/means.py",
         "Snakefile",
     ]
     assert len(steps["Snakefile"].splitlines()) == 1
@@ -132,39 +140,45 @@ def test_its_files_pass_the_linters(copy, steps):
 
 
 def test_its_run_gives_a_verdict_for_each_printed_cell(built):
-    listed = json.loads(run(built, "everycell", "list", PAPER, "--json").stdout)
-    assert listed == [
-        {
-            "id": f"{PAPER}/table_1",
-            "kind": "table",
-            "tier": "embedded",
-            "state": "rebuilt",
-            "verdicts": {
-                "equal": 2,
-                "close": 0,
-                "differs": 0,
-                "misprint": 0,
-                "quoted": 4,
-                "not_run": 0,
-            },
-            "conclusions": {"hold": 1, "fail": 0, "undecided": 0},
-        }
-    ]
+    table, figure = json.loads(run(built, "everycell", "list", PAPER, "--json").stdout)
+    none = {"equal": 0, "close": 0, "differs": 0, "misprint": 0, "quoted": 0, "not_run": 0}
+    assert table == {
+        "id": f"{PAPER}/table_1",
+        "kind": "table",
+        "tier": "released",
+        "state": "rebuilt",
+        "verdicts": none | {"equal": 2},
+        "conclusions": {"hold": 1, "fail": 0, "undecided": 0},
+    }
+    assert (figure["id"], figure["state"]) == (f"{PAPER}/figure_1", "rebuilt")
+
+
+def test_its_audit_shows_its_erratum(built):
+    verdicts = json.loads((built / f"results/released/{PAPER}/table_1.verdicts.json").read_text())
+    [erratum] = verdicts["errata"]
+    assert erratum["audit"]["holds"] and "80.6 % by the printed means" in str(erratum["audit"])
+
+
+def test_its_settings_stand_in_the_configuration(built):
+    receipt = json.loads((built / f"results/released/{PAPER}/table_1.receipt.json").read_text())
+    assert receipt["parameters"]["queries"] == 2
+    refused = run(built, "snakemake", "-n", "--config", "toy={queries: 0}", PAPER, fails=True)
+    assert "`toy.queries` is 0; allowed is: a number, at least 1." in refused.stderr
+
+
+def test_its_released_file_came_from_the_mirror(built, steps):
+    fetched = (built / "resources/toy-runs/precision.csv").read_text("utf-8")
+    assert fetched == steps["mirror/toy-runs/precision.csv"]
 
 
 def test_the_page_shows_it(built):
     page = (built / "results" / "index.html").read_text("utf-8")
     assert "A toy paper on two systems" in page
-    assert "Average precision of two systems by query, and its mean" in page
+    assert "Mean average precision of two systems" in page
 
 
 def test_its_receipt_verifies(built):
     assert "The receipt in results holds." in run(built, "everycell", "verify").stdout
-
-
-def test_its_rule_asks_for_memory_as_all_rules_do(steps):
-    rules = steps[f"workflow/rules/{PAPER}.smk"]
-    assert re.search(r"mem_mb=memory\(\d+\),", rules)
 
 
 def test_the_site_has_a_page_of_its_results(built, repository, tmp_path):
@@ -182,7 +196,9 @@ def test_the_site_has_a_page_of_its_results(built, repository, tmp_path):
     assert f'href="papers/{PAPER}.html"' in start  # in the navigation
 
 
-def test_no_other_file_was_touched(built, untouched, steps):
-    before, after = untouched[1], contents(built)
-    assert before.keys() <= after.keys()
-    assert {path for path in after if after[path] != before.get(path)} == set(steps)
+def test_no_other_file_was_touched(built, steps):
+    changes = git(built, "status", "--porcelain", "--untracked-files=all").splitlines()
+    # Released data are in no repository.
+    added = {path for path in steps if path != "Snakefile" and not path.startswith("mirror/")}
+    assert set(changes) == {" M Snakefile"} | {f"?? {path}" for path in added}
+    assert git(built, "diff", "--numstat", "Snakefile").split() == ["1", "0", "Snakefile"]

@@ -1,0 +1,156 @@
+"""A change makes anew what it changes, and nothing else: which code hashes follow from an edit."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from workflow.project import Project
+
+from everycell.engine.code import code_sha256, imported_files
+
+PAGE_STYLE = "src/everycell/engine/render/page/templates/page.css"
+STUDIES = "src/everycell/studies"
+#: What takes long, or stands before all that a chapter does.
+COSTLY = {
+    "abolghasemi2026/ch2/train_validated",
+    "abolghasemi2026/ch3/train",
+    "lajewska2025/ch5/classifier_train",
+    "retrieval/encode",
+    "retrieval/encode_expanded",
+    "retrieval/lucene_index",
+    "retrieval/train",
+    "term_fairness/cross_fitted",
+}
+
+
+def codes(folder: Path) -> dict[str, str]:
+    """Hash of the code of each script, by its name as rules write it."""
+    scripts = folder / "workflow" / "scripts"
+    return {
+        path.relative_to(scripts).with_suffix("").as_posix(): code_sha256(
+            imported_files(path, [folder / "src"]), folder
+        )
+        for path in sorted(scripts.rglob("*.py"))
+    }
+
+
+@pytest.fixture(scope="module")
+def before(tree: Project) -> dict[str, str]:
+    return codes(tree.folder)
+
+
+@pytest.fixture
+def changed_by(tree: Project, before: dict[str, str], tmp_path: Path):
+    """Scripts whose code is another one after a line was added to a file of a copy."""
+
+    def changed(path: str, line: str = "# An edit.\n") -> set[str]:
+        # What a file imports is read once a process, so each edit has a copy of its own.
+        for part in ("src", "workflow"):
+            shutil.copytree(tree.folder / part, tmp_path / part)
+        with (tmp_path / path).open("a", encoding="utf-8") as file:
+            file.write(line)
+        after = codes(tmp_path)
+        assert after.keys() == before.keys() >= COSTLY
+        return {name for name in after if after[name] != before[name]}
+
+    return changed
+
+
+def test_an_edit_is_seen(changed_by):
+    assert "retrieval/train" in changed_by("src/everycell/learning/training.py")
+
+
+def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
+    assert changed_by(PAGE_STYLE, "/* An edit. */\n") == {"page"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        f"{STUDIES}/abolghasemi2026/ch2/settings.py",
+        f"{STUDIES}/lajewska2025/settings.py",
+        "src/everycell/config.py",
+        "src/everycell/engine/registry.yaml",
+    ],
+)
+def test_settings_and_the_registry_are_code_of_no_job(changed_by, part):
+    """What they say reaches a job as a parameter or an input."""
+    assert changed_by(part) == set()
+
+
+@pytest.mark.parametrize(
+    ("paper", "chapter"), [("abolghasemi2026", "ch2"), ("lajewska2025", "ch6")]
+)
+def test_a_drawing_is_code_of_its_own_chapter_and_of_no_training(changed_by, paper, chapter):
+    changed = changed_by(f"{STUDIES}/{paper}/{chapter}/figures.py")
+    assert changed and not changed & COSTLY
+    assert {name.rpartition("/")[0] for name in changed} == {f"{paper}/{chapter}"}
+
+
+def test_an_audit_is_code_of_no_other_chapter_and_of_no_training(changed_by):
+    changed = changed_by(f"{STUDIES}/sakai2023/ch1/audits.py")
+    assert changed <= {"verdicts", "errata", "page"}
+
+
+def test_after_such_edits_a_finished_project_has_only_these_to_make(rebuilt):
+    """One dry run: the page, and the drawings of one chapter with their verdicts."""
+    edited = {
+        PAGE_STYLE: "/* An edit. */\n",
+        f"{STUDIES}/abolghasemi2026/ch2/settings.py": "# An edit.\n",
+        f"{STUDIES}/abolghasemi2026/ch2/figures.py": "# An edit.\n",
+    }
+    for path, line in edited.items():
+        with (rebuilt.folder / path).open("a", encoding="utf-8") as file:
+            file.write(line)
+    planned = set(rebuilt.planned())
+    assert "page" in planned and not planned & {"train", "index", "encode"}
+    others = {name for name in planned if not name.startswith("abolghasemi2026_ch2_")}
+    assert others <= {"default", "verdicts", "page"}
+
+
+def test_a_killed_training_goes_on_after_an_edit_of_the_page(tree, tmp_path):
+    torch = pytest.importorskip("torch")
+    from datasets import Dataset
+    from transformers import BertConfig, BertModel
+
+    from everycell.learning.training import TrainingError, TrainingOptions, train
+
+    def code(folder: Path) -> str:
+        return codes(folder)["retrieval/train"]
+
+    edited, other = tmp_path / "page", tmp_path / "method"
+    for folder, path in ((edited, PAGE_STYLE), (other, "src/everycell/learning/training.py")):
+        for part in ("src", "workflow"):
+            shutil.copytree(tree.folder / part, folder / part)
+        with (folder / path).open("a", encoding="utf-8") as file:
+            file.write("\n")
+
+    class Killed(BaseException):
+        pass
+
+    steps: list[int] = []
+
+    def run(folder: Path, kill_at: int | None = None):
+        def loss(model, batch):
+            steps.append(len(steps))
+            if len(steps) == kill_at:
+                raise Killed
+            return model(torch.tensor(batch["ids"])).last_hidden_state.pow(2).mean()
+
+        torch.manual_seed(0)
+        size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
+        model = BertModel(BertConfig(vocab_size=9, num_hidden_layers=1, **size))
+        rows = Dataset.from_dict({"ids": [[1, 2], [3, 4], [5, 6], [7, 8]]})
+        options = TrainingOptions(learning_rate=0.01, epochs=4, batch_size=1, checkpoint_steps=4)
+        return train(model, rows, loss, options, tmp_path / "m", settings={"code": code(folder)})
+
+    with pytest.raises(Killed):
+        run(tree.folder, kill_at=10)
+    with pytest.raises(TrainingError, match="code"):
+        run(other)
+    steps.clear()
+    assert run(edited).steps == 16
+    # The first eight steps were kept.
+    assert len(steps) == 8
