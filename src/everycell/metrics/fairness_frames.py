@@ -143,6 +143,7 @@ def fairness_by_query(
 
     Examples
     --------
+    >>> from everycell.metrics.ranked_counts import ranked_counts
     >>> frame = pd.DataFrame({"length": [5, 5], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
     >>> run = pd.DataFrame({"query": "q", "document": ["d1", "d2"], "score": [2.0, 1.0]})
     >>> fairness_by_query(ranked_counts(run, frame), [1, 2]).round(3).to_dict("list")

@@ -189,6 +189,8 @@ class Index:
         --------
         A document on cats speaks of purring, so one on purring is found too:
 
+        >>> import tempfile
+        >>> from everycell.retrieval.indexing import build_index
         >>> folder = Path(tempfile.mkdtemp()) / "index"
         >>> documents = {"d1": ["cat", "purr"], "d2": ["purr"]}
         >>> documents |= {f"o{place}": ["other"] for place in range(18)}
