@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from everycell.engine.artefacts import Artefact, Paper, load_papers
-from everycell.engine.audits import run_audit
+from everycell.engine.audits import finding_of
 from everycell.engine.cards import Erratum
+from everycell.studies.discovery import audits_of
 
 TARGET = Path("docs/errata.md")
 PUBLISHED = Path("published")
@@ -25,12 +26,13 @@ Each erratum says where the error is. *Error in the print* needs internal eviden
 of the text cannot explain: sums, impossible counts, two places that disagree. *Error in our copy*
 is about the text that this project worked from, not about the paper. Everything else is
 *undecided*: print, copy, or a rule of counting that the paper does not name. Where printed numbers
-alone show it, an audit in `src/everycell/engine/audits.py` checks it in each run, and its numbers
-stand here. A line such as L1110 is a line of our copy of the text.
+alone show it, an audit checks it in each run (`audits.py` of the chapter, below
+`src/everycell/studies/`), and its numbers stand here. A line such as L1110 is a line of our copy of
+the text.
 """
 
 
-def render(papers: Mapping[str, Paper], published: Path) -> str:
+def render(papers: Mapping[str, Paper]) -> str:
     """Text of the file: a section a paper, a heading an artefact, a paragraph an erratum."""
     parts = [HEAD]
     for paper in papers.values():
@@ -42,18 +44,18 @@ def render(papers: Mapping[str, Paper], published: Path) -> str:
         parts[-1] += f" Errata: {count}.\n"
         for artefact in faulty:
             parts.append(f"### {artefact.name}: {_line(artefact.card.title)}\n")
-            parts += [_entry(artefact, erratum, published) for erratum in artefact.card.errata]
+            parts += [_entry(artefact, erratum) for erratum in artefact.card.errata]
     return "\n".join(parts)
 
 
-def _entry(artefact: Artefact, erratum: Erratum, published: Path) -> str:
+def _entry(artefact: Artefact, erratum: Erratum) -> str:
     lines = [
         f"**{WHERE[erratum.where]}** (`{erratum.id}`, {erratum.source or artefact.card.source}): "
         f"{_line(erratum.finding)}\n",
         f"Evidence: {_line(erratum.evidence)}\n",
     ]
-    if erratum.audit:
-        found = run_audit(erratum.audit, published)
+    found = finding_of(erratum, artefact, audits_of(artefact.paper, artefact.chapter))
+    if found is not None:
         outcome = "holds" if found.holds else "does not hold"
         lines.append(f"`{erratum.audit}` {outcome}: {_line(found.detail).rstrip('.')}.\n")
     return "\n".join(lines)
@@ -65,4 +67,4 @@ def _line(text: str) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(render(load_papers(PUBLISHED), PUBLISHED), encoding="utf-8")
+    TARGET.write_text(render(load_papers(PUBLISHED)), encoding="utf-8")

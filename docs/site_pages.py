@@ -82,14 +82,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     schema = json.loads(read("workflow/schemas/config.schema.json"))
     add("configuration.md", CONFIGURATION + configuration(schema))
     papers = load_papers(ROOT / "published")
-    found = collect(papers, RESULTS, ROOT, audits=False)
+    found = collect(papers, RESULTS, ROOT, audits=None)
     for key, paper in papers.items():
         page = work_page(key)
         written = ROOT / "docs" / page
         about = read(f"docs/{page}") if written.exists() else work_heading(paper)
         add(page, about + "\n" + paper_results(paper, found, RESULTS, "../results"))
     for entry in found:
-        for name in entry.report["files"]:
+        for name in entry.report.files:
             if name.endswith(".svg"):
                 path = f"{entry.tier}/{entry.artefact.paper}/{name}"
                 add(f"results/{path}", (RESULTS / path).read_bytes())

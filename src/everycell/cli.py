@@ -34,9 +34,10 @@ from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import ReceiptError, absent_inputs, made_by_other_code
 from everycell.engine.receipts import verify as verify_receipt
 from everycell.engine.registry import SourceError
+from everycell.engine.reports import VERDICTS, JudgedCell, summary_row
 from everycell.engine.results import Result, collect, result_of
 from everycell.engine.settings import ConfigError
-from everycell.engine.verdicts import VERDICTS, summary_row
+from everycell.studies.discovery import audits_of
 
 app = typer.Typer(
     help="Look at what the workflow rebuilt. Run it in the project folder.",
@@ -129,7 +130,7 @@ def list_(
                 (tier is None or of == tier)
                 and (not names or {artefact.paper, _chapter(artefact), artefact.id} & set(names))
             ),
-            audits=False,
+            audits=None,
         )
     _warn(found)
     rows = [
@@ -208,7 +209,7 @@ def show(
                 f"{name} has no tier {tier!r}; its card has {', '.join(artefact.card.tiers)}."
             )
         tiers: list[Tier] = [tier] if tier else list(artefact.card.tiers)  # type: ignore[list-item]
-        found = [result_of(artefact, of, RESULTS, ROOT) for of in tiers]
+        found = [result_of(artefact, of, RESULTS, ROOT, audits=audits_of) for of in tiers]
     _warn(found)
     console = _console()
     console.print(Text(f"{artefact.id}: {artefact.card.title}", style="bold"))
@@ -224,47 +225,47 @@ def _show_result(console: Console, artefact: Artefact, result: Result) -> None:
     found = result.report
     card = artefact.card.tiers[result.tier]
     console.print()
-    console.print(Text(f"{result.tier}: {found['state']}", style="bold"), f"(needs {card.needs})")
-    if found["state"] == "stand_in":
+    console.print(Text(f"{result.tier}: {found.state}", style="bold"), f"(needs {card.needs})")
+    if found.state == "stand_in":
         console.print(f"A stand-in, run on: {card.name}. Its cells are not compared.")
-    if found["state"] == "not_run" and card.state != "not_run":
+    if found.state == "not_run" and card.state != "not_run":
         console.print(
             f"Rebuild it: snakemake --cores 2 results/{result.tier}/{artefact.id}.verdicts.json"
         )
-    if any(cell["rebuilt"] is not None for cell in found["cells"]):
+    if any(cell.rebuilt is not None for cell in found.cells):
         table = Table(box=None)
         for column in (*artefact.key_columns, "printed", "rebuilt", "verdict"):
             table.add_column(column)
-        for cell in found["cells"]:
-            sign, style = SIGNS[cell["verdict"]]
-            rebuilt = cell["rebuilt"]
+        for cell in found.cells:
+            sign, style = SIGNS[cell.verdict]
+            rebuilt = cell.rebuilt
             shown = "" if rebuilt is None else _shown(artefact, cell)
             table.add_row(
-                *cell["key"].values(),
-                cell["printed"],
+                *cell.key.values(),
+                cell.printed,
                 shown,
-                Text(f"{sign} {cell['verdict']}", style=style),
+                Text(f"{sign} {cell.verdict}", style=style),
             )
         console.print(table)
-    for cell in found["cells"]:
-        if cell["verdict"] in ("differs", "misprint", "close") and cell["why"]:
-            console.print(f"{' / '.join(cell['key'].values())}: {cell['why']}")
-    if found["state"] not in RUNNABLE:
+    for cell in found.cells:
+        if cell.verdict in ("differs", "misprint", "close") and cell.why:
+            console.print(f"{' / '.join(cell.key.values())}: {cell.why}")
+    if found.state not in RUNNABLE:
         return
-    for conclusion in found["conclusions"]:
+    for conclusion in found.conclusions:
         console.print(
-            f"[printed {conclusion['on_printed']}, rebuilt {conclusion['on_rebuilt']}] "
-            f"{conclusion['claim']} ({conclusion['source']})",
+            f"[printed {conclusion.on_printed}, rebuilt {conclusion.on_rebuilt}] "
+            f"{conclusion.claim} ({conclusion.source})",
             markup=False,
         )
 
 
-def _shown(artefact: Artefact, cell: dict[str, Any]) -> str:
-    digits = artefact.decimals(cell["key"].get("metric", "all"))
+def _shown(artefact: Artefact, cell: JudgedCell) -> str:
+    digits = artefact.decimals(cell.key.get("metric", "all"))
     # One digit more than printed, so that a reader sees how near the rounding was.
-    if isinstance(cell["rebuilt"], str) or digits == "text":
-        return str(cell["rebuilt"])
-    return f"{cell['rebuilt']:.{digits + 1}f}"
+    if isinstance(cell.rebuilt, str) or digits == "text":
+        return str(cell.rebuilt)
+    return f"{cell.rebuilt:.{digits + 1}f}"
 
 
 @app.command()
@@ -280,7 +281,7 @@ def verify(
         if not receipts:
             raise CardError(f"{results} holds no receipt; run `make reproduce` first.")
         faults = [fault for receipt in receipts for fault in verify_receipt(receipt, ROOT, results)]
-        found = collect(papers, results, ROOT, wanted=_can_be_run)
+        found = collect(papers, results, ROOT, wanted=_can_be_run, audits=audits_of)
     faults += [fault for result in found for fault in result.faults]
     try:
         unexplained = without_jobs(results)
@@ -437,7 +438,7 @@ def crate(
             raise CardError(f"{out}: a crate is a zip archive; name a file that ends with .zip.")
         if out.exists() and not force:
             raise CardError(f"{out} is there already; remove it, or replace it with --force.")
-        write_crate(results, out, ROOT, settings.cache, _papers())
+        write_crate(results, out, ROOT, settings.cache, _papers(), audits_of)
     typer.echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")
 
 
@@ -516,7 +517,7 @@ def page() -> None:
 
     with sentences():
         papers = _papers()
-        found = collect(papers, RESULTS, ROOT)
+        found = collect(papers, RESULTS, ROOT, audits=audits_of)
         path = write_page(RESULTS / "index.html", found, papers)
         write_lineage(RESULTS, ROOT, read_config(Path("config.yaml")).cache)
     _warn(found)
@@ -528,19 +529,19 @@ def summary() -> None:
     """Print the page's path and one line: artefacts, cells by verdict, conclusions that hold."""
     with sentences():
         papers = _papers()
-        found = collect(papers, RESULTS, ROOT, wanted=_can_be_run, audits=False)
+        found = collect(papers, RESULTS, ROOT, wanted=_can_be_run, audits=None)
     _warn(found)
     cells: Counter[str] = Counter()
     outcomes: Counter[str] = Counter()
-    made = [result for result in found if result.report["state"] in ("rebuilt", "stand_in")]
+    made = [result for result in found if result.report.state in ("rebuilt", "stand_in")]
     for result in made:
-        cells.update(result.report["verdicts"])
+        cells.update(result.report.verdicts)
         # A stand-in tests the method, not what the paper found.
-        if result.report["state"] == "rebuilt":
-            outcomes.update(c["on_rebuilt"] for c in result.report["conclusions"])
+        if result.report.state == "rebuilt":
+            outcomes.update(c.on_rebuilt for c in result.report.conclusions)
     by_verdict = ", ".join(f"{cells[name]} {name}" for name in VERDICTS if cells[name])
     artefacts = sum(len(paper.artefacts) for paper in papers.values())
-    rebuilt = Counter(result.report["state"] for result in made)
+    rebuilt = Counter(result.report.state for result in made)
     typer.echo(f"Page: {RESULTS / 'index.html'}")
     typer.echo(
         f"{artefacts} artefacts, {rebuilt['rebuilt']} rebuilt and {rebuilt['stand_in']} stand-ins; "
@@ -559,22 +560,20 @@ def check_verdicts(
 ) -> None:
     """Compare the verdicts of the rebuilt cells with a committed expectation."""
     with sentences():
-        found = collect(_papers(), RESULTS, ROOT, wanted=_can_be_run, audits=False)
+        found = collect(_papers(), RESULTS, ROOT, wanted=_can_be_run, audits=None)
     _warn(found)
     verdicts = {
-        (result.tier, result.artefact.id, " / ".join(cell["key"].values())): cell["verdict"]
+        (result.tier, result.artefact.id, " / ".join(cell.key.values())): cell.verdict
         for result in found
-        if result.report["state"] == "rebuilt"
-        for cell in result.report["cells"]
+        if result.report.state == "rebuilt"
+        for cell in result.report.cells
     } | {
-        (result.tier, result.artefact.id, f"conclusion {conclusion['id']}"): conclusion[
-            "on_rebuilt"
-        ]
+        (result.tier, result.artefact.id, f"conclusion {conclusion.id}"): conclusion.on_rebuilt
         for result in found
-        if result.report["state"] in ("rebuilt", "stand_in")
+        if result.report.state in ("rebuilt", "stand_in")
         # What is trained here may fall out otherwise on another processor.
         and not result.artefact.card.tiers[result.tier].varies
-        for conclusion in result.report["conclusions"]
+        for conclusion in result.report.conclusions
     }
     if update:
         with expected.open("w", newline="", encoding="utf-8") as file:

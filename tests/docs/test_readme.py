@@ -259,7 +259,7 @@ def test_errata_page_follows_the_cards():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     published = REPOSITORY / "published"
-    made = module.render(load_papers(published), published)
+    made = module.render(load_papers(published))
     assert read(REPOSITORY / "docs" / "errata.md") == made, "run: python docs/make_errata.py"
 
 

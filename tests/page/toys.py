@@ -14,6 +14,7 @@ from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.cards import Card
 from everycell.engine.render.figure_files import save_figure
 from everycell.engine.render.panels import bar_panels
+from everycell.engine.reports import Report
 
 EVIL = "<script>document.title='taken'</script>"
 #: What tries to leave a text, an attribute, a style, a script, a template or a link.
@@ -85,7 +86,7 @@ class Toy:
 
     artefact: Artefact
     tier: str
-    report: dict[str, Any]
+    report: Report
     faults: tuple[str, ...] = ()
 
 
@@ -129,13 +130,18 @@ def hostile(folder: Path, results: Path) -> list[Toy]:
         card = Card.model_validate(poisoned(card) | {"beside": poisoned(card["beside"], free=True)})
         artefact = toy.artefact.model_copy(update={"card": card})
         made.append(
-            Toy(artefact, toy.tier, poisoned(toy.report), tuple(poisoned(toy.faults, free=True)))
+            Toy(
+                artefact,
+                toy.tier,
+                Report.model_validate(poisoned(toy.report.model_dump())),
+                tuple(poisoned(toy.faults, free=True)),
+            )
         )
     return made
 
 
-def report(artefact: Artefact, tier: str, state: str, **more: Any) -> dict[str, Any]:
-    """A verdict file of the toy, empty but for what `more` gives."""
+def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:
+    """The report of a toy, empty but for what `more` gives."""
     conclusions = [
         {"id": one.id, "claim": one.claim, "source": one.source, "test": None,
          "on_printed": "holds", "on_rebuilt": "undecided", "detail": "printed: 1 of 1"}
@@ -146,11 +152,12 @@ def report(artefact: Artefact, tier: str, state: str, **more: Any) -> dict[str, 
          "source": None, "audit": {"name": "audit_sum", "holds": True, "detail": "0.5 = 0.1 + 0.4"}}
         for one in artefact.card.errata
     ]  # fmt: skip
-    return {
+    content = {
         "artefact": artefact.id, "tier": tier, "state": state, "cells": [], "rmse": {},
         "kendall_tau": {}, "conclusions": conclusions, "errata": errata, "files": [], **more,
         "verdicts": dict(Counter(cell["verdict"] for cell in more.get("cells", []))),
     }  # fmt: skip
+    return Report.model_validate(content)
 
 
 def found(folder: Path, results: Path) -> list[Toy]:
@@ -163,8 +170,8 @@ def found(folder: Path, results: Path) -> list[Toy]:
         for row in CELLS
     ]  # fmt: skip
     cells[2]["markers"] = {"printed": "b<", "rebuilt": ""}
-    failing = [{**one, "on_rebuilt": "fails", "detail": "0 of 1"}
-               for one in report(table, "", "")["conclusions"]]  # fmt: skip
+    failing = [one.model_copy(update={"on_rebuilt": "fails", "detail": "0 of 1"})
+               for one in report(table, "embedded", "stand_in").conclusions]  # fmt: skip
     home = results / "released" / "toy2026"
     home.mkdir(parents=True)
     for name in ("table_1", "figure_1"):

@@ -23,6 +23,7 @@ from everycell.engine.registry import load_registry
 from everycell.engine.render.page.page_file import write_page
 from everycell.engine.results import collect, read_result
 from everycell.engine.verdicts import report
+from everycell.studies.discovery import audits_of
 
 RELEASED = "transparent-cis/input_data.csv"
 
@@ -203,17 +204,21 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
         root=project,
     )
     verdicts = folder / "table_1.verdicts.json"
-    true = report(artefact, "embedded", read_result(table), files=["table_1.csv"])
+    audits = audits_of("sakai2023", "1")
+    judged = report(artefact, "embedded", read_result(table), files=["table_1.csv"], audits=audits)
+    true = judged.model_dump()
     write_json(verdicts, true)
     only = {"sakai2023": papers["sakai2023"]}
 
     def packed() -> Path:
-        return write_crate(project / "results", project / "out.zip", project, papers=only)
+        return write_crate(
+            project / "results", project / "out.zip", project, papers=only, audits=audits_of
+        )
 
     page = project / "results/index.html"
-    write_page(page, collect(only, project / "results", project), only)
+    write_page(page, collect(only, project / "results", project, audits=audits_of), only)
     assert verdicts.relative_to(project).as_posix() in entities(packed())
-    write_json(verdicts, true | {"state": "forged"})
+    write_json(verdicts, true | {"state": "stand_in"})
     with pytest.raises(ReceiptError, match="verdicts.json: is not what its card and its table"):
         packed()
     write_json(verdicts, true)

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from everycell.engine.printed_cells import CardError
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import write_page
 from everycell.engine.render.page.vocabulary import VERDICTS, label
+from everycell.engine.reports import Report
 
 PUBLISHED = Path(__file__).parents[2] / "published"
 VOID = {"meta", "link", "br", "img", "input"}
@@ -129,11 +131,13 @@ def test_a_stand_in_has_no_verdicts(page, tmp_path):
 
 def test_an_error_of_our_copy_is_not_called_the_papers(tmp_path):
     found = toys.found(tmp_path / "published", tmp_path)
-    for entry in found:
-        for cell in entry.report["cells"]:
+    for number, entry in enumerate(found):
+        content = entry.report.model_dump()
+        for cell in content["cells"]:
             cell["why"] = (cell["why"] or "").replace("print:", "copy:") or None
-        for erratum in entry.report["errata"]:
+        for erratum in content["errata"]:
             erratum["where"] = "copy"
+        found[number] = replace(entry, report=Report.model_validate(content))
     text = write_page(tmp_path / "index.html", found).read_text()
     assert "error of our copy, not of the paper" in text
     assert "error in the print" not in text

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from everycell.engine import audits
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact, load_papers
-from everycell.engine.cards import RUNNABLE, Card
+from everycell.engine.audits import Finding
+from everycell.engine.cards import RUNNABLE, Card, Tier
 from everycell.engine.printed_cells import CardError
-from everycell.engine.verdicts import VERDICTS, judge, report, summary_row
+from everycell.engine.reports import VERDICTS, AuditOutcome, Markers, Report, summary_row
+from everycell.engine.verdicts import judge, report
+from everycell.studies.discovery import audits_of
 
 PAPERS = load_papers(Path(__file__).parents[2] / "published")
 DIGITS = st.integers(0, 6)
@@ -160,12 +162,12 @@ def toy(folder: Path, state: str = "rebuilt", **fields) -> Artefact:
 
 def verdicts(artefact: Artefact, values=REBUILT) -> list[str]:
     found = report(artefact, "embedded", CELLS.assign(value=values))
-    return [cell["verdict"] for cell in found["cells"]]
+    return [cell.verdict for cell in found.cells]
 
 
 def test_each_cell_gets_the_verdict_of_its_metric(tmp_path):
     found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT))
-    assert [cell["verdict"] for cell in found["cells"]] == [
+    assert [cell.verdict for cell in found.cells] == [
         "equal",
         "equal",
         "equal",
@@ -173,9 +175,9 @@ def test_each_cell_gets_the_verdict_of_its_metric(tmp_path):
         "differs",
         "differs",
     ]
-    assert [cell["rebuilt"] for cell in found["cells"]] == [0.301, "S", 0.396, "M", 0.52, "L"]
-    assert found["state"] == "rebuilt"
-    assert found["verdicts"]["equal"] == 4 and found["verdicts"]["differs"] == 2
+    assert [cell.rebuilt for cell in found.cells] == [0.301, "S", 0.396, "M", 0.52, "L"]
+    assert found.state == "rebuilt"
+    assert found.verdicts["equal"] == 4 and found.verdicts["differs"] == 2
 
 
 def test_the_order_of_rows_and_columns_does_not_matter(tmp_path):
@@ -188,23 +190,23 @@ def test_the_order_of_rows_and_columns_does_not_matter(tmp_path):
 def test_a_tolerance_gives_its_reason(tmp_path):
     tolerance = {"cells": {"row": "c", "metric": "AP"}, "within": 0.02, "because": "rounded inputs"}
     found = report(toy(tmp_path, tolerances=[tolerance]), "embedded", CELLS.assign(value=REBUILT))
-    assert found["cells"][4]["verdict"] == "close"
-    assert found["cells"][4]["why"] == "rounded inputs"
+    assert found.cells[4].verdict == "close"
+    assert found.cells[4].why == "rounded inputs"
 
 
 @pytest.mark.parametrize("values", [REBUILT, CELLS["value"].tolist()])
 def test_a_quoted_cell_is_never_compared(tmp_path, values):
     artefact = toy(tmp_path, quoted=[{"cells": {"row": "c"}, "because": "from another paper"}])
     found = report(artefact, "embedded", CELLS.assign(value=values))
-    for cell in found["cells"][4:]:
-        assert cell["verdict"] == "quoted" and cell["rebuilt"] is None
-        assert cell["why"] == "from another paper"
-    assert found["verdicts"]["equal"] == 4 and found["verdicts"]["quoted"] == 2
+    for cell in found.cells[4:]:
+        assert cell.verdict == "quoted" and cell.rebuilt is None
+        assert cell.why == "from another paper"
+    assert found.verdicts["equal"] == 4 and found.verdicts["quoted"] == 2
 
 
 def test_a_quoted_artefact_is_quoted_in_every_cell(tmp_path):
     found = report(toy(tmp_path, state="quoted"), "embedded")
-    assert found["state"] == "quoted" and found["verdicts"]["quoted"] == 6
+    assert found.state == "quoted" and found.verdicts["quoted"] == 6
 
 
 def test_a_misprint_needs_an_erratum_that_gives_the_rebuilt_value(tmp_path):
@@ -241,30 +243,30 @@ def test_a_misprint_says_where_the_error_is(tmp_path):
         "evidence": "The authors' picture.",
     }
     found = report(toy(tmp_path, errata=[erratum]), "embedded", CELLS.assign(value=REBUILT))
-    assert found["cells"][4]["why"] == "copy: Two values are swapped."
+    assert found.cells[4].why == "copy: Two values are swapped."
 
 
 def test_cells_that_a_tier_cannot_reach(tmp_path):
     part = {"cells": {"row": "c"}, "tier": "embedded", "needs": "a crowd"}
     artefact = toy(tmp_path, not_run=[part])
     found = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
-    assert [cell["verdict"] for cell in found["cells"][4:]] == ["not_run", "not_run"]
-    assert {cell["why"] for cell in found["cells"][4:]} == {"a crowd"}
+    assert [cell.verdict for cell in found.cells[4:]] == ["not_run", "not_run"]
+    assert {cell.why for cell in found.cells[4:]} == {"a crowd"}
     with pytest.raises(CardError, match=r"`not_run` names the cell c / AP .* drop it"):
         report(artefact, "embedded", CELLS.assign(value=REBUILT))
 
 
 def test_a_cell_that_was_not_rebuilt_is_not_run_and_says_so(tmp_path):
     found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT)[:5])
-    assert found["cells"][5]["verdict"] == "not_run"
-    assert found["cells"][5]["why"] == "the rebuilt table lacks this cell"
+    assert found.cells[5].verdict == "not_run"
+    assert found.cells[5].why == "the rebuilt table lacks this cell"
 
 
 def test_without_a_run_every_cell_says_what_it_takes(tmp_path):
     for tier, needs in (("embedded", "nothing"), ("full", "a GPU")):
         found = report(toy(tmp_path), tier)
-        assert found["state"] == "not_run" and found["verdicts"]["not_run"] == 6
-        assert {cell["why"] for cell in found["cells"]} == {needs}
+        assert found.state == "not_run" and found.verdicts["not_run"] == 6
+        assert {cell.why for cell in found.cells} == {needs}
 
 
 @pytest.mark.parametrize(
@@ -289,14 +291,14 @@ def test_a_tier_that_the_card_does_not_have(tmp_path):
 def test_a_value_that_is_no_number_stays_readable_json(tmp_path):
     values = ["nan", "S", "inf", "1e999", "", "L"]
     found = report(toy(tmp_path), "embedded", CELLS.assign(value=values))
-    text = json.dumps(found, allow_nan=False)
+    text = json.dumps(found.model_dump(), allow_nan=False)
     assert [cell["rebuilt"] for cell in json.loads(text)["cells"]] == values
-    assert Counter(cell["verdict"] for cell in found["cells"]) == {"differs": 5, "equal": 1}
+    assert Counter(cell.verdict for cell in found.cells) == {"differs": 5, "equal": 1}
 
 
 def test_text_that_python_takes_for_a_number_stays_text(tmp_path):
     values = [*REBUILT[:5], "132_1"]
-    assert report(toy(tmp_path), "embedded", CELLS.assign(value=values))["cells"][5]["rebuilt"] == (
+    assert report(toy(tmp_path), "embedded", CELLS.assign(value=values)).cells[5].rebuilt == (
         "132_1"
     )
 
@@ -315,15 +317,15 @@ def test_a_stand_in_has_no_cell_verdicts_but_its_conclusions(tmp_path):
     artefact = toy(tmp_path, state="stand_in", conclusions=[CLAIM])
     other_data = CELLS.assign(value=["0.9", "S", "0.8", "S", "0.7", "S"])
     found = report(artefact, "embedded", other_data)
-    assert found["state"] == "stand_in" and found["cells"] == []
-    assert set(found["verdicts"].values()) == {0} and found["rmse"] == {}
-    [conclusion] = found["conclusions"]
-    assert (conclusion["on_printed"], conclusion["on_rebuilt"]) == ("holds", "fails")
+    assert found.state == "stand_in" and found.cells == []
+    assert set(found.verdicts.values()) == {0} and found.rmse == {}
+    [conclusion] = found.conclusions
+    assert (conclusion.on_printed, conclusion.on_rebuilt) == ("holds", "fails")
 
 
 def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
     found = report(toy(tmp_path, state="stand_in"), "embedded")
-    assert found["state"] == "not_run" and found["cells"] == []
+    assert found.state == "not_run" and found.cells == []
 
 
 def test_a_conclusion_on_a_rebuilt_table_that_lacks_cells_is_undecided(tmp_path):
@@ -331,9 +333,9 @@ def test_a_conclusion_on_a_rebuilt_table_that_lacks_cells_is_undecided(tmp_path)
     artefact = toy(tmp_path, conclusions=[claim])
     whole = report(artefact, "embedded", CELLS.assign(value=REBUILT))
     part = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
-    assert whole["conclusions"][0]["on_rebuilt"] == "holds"
-    assert part["conclusions"][0]["on_rebuilt"] == "undecided"
-    assert report(artefact, "embedded")["conclusions"][0]["on_rebuilt"] == "undecided"
+    assert whole.conclusions[0].on_rebuilt == "holds"
+    assert part.conclusions[0].on_rebuilt == "undecided"
+    assert report(artefact, "embedded").conclusions[0].on_rebuilt == "undecided"
 
 
 def test_a_conclusion_on_a_rebuilt_table_may_rest_on_declared_inputs(tmp_path):
@@ -341,15 +343,15 @@ def test_a_conclusion_on_a_rebuilt_table_may_rest_on_declared_inputs(tmp_path):
     part = CELLS.assign(value=REBUILT)[:4]
     for is_input, outcome in ((True, "holds"), (False, "undecided")):
         artefact = toy(tmp_path, conclusions=[CLAIM], quoted=[quoted | {"is_input": is_input}])
-        [found] = report(artefact, "embedded", part)["conclusions"]
-        assert found["on_rebuilt"] == outcome
+        [found] = report(artefact, "embedded", part).conclusions
+        assert found.on_rebuilt == outcome
 
 
 def test_a_stand_in_does_not_mix_with_printed_inputs(tmp_path):
     quoted = {"cells": {"row": "c"}, "because": "counts of the paper", "is_input": True}
     artefact = toy(tmp_path, state="stand_in", conclusions=[CLAIM], quoted=[quoted])
-    [found] = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])["conclusions"]
-    assert found["on_rebuilt"] == "undecided"
+    [found] = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4]).conclusions
+    assert found.on_rebuilt == "undecided"
 
 
 LABELLED = pd.DataFrame(
@@ -370,8 +372,8 @@ def test_a_stand_in_decides_conclusions_whatever_its_labels_are(tmp_path):
     other = LABELLED.assign(model=["LM", "SPLADE-tiny"])
     for values, outcome in ((["0.2", "0.3"], "holds"), (["0.3", "0.2"], "fails")):
         found = report(labelled(tmp_path, "stand_in"), "embedded", other.assign(value=values))
-        [conclusion] = found["conclusions"]
-        assert (conclusion["on_printed"], conclusion["on_rebuilt"]) == ("holds", outcome)
+        [conclusion] = found.conclusions
+        assert (conclusion.on_printed, conclusion.on_rebuilt) == ("holds", outcome)
     unnamed = other.drop(columns="model")
     assert report(labelled(tmp_path, "stand_in"), "embedded", unnamed) == report(
         labelled(tmp_path, "stand_in"), "embedded", other
@@ -389,9 +391,9 @@ def test_a_stand_in_is_tested_without_the_rows_that_its_card_says_it_lacks(tmp_p
     tier = {"state": "stand_in", "needs": "nothing", "name": "toys", "lacks": {"row": ["a"]}}
     artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
     part = CELLS.assign(value=REBUILT)
-    [found] = report(artefact, "embedded", part[part["row"] != "a"])["conclusions"]
-    assert (found["on_printed"], found["on_rebuilt"]) == ("holds", "holds")
-    assert found["detail"] == "1 of 1 comparisons true, without row a"
+    [found] = report(artefact, "embedded", part[part["row"] != "a"]).conclusions
+    assert (found.on_printed, found.on_rebuilt) == ("holds", "holds")
+    assert found.detail == "1 of 1 comparisons true, without row a"
     with pytest.raises(CardError, match="`lacks` of table_1 names row = 'a', which the stand-in"):
         report(artefact, "embedded", part)
 
@@ -399,8 +401,8 @@ def test_a_stand_in_is_tested_without_the_rows_that_its_card_says_it_lacks(tmp_p
 def test_a_verdict_needs_the_labels_of_the_print(tmp_path):
     artefact = labelled(tmp_path, "rebuilt")
     found = report(artefact, "embedded", LABELLED)
-    assert [cell["verdict"] for cell in found["cells"]] == ["equal", "equal"]
-    assert found["conclusions"][0]["on_rebuilt"] == "holds"
+    assert [cell.verdict for cell in found.cells] == ["equal", "equal"]
+    assert found.conclusions[0].on_rebuilt == "holds"
     with pytest.raises(CardError, match="rebuilt the cell b / SPLADE, which is not printed"):
         report(artefact, "embedded", LABELLED.assign(model=["BM25", "SPLADE"]))
 
@@ -408,40 +410,42 @@ def test_a_verdict_needs_the_labels_of_the_print(tmp_path):
 def test_markers_are_reported_and_change_nothing_else(tmp_path):
     artefact = labelled(tmp_path, "rebuilt")
     plain = report(artefact, "embedded", LABELLED.drop(columns="marker"))
-    assert not any("markers" in cell for cell in plain["cells"])
+    assert not any("markers" in cell for cell in plain.model_dump()["cells"])
     found = report(artefact, "embedded", LABELLED.assign(marker="c")[::-1])
-    assert [cell.pop("markers") for cell in found["cells"]] == [
-        {"printed": "b", "rebuilt": "c"},
-        {"printed": "", "rebuilt": "c"},
+    assert [cell.markers for cell in found.cells] == [
+        Markers(printed="b", rebuilt="c"),
+        Markers(printed="", rebuilt="c"),
     ]
-    assert found == plain
+    bare = [cell.model_copy(update={"markers": None}) for cell in found.cells]
+    assert found.model_copy(update={"cells": bare}) == plain
     none = report(artefact, "embedded", LABELLED.assign(marker=["", None]))
-    assert none["cells"][0]["markers"] == {"printed": "b", "rebuilt": ""}
-    assert "markers" not in none["cells"][1]
+    first, second = none.model_dump()["cells"]
+    assert first["markers"] == {"printed": "b", "rebuilt": ""}
+    assert "markers" not in second
 
 
 def test_a_cell_without_a_rebuilt_value_has_no_markers(tmp_path):
-    [first, second] = report(labelled(tmp_path, "rebuilt"), "embedded", LABELLED[1:])["cells"]
-    assert first["verdict"] == "not_run" and "markers" not in first
-    assert "markers" not in second
+    [first, second] = report(labelled(tmp_path, "rebuilt"), "embedded", LABELLED[1:]).cells
+    assert first.verdict == "not_run" and first.markers is None
+    assert second.markers is None
 
 
 def test_closeness_by_metric(tmp_path):
     found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT))
     squares = (0.001**2 + 0.004**2 + 0.02**2) / 3
-    assert found["rmse"] == {"AP": pytest.approx(math.sqrt(squares))}
-    assert found["kendall_tau"] == {"AP": 1.0}
+    assert found.rmse == {"AP": pytest.approx(math.sqrt(squares))}
+    assert found.kendall_tau == {"AP": 1.0}
     turned = report(
         toy(tmp_path), "embedded", CELLS.assign(value=["0.5", "S", "0.4", "M", "0.3", "-"])
     )
-    assert turned["kendall_tau"] == {"AP": -1.0}
+    assert turned.kendall_tau == {"AP": -1.0}
 
 
-def test_an_erratum_runs_its_audit_on_the_printed_cells(tmp_path, monkeypatch):
+def test_an_erratum_runs_its_audit_on_the_printed_cells(tmp_path):
     def audit_toy_rows(cells):
-        return audits.Finding(cells("table_1").shape == (6, 3), "six cells")
+        return Finding(cells("table_1").shape == (6, 3), "six cells")
 
-    monkeypatch.setitem(audits.AUDITS, "audit_toy_rows", audit_toy_rows)
+    audits = {"audit_toy_rows": audit_toy_rows}
     erratum = {
         "id": "e",
         "where": "print",
@@ -449,11 +453,13 @@ def test_an_erratum_runs_its_audit_on_the_printed_cells(tmp_path, monkeypatch):
         "evidence": "Count the rows.",
     }
     artefact = toy(tmp_path, errata=[erratum | {"audit": "audit_toy_rows"}])
-    [found] = report(artefact, "embedded")["errata"]
-    assert found["audit"] == {"name": "audit_toy_rows", "holds": True, "detail": "six cells"}
+    [found] = report(artefact, "embedded", audits=audits).errata
+    assert found.audit == AuditOutcome(name="audit_toy_rows", holds=True, detail="six cells")
     unknown = toy(tmp_path, errata=[erratum | {"audit": "audit_toy_none"}])
     with pytest.raises(CardError, match=r"erratum e of table_1 names the audit 'audit_toy_none'"):
-        report(unknown, "embedded")
+        report(unknown, "embedded", audits=audits)
+    with pytest.raises(CardError, match=r"which chapter 1 does not have; correct the name, or"):
+        report(artefact, "embedded")
 
 
 # The real artefacts
@@ -464,22 +470,28 @@ def as_rebuilt(artefact: Artefact) -> pd.DataFrame:
     return artefact.cells[[*artefact.key_columns, "value"]]
 
 
+def judged(artefact: Artefact, tier: Tier, rebuilt: pd.DataFrame | None) -> Report:
+    """The report of a real artefact, with the audits of its chapter."""
+    audits = audits_of(artefact.paper, artefact.chapter)
+    return report(artefact, tier, rebuilt, audits=audits)
+
+
 @pytest.mark.parametrize("name", ["table_4_8", "table_7_5"])
 def test_one_p_value_moved_by_0_002_changes_exactly_its_verdict(name):
     artefact = find_artefact(PAPERS, f"lajewska2025/{name}")
     assert artefact.decimals("p_value") == 3
     table = as_rebuilt(artefact)
-    before = report(artefact, "released", table)["cells"]
-    assert {cell["verdict"] for cell in before} == {"equal"}
+    before = judged(artefact, "released", table).cells
+    assert {cell.verdict for cell in before} == {"equal"}
     p_values = table.index[table["metric"] == "p_value"]
     for index in p_values[:: max(1, len(p_values) // 10)]:
         for shift in (0.002, -0.002):
             value = float(table.loc[index, "value"]) + shift
             moved = table.assign(value=table["value"].where(table.index != index, repr(value)))
-            after = report(artefact, "released", moved)["cells"]
+            after = judged(artefact, "released", moved).cells
             changed = [at for at in range(len(before)) if before[at] != after[at]]
             assert changed == [index]
-            assert after[index]["verdict"] in {"differs", "misprint"}
+            assert after[index].verdict in {"differs", "misprint"}
 
 
 RUNS = [
@@ -500,14 +512,14 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
         unreachable |= artefact.cells[column].isin(values)
     runs = [None, as_rebuilt(artefact)[~unreachable]]
     for rebuilt in runs:
-        found = report(artefact, tier, rebuilt)
+        found = judged(artefact, tier, rebuilt)
         cells = 0 if artefact.card.tiers[tier].state == "stand_in" else len(artefact.cells)
-        assert sum(found["verdicts"].values()) == len(found["cells"]) == cells
-        assert tuple(found["verdicts"]) == VERDICTS
+        assert sum(found.verdicts.values()) == len(found.cells) == cells
+        assert tuple(found.verdicts) == VERDICTS
         row = summary_row(found)
         assert sum(row["conclusions"].values()) == len(artefact.card.conclusions)
         if rebuilt is not None:
-            given = {verdict for verdict, count in found["verdicts"].items() if count}
+            given = {verdict for verdict, count in found.verdicts.items() if count}
             assert given <= {"equal", "quoted", "not_run"}
 
 
@@ -531,5 +543,5 @@ def test_a_moved_value_never_changes_the_verdict_of_another_cell(data):
     value = data.draw(st.floats(0, 1))
     assume(abs(value - float(table.loc[index, "value"])) > 0.0002)
     moved = table.assign(value=table["value"].where(table.index != index, repr(value)))
-    found = [cell["verdict"] for cell in report(artefact, "embedded", moved)["cells"]]
+    found = [cell.verdict for cell in judged(artefact, "embedded", moved).cells]
     assert found == ["differs" if at == index else "equal" for at in range(len(table))]

@@ -11,7 +11,7 @@ from workflow.project import Project
 from everycell.cli import app
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.cards import TIERS
-from everycell.engine.verdicts import VERDICTS
+from everycell.engine.reports import VERDICTS
 
 STATES = {"rebuilt", "stand_in", "quoted", "not_run", "drawing"}
 

@@ -18,5 +18,6 @@ use rule step as page with:
         **needs(500),
     params:
         **runs("page"),
+        audits=code_of_all_audits,
     message:
         "Drawing the page results/index.html"

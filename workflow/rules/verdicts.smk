@@ -16,6 +16,7 @@ use rule step as verdicts with:
         artefact=r"(table|figure|text)_\w+",
     params:
         **runs("verdicts"),
+        audits=code_of_audits,
     message:
         "Verdicts of {wildcards.paper} {wildcards.artefact} ({wildcards.tier})"
 
@@ -28,5 +29,6 @@ use rule table as errata with:
         result="embedded/errata",
     params:
         **runs("errata"),
+        audits=code_of_all_audits,
     message:
         "Auditing the printed numbers"

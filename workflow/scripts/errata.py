@@ -5,17 +5,19 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.audits import run_audit
-from everycell.engine.job import Job
+from everycell.engine.audits import finding_of
 from everycell.engine.render.tables.table_files import write_table
+from everycell.engine.result_job import ResultJob
+from everycell.studies.discovery import audits_of
 
 PUBLISHED = Path("published")
 
-with Job(snakemake) as job:
+with ResultJob(snakemake) as job:
     rows = []
     for artefact in all_artefacts(load_papers(PUBLISHED)):
+        audits = audits_of(artefact.paper, artefact.chapter)
         for erratum in artefact.card.errata:
-            found = run_audit(erratum.audit, PUBLISHED) if erratum.audit else None
+            found = finding_of(erratum, artefact, audits)
             shown = "no audit" if found is None else "holds" if found.holds else "does not hold"
             texts = {
                 "where": erratum.where,

@@ -7,9 +7,10 @@ from everycell.engine.job import Job
 from everycell.engine.lineage import write_lineage
 from everycell.engine.render.page.page_file import write_page
 from everycell.engine.results import collect
+from everycell.studies.discovery import audits_of
 
 with Job(snakemake) as job:
     page = Path(snakemake.output.page)
     papers = load_papers(Path("published"))
-    write_page(page, collect(papers, page.parent, Path()), papers)
+    write_page(page, collect(papers, page.parent, Path(), audits=audits_of), papers)
     write_lineage(page.parent, Path(), snakemake.config["cache"])

@@ -7,16 +7,19 @@ from everycell.engine.job import Job
 from everycell.engine.receipts import ReceiptError, verify, write_json
 from everycell.engine.results import files_of, read_result
 from everycell.engine.verdicts import report
+from everycell.studies.discovery import audits_of
 
 with Job(snakemake) as job:
-    artefact = "{paper}/{artefact}".format(**snakemake.wildcards)
+    name = "{paper}/{artefact}".format(**snakemake.wildcards)
+    artefact = find_artefact(load_papers(Path("published")), name)
     receipt = Path(snakemake.input.receipt)
     for fault in verify(receipt, Path()):
         raise ReceiptError(fault)
     found = report(
-        find_artefact(load_papers(Path("published")), artefact),
+        artefact,
         snakemake.wildcards.tier,
         read_result(Path(snakemake.input.rebuilt)),
         files=files_of(receipt),
+        audits=audits_of(artefact.paper, artefact.chapter),
     )
-    write_json(Path(snakemake.output.verdicts), found)
+    write_json(Path(snakemake.output.verdicts), found.model_dump())

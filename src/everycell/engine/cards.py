@@ -104,7 +104,7 @@ class Erratum(CardFileModel):
     gives: list[Gives] = []
     finding: str = Field(min_length=10)
     evidence: str = Field(min_length=10)
-    #: Name of the function in `everycell.engine.audits` that shows it from printed numbers.
+    #: Name of the audit of the card's chapter that shows it from printed numbers.
     audit: str | None = None
     source: str | None = None
 

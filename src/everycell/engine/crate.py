@@ -19,6 +19,7 @@ from rocrate.rocrate import ROCrate
 
 import everycell
 from everycell.engine.artefacts import Paper
+from everycell.engine.audits import FindAudits
 from everycell.engine.files import sha256
 from everycell.engine.lineage import NAME, contradictions, lineage_of, read_lineage
 from everycell.engine.receipts import (
@@ -33,6 +34,7 @@ from everycell.engine.receipts import (
 from everycell.engine.registry import load_registry
 from everycell.engine.render.page.page_file import page_of
 from everycell.engine.results import collect
+from everycell.engine.verdicts import NO_AUDITS
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
@@ -68,6 +70,7 @@ def write_crate(
     project: Path,
     cache: str = "resources",
     papers: Mapping[str, Paper] = {},
+    audits: FindAudits = lambda paper, chapter: NO_AUDITS,
 ) -> Path:
     """Write a results folder as a zipped Workflow Run RO-Crate.
 
@@ -84,6 +87,8 @@ def write_crate(
         registry.
     papers
         Cards that verdicts are checked against; those of other papers are taken as they are.
+    audits
+        Where to find the audits that errata of these cards name.
 
     Returns
     -------
@@ -103,7 +108,7 @@ def write_crate(
     paths = sorted(results.rglob("*.receipt.json"))
     if not paths:
         raise ReceiptError(f"{results}: holds no receipt; rebuild something first.")
-    found = collect(papers, results, project)
+    found = collect(papers, results, project, audits=audits)
     faults = [fault for path in paths for fault in verify(path, project, results)]
     faults += [fault for result in found for fault in result.faults]
     if not faults:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
+from everycell.engine.audits import FindAudits
 from everycell.engine.cards import RUNNABLE, Tier
 from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import read_receipt, verify
-from everycell.engine.verdicts import report
+from everycell.engine.reports import Report, read_report
+from everycell.engine.verdicts import NO_AUDITS, report
 
 #: Files of a result; the first two are what it cannot be without.
 SUFFIXES = (".csv", ".receipt.json", ".verdicts.json")
@@ -35,7 +35,7 @@ class Result:
 
     artefact: Artefact
     tier: Tier
-    report: dict[str, Any]
+    report: Report
     faults: tuple[str, ...] = ()
 
 
@@ -66,7 +66,7 @@ def files_of(receipt: Path) -> list[str]:
 
 
 def result_of(
-    artefact: Artefact, tier: Tier, results: Path, root: Path, *, audits: bool = True
+    artefact: Artefact, tier: Tier, results: Path, root: Path, *, audits: FindAudits | None
 ) -> Result:
     """Report of one artefact in one tier, checked against its receipt and its card.
 
@@ -79,16 +79,19 @@ def result_of(
     root
         Project folder, to check the inputs that a receipt names.
     audits
-        Whether the errata's audits are run again. They take most of the time, and no verdict
-        depends on them: what only counts verdicts leaves them out.
+        Where to find the audits of the errata, which are run again; None where they are not. They
+        take most of the time, and no verdict depends on them: what only counts verdicts leaves
+        them out.
     """
-    if not audits:
-        artefact = _without_audits(artefact)
+    if audits is None:
+        artefact, known = _without_audits(artefact), NO_AUDITS
+    else:
+        known = audits(artefact.paper, artefact.chapter)
     stem = stem_of(artefact, tier, results)
     files = {suffix: stem.with_name(stem.name + suffix) for suffix in SUFFIXES}
 
     def untrusted(*faults: str) -> Result:
-        return Result(artefact, tier, report(artefact, tier), faults)
+        return Result(artefact, tier, report(artefact, tier, audits=known), faults)
 
     if artefact.card.tiers[tier].state not in RUNNABLE or not any(
         path.exists() for path in files.values()
@@ -109,21 +112,19 @@ def result_of(
             tier,
             read_result(files[".csv"]),
             files=files_of(files[".receipt.json"]),
+            audits=known,
         )
         if not files[".verdicts.json"].exists():  # only the table was asked for
             return Result(artefact, tier, again)
-        stored = json.loads(files[".verdicts.json"].read_text(encoding="utf-8"))
-        if not isinstance(stored, dict):
-            raise ValueError("it holds no JSON object")
+        stored = read_report(files[".verdicts.json"])
     except (ValueError, CardError) as error:
         fault = (
             f"{files['.verdicts.json']}: cannot be used ({error}); remove it and run snakemake "
             "again."
         )
         return untrusted(fault)
-    again = json.loads(json.dumps(again))
-    if not audits:
-        again["errata"] = stored.get("errata")
+    if audits is None:
+        again = again.model_copy(update={"errata": stored.errata})
     if stored != again:
         fault = (
             f"{files['.verdicts.json']}: is not what its card and its table give now; remove "
@@ -145,7 +146,7 @@ def collect(
     root: Path,
     *,
     wanted: Callable[[Artefact, Tier], bool] = lambda artefact, tier: True,
-    audits: bool = True,
+    audits: FindAudits | None,
 ) -> list[Result]:
     """Result of every artefact in every tier of its card, in the order of the cards."""
     return [

@@ -8,21 +8,29 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import pandas as pd
 
-from everycell.engine import audits
 from everycell.engine.artefacts import Artefact
+from everycell.engine.audits import Audit, finding_of
 from everycell.engine.cards import RUNNABLE, Tier
 from everycell.engine.conclusions import evaluate
 from everycell.engine.printed_cells import CardError, is_number
+from everycell.engine.reports import (
+    VERDICTS,
+    AuditOutcome,
+    JudgedCell,
+    JudgedConclusion,
+    JudgedErratum,
+    Markers,
+    Report,
+    Verdict,
+)
 
-Verdict = Literal["equal", "close", "differs", "misprint", "quoted", "not_run"]
-VERDICTS: tuple[Verdict, ...] = ("equal", "close", "differs", "misprint", "quoted", "not_run")
-OUTCOMES = {"hold": "holds", "fail": "fails", "undecided": "undecided"}
+#: The audits of a chapter that has none.
+NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})
 #: Slack for the binary form of a decimal fraction, in units of the last printed digit.
 _SLACK = 1e-6
 
@@ -111,7 +119,8 @@ def report(
     rebuilt: pd.DataFrame | None = None,
     *,
     files: list[str] | None = None,
-) -> dict[str, Any]:
+    audits: Mapping[str, Audit] = NO_AUDITS,
+) -> Report:
     """Verdicts, closeness, conclusions and errata of an artefact in a tier.
 
     Parameters
@@ -125,21 +134,15 @@ def report(
         nothing was run. A column `marker` is shown beside the printed one, and is no verdict.
     files
         Names of the files beside the verdicts, to list.
-
-    Returns
-    -------
-    dict
-        JSON-ready: artefact, tier, state, cells, verdicts (counts), rmse and kendall_tau (by
-        metric), conclusions, errata, files. A stand-in has no cells: nothing is compared. A
-        compared cell has `markers` (printed, rebuilt) where both tables have that column and one
-        of the two is not empty.
+    audits
+        Audits of the artefact's chapter by name, which its errata may name.
 
     Raises
     ------
     CardError
         The tier is none of the card's, the card has conclusions and no printed cells, the rebuilt
-        table does not fit the printed cells, or the card says of a rebuilt cell that it is not run
-        or that the stand-in lacks it.
+        table does not fit the printed cells, the card says of a rebuilt cell that it is not run or
+        that the stand-in lacks it, or an erratum names an audit that is not there.
     """
     if tier not in artefact.card.tiers:
         raise CardError(
@@ -159,24 +162,26 @@ def report(
         rebuilt = rebuilt[[*artefact.key_columns, "value"]]
     needs = declared.needs if rebuilt is None else "the rebuilt table lacks this cell"
     cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, needs, state)
-    _add_markers(artefact, cells, markers)
-    counts = Counter(cell["verdict"] for cell in cells)
-    return {
-        "artefact": artefact.id,
-        "tier": tier,
-        "state": state,
-        "cells": cells,
-        "verdicts": {verdict: counts[verdict] for verdict in VERDICTS},
-        **_closeness(artefact, cells),
-        "conclusions": _conclusions(artefact, tier, rebuilt, state, declared.lacks),
-        "errata": _errata(artefact),
-        "files": sorted(files or []),
-    }
+    cells = _with_markers(artefact, cells, markers)
+    counts = Counter(cell.verdict for cell in cells)
+    rmse, tau = _closeness(artefact, cells)
+    return Report(
+        artefact=artefact.id,
+        tier=tier,
+        state=state,
+        cells=cells,
+        verdicts={verdict: counts[verdict] for verdict in VERDICTS},
+        rmse=rmse,
+        kendall_tau=tau,
+        conclusions=_conclusions(artefact, tier, rebuilt, state, declared.lacks),
+        errata=_errata(artefact, audits),
+        files=sorted(files or []),
+    )
 
 
 def _cells(
     artefact: Artefact, tier: Tier, values: Mapping[tuple, Any], needs: str, state: str
-) -> list[dict[str, Any]]:
+) -> list[JudgedCell]:
     table = artefact.cells
     if table.empty:
         return []
@@ -233,26 +238,29 @@ def _cells(
                 if judge(right, rebuilt, digits) == "equal":
                     verdict, reason = "misprint", finding
         cells.append(
-            {
-                "key": key,
-                "printed": row["value"],
-                "rebuilt": None if verdict in ("quoted", "not_run") else rebuilt,
-                "verdict": verdict,
-                "why": reason or None,
-            }
+            JudgedCell(
+                key=key,
+                printed=row["value"],
+                rebuilt=None if verdict in ("quoted", "not_run") else rebuilt,
+                verdict=verdict,
+                why=reason or None,
+            )
         )
     return cells
 
 
-def _add_markers(
-    artefact: Artefact, cells: list[dict[str, Any]], rebuilt: Mapping[tuple, str]
-) -> None:
+def _with_markers(
+    artefact: Artefact, cells: list[JudgedCell], rebuilt: Mapping[tuple, str]
+) -> list[JudgedCell]:
     if not rebuilt or "marker" not in artefact.cells:
-        return
+        return cells
+    marked = []
     for cell, printed in zip(cells, artefact.cells["marker"], strict=True):
-        markers = {"printed": printed, "rebuilt": rebuilt.get(tuple(cell["key"].values()), "")}
-        if cell["rebuilt"] is not None and any(markers.values()):
-            cell["markers"] = markers
+        markers = Markers(printed=printed, rebuilt=rebuilt.get(tuple(cell.key.values()), ""))
+        if cell.rebuilt is not None and (markers.printed or markers.rebuilt):
+            cell = cell.model_copy(update={"markers": markers})
+        marked.append(cell)
+    return marked
 
 
 def _number(value: object) -> float | None:
@@ -266,13 +274,15 @@ def _number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _closeness(artefact: Artefact, cells: list[dict[str, Any]]) -> dict[str, Any]:
+def _closeness(
+    artefact: Artefact, cells: list[JudgedCell]
+) -> tuple[dict[str, float], dict[str, float]]:
     """RMSE and Kendall's tau-b by metric, over the compared cells whose print is a number."""
     by_metric: dict[str, list[tuple[float, float]]] = {}
     for cell in cells:
-        if isinstance(cell["rebuilt"], float) and is_number(cell["printed"]):
-            pair = (float(cell["printed"]), cell["rebuilt"])
-            by_metric.setdefault(cell["key"].get("metric", "value"), []).append(pair)
+        if isinstance(cell.rebuilt, float) and is_number(cell.printed):
+            pair = (float(cell.printed), cell.rebuilt)
+            by_metric.setdefault(cell.key.get("metric", "value"), []).append(pair)
     rmse: dict[str, float] = {}
     tau: dict[str, float] = {}
     for metric, pairs in by_metric.items():
@@ -283,7 +293,7 @@ def _closeness(artefact: Artefact, cells: list[dict[str, Any]]) -> dict[str, Any
         correlation = pd.DataFrame(rounded).corr(method="kendall").iloc[0, 1]
         if not math.isnan(correlation):
             tau[metric] = float(correlation)
-    return {"rmse": rmse, "kendall_tau": tau}
+    return rmse, tau
 
 
 def _conclusions(
@@ -292,7 +302,7 @@ def _conclusions(
     rebuilt: pd.DataFrame | None,
     state: str,
     lacks: Mapping[str, list[str]],
-) -> list[dict[str, Any]]:
+) -> list[JudgedConclusion]:
     if not artefact.card.conclusions:
         return []
     if artefact.cells.empty:
@@ -321,55 +331,26 @@ def _conclusions(
             whole = printed if state == "rebuilt" else None
             on_rebuilt = evaluate(conclusion, rebuilt, whole, lacks=lacks)
         tested.append(
-            {
-                "id": conclusion.id,
-                "claim": conclusion.claim,
-                "source": conclusion.source,
-                "test": conclusion.test,
-                "on_printed": on_printed.outcome,
-                "on_rebuilt": on_rebuilt.outcome if on_rebuilt else "undecided",
-                "detail": on_rebuilt.detail if on_rebuilt else f"printed: {on_printed.detail}",
-            }
+            JudgedConclusion(
+                id=conclusion.id,
+                claim=conclusion.claim,
+                source=conclusion.source,
+                test=conclusion.test,
+                on_printed=on_printed.outcome,
+                on_rebuilt=on_rebuilt.outcome if on_rebuilt else "undecided",
+                detail=on_rebuilt.detail if on_rebuilt else f"printed: {on_printed.detail}",
+            )
         )
     return tested
 
 
-@cache
-def _finding(name: str, folder: Path) -> audits.Finding:
-    """Run an audit once a process: an erratum is reported for each tier of its artefact."""
-    return audits.run_audit(name, folder)
-
-
-def _errata(artefact: Artefact) -> list[dict[str, Any]]:
+def _errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[JudgedErratum]:
     errata = []
     for erratum in artefact.card.errata:
+        found = finding_of(erratum, artefact, audits)
         audit = None
-        if erratum.audit:
-            if erratum.audit not in audits.AUDITS:
-                raise CardError(
-                    f"{artefact.card_path}: erratum {erratum.id} of {artefact.name} names the "
-                    f"audit {erratum.audit!r}, which does not exist; correct the name."
-                )
-            finding = _finding(erratum.audit, artefact.folder.parent)
-            audit = {"name": erratum.audit, "holds": finding.holds, "detail": finding.detail}
-        errata.append(
-            erratum.model_dump(include={"id", "where", "finding", "evidence", "source"})
-            | {"audit": audit}
-        )
+        if erratum.audit is not None and found is not None:
+            audit = AuditOutcome(name=erratum.audit, holds=found.holds, detail=found.detail)
+        told = erratum.model_dump(include={"id", "where", "finding", "evidence", "source"})
+        errata.append(JudgedErratum(**told, audit=audit))
     return errata
-
-
-def summary_row(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``everycell list --json`` prints of a report: counts, no cells.
-
-    Conclusions are counted on the rebuilt values; those of an artefact that was not run are
-    undecided.
-    """
-    outcomes = Counter(conclusion["on_rebuilt"] for conclusion in found["conclusions"])
-    return {
-        "id": found["artefact"],
-        "tier": found["tier"],
-        "state": found["state"],
-        "verdicts": found["verdicts"],
-        "conclusions": {short: outcomes[long] for short, long in OUTCOMES.items()},
-    }

@@ -156,19 +156,19 @@ def _told(entries: list[Found]) -> Iterator[Found]:
     """Entries that say something: of an artefact without any result, only the deepest tier."""
     for _, tiers in groupby(entries, key=lambda entry: entry.artefact.name):
         known = list(tiers)
-        yield from [entry for entry in known if entry.report["state"] in RUNNABLE] or known[-1:]
+        yield from [entry for entry in known if entry.report.state in RUNNABLE] or known[-1:]
 
 
 def _row(entry: Found) -> list[str]:
-    outcomes = Counter(conclusion["on_rebuilt"] for conclusion in entry.report["conclusions"])
+    outcomes = Counter(conclusion.on_rebuilt for conclusion in entry.report.conclusions)
     return [
         escaped(label(entry.artefact.name)),
         escaped(entry.artefact.card.title),
         entry.tier,
-        STATES[entry.report["state"]],
-        _counted(entry.report["verdicts"]),
+        STATES[entry.report.state],
+        _counted(entry.report.verdicts),
         _counted(outcomes)
-        if entry.report["state"] in RUNNABLE
+        if entry.report.state in RUNNABLE
         else escaped(entry.artefact.card.tiers[entry.tier].needs or ""),
     ]
 
@@ -179,7 +179,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def _shown(entry: Found, results: Path, assets: str) -> Iterator[str]:
     """The result itself, folded: its figure, or the table that a reader sees."""
-    if entry.report["state"] not in RUNNABLE:
+    if entry.report.state not in RUNNABLE:
         return
     artefact, folder = entry.artefact, results / entry.tier / entry.artefact.paper
     if artefact.card.kind == "figure":
@@ -193,7 +193,7 @@ def _shown(entry: Found, results: Path, assets: str) -> Iterator[str]:
         shown = folder / f"{artefact.name}.md"
         text = embedded(shown.read_text(encoding="utf-8")) if shown.exists() else None
     if text is not None:
-        title = f"{label(artefact.name)} ({entry.tier}, {STATES[entry.report['state']]})"
+        title = f"{label(artefact.name)} ({entry.tier}, {STATES[entry.report.state]})"
         yield f'??? example "{title}"\n\n' + _indented(text) + "\n"
 
 

@@ -111,7 +111,7 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
     state = next(state for state in STATES if state in states)
     if rebuilt:
         # Each printed cell counts once, in the deepest tier.
-        counts = rebuilt[-1]["report"]["verdicts"]
+        counts = rebuilt[-1]["report"].verdicts
     else:
         counts = {"quoted" if state == "quoted" else "not_run": len(artefact.cells)}
     conclusions = _conclusions(artefact, tiers)
@@ -124,7 +124,7 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         "state": state,
         "tiers": tiers,
         "counts": counts,
-        "tables": [verdict_table(artefact, tier) for tier in rebuilt if tier["report"]["cells"]],
+        "tables": [verdict_table(artefact, tier) for tier in rebuilt if tier["report"].cells],
         "printed": None if rebuilt or artefact.cells.empty else printed_table(artefact),
         "conclusions": conclusions,
         "failing": sum(
@@ -134,7 +134,7 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         ),
         "outcomes": [outcome["outcome"] for one in conclusions for outcome in one["on"]
                      if outcome["state"] == "rebuilt"],
-        "errata": entries[0].report["errata"],
+        "errata": entries[0].report.errata,
         "verdicts": sorted({verdict for verdict, count in counts.items() if count}),
     }  # fmt: skip
 
@@ -143,8 +143,8 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
     artefact, tier, report = entry.artefact, entry.tier, entry.report
     declared = artefact.card.tiers[tier]
     home = f"{tier}/{artefact.paper}"
-    made = report["state"] in RUNNABLE
-    files = [name for name in report["files"] if made]
+    made = report.state in RUNNABLE
+    files = [name for name in report.files if made]
     receipt = _receipt(folder / home / f"{artefact.name}.receipt.json") if made else None
     beside = {
         name: companion_table(folder / home / f"{artefact.name}.{name}.csv", title)
@@ -153,7 +153,7 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
     }
     return {
         "name": tier,
-        "state": report["state"],
+        "state": report.state,
         "stand_in": declared.name,
         "needs": declared.needs,
         "runnable": declared.state in RUNNABLE,
@@ -180,9 +180,7 @@ def _receipt(path: Path) -> dict[str, Any]:
 
 
 def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    by_tier = [
-        (tier, {found["id"]: found for found in tier["report"]["conclusions"]}) for tier in tiers
-    ]
+    by_tier = [(tier, {found.id: found for found in tier["report"].conclusions}) for tier in tiers]
     conclusions = []
     for number, conclusion in enumerate(artefact.card.conclusions):
         first = by_tier[0][1][conclusion.id]
@@ -192,11 +190,11 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                 "claim": conclusion.claim,
                 "source": conclusion.source,
                 "test": conclusion.test,
-                "printed": first["on_printed"],
+                "printed": first.on_printed,
                 # A report of an artefact that was not run says how its printed values fare.
                 "detail": next(
                     (
-                        found[conclusion.id]["detail"].removeprefix("printed: ")
+                        found[conclusion.id].detail.removeprefix("printed: ")
                         for tier, found in by_tier
                         if tier["state"] not in RUNNABLE
                     ),
@@ -207,8 +205,8 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                         "tier": tier["name"],
                         "state": tier["state"],
                         "stand_in": tier["stand_in"],
-                        "outcome": found[conclusion.id]["on_rebuilt"],
-                        "detail": found[conclusion.id]["detail"],
+                        "outcome": found[conclusion.id].on_rebuilt,
+                        "detail": found[conclusion.id].detail,
                     }
                     for tier, found in by_tier
                     if tier["state"] in RUNNABLE
@@ -244,9 +242,9 @@ def _falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                     }
                 )
         errata += [
-            {"artefact": one, **erratum}
+            {"artefact": one, **dict(erratum)}
             for erratum in one["errata"]
-            if erratum["finding"] not in explained
+            if erratum.finding not in explained
         ]
         for claim in one["conclusions"]:
             failing = [on for on in claim["on"] if on["outcome"] == "fails"]

@@ -11,6 +11,7 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.render.tables.layout import head_rows, lay_out, show_value
+from everycell.engine.reports import Markers
 
 #: A table beside an artefact that is longer than this is linked, not shown.
 _COMPANION_CELLS = 200
@@ -18,40 +19,42 @@ _COMPANION_CELLS = 200
 
 def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]:
     """Cells of a rebuilt table with their verdicts, laid out as its card says."""
-    reported = tier["report"]["cells"]
+    reported = tier["report"].cells
     cells = []
     for number, cell in enumerate(reported):
-        decimals = artefact.decimals(cell["key"].get("metric", "all"))
-        rebuilt = cell["rebuilt"]
-        both = cell["verdict"] in ("close", "differs", "misprint")
+        decimals = artefact.decimals(cell.key.get("metric", "all"))
+        rebuilt = cell.rebuilt
+        both = cell.verdict in ("close", "differs", "misprint")
         cells.append(
             {
-                "name": " / ".join(cell["key"].values()),
-                "printed": cell["printed"],
+                "name": " / ".join(cell.key.values()),
+                "printed": cell.printed,
                 "rebuilt": show_value(rebuilt, decimals) if both else None,
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
-                "verdict": cell["verdict"],
-                "why": cell["why"],
-                "markers": _markers(cell.get("markers")),
+                "verdict": cell.verdict,
+                "why": cell.why,
+                "markers": _markers(cell.markers),
                 "id": f"{artefact.id.replace('/', '-')}-{tier['name']}-{number + 1}"
                 if both
                 else None,
             }
         )
-    frame = pd.DataFrame([cell["key"] for cell in reported]).assign(value=cells)
+    frame = pd.DataFrame([cell.key for cell in reported]).assign(value=cells)
     return {
         "tier": tier["name"],
         "cells": cells,
-        "rmse": tier["report"]["rmse"],
-        "tau": tier["report"]["kendall_tau"],
+        "rmse": tier["report"].rmse,
+        "tau": tier["report"].kendall_tau,
         **_by_layout_of_card(frame, artefact),
     }
 
 
-def _markers(markers: Mapping[str, str] | None) -> str | None:
+def _markers(markers: Markers | None) -> str | None:
     if markers is None:
         return None
-    return "; ".join(f"{name} marker: {text or 'none'}" for name, text in markers.items())
+    return (
+        f"printed marker: {markers.printed or 'none'}; rebuilt marker: {markers.rebuilt or 'none'}"
+    )
 
 
 def printed_table(artefact: Artefact) -> dict[str, Any]:

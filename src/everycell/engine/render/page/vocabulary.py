@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.cards import Tier
+from everycell.engine.reports import Report
 
 #: Verdict -> its mark beside a cell, its name, and what it says.
 VERDICTS = {
@@ -51,7 +52,7 @@ class Found(Protocol):
         """Tier of the report."""
 
     @property
-    def report(self) -> Mapping[str, Any]:
+    def report(self) -> Report:
         """What a verdict file holds."""
 
     @property

@@ -1,0 +1,138 @@
+"""What a verdict file holds: the report of an artefact in a tier, as a model of its JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
+
+from everycell.engine.cards import State, Tier
+from everycell.engine.conclusions import Outcome
+from everycell.engine.foreign import parse_json
+from everycell.engine.validation import describe_fault
+
+Verdict = Literal["equal", "close", "differs", "misprint", "quoted", "not_run"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+OUTCOMES: dict[str, Outcome] = {"hold": "holds", "fail": "fails", "undecided": "undecided"}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Markers(_Part):
+    """Markers of a compared cell, empty where there is none."""
+
+    printed: str
+    rebuilt: str
+
+
+class JudgedCell(_Part):
+    """A printed cell, its rebuilt value (None where there is none to compare) and its verdict."""
+
+    key: dict[str, str]
+    printed: str
+    rebuilt: float | str | None
+    verdict: Verdict
+    why: str | None
+    #: Only where both tables have markers, and one of the two is not empty.
+    markers: Markers | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_absent_markers(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = handler(self)
+        if self.markers is None:
+            content.pop("markers")
+        return content
+
+
+class JudgedConclusion(_Part):
+    """A conclusion of the card on the printed and on the rebuilt values."""
+
+    id: str
+    claim: str
+    source: str
+    test: str | None
+    on_printed: Outcome
+    on_rebuilt: Outcome
+    detail: str
+
+
+class AuditOutcome(_Part):
+    """What the audit of an erratum finds in the printed numbers."""
+
+    name: str
+    holds: bool
+    detail: str
+
+
+class JudgedErratum(_Part):
+    """An erratum of the card, with what its audit finds."""
+
+    id: str
+    where: Literal["print", "copy", "undecided"]
+    finding: str
+    evidence: str
+    source: str | None
+    audit: AuditOutcome | None
+
+
+class Report(_Part):
+    """Verdicts, closeness, conclusions and errata of an artefact in a tier.
+
+    A stand-in has no cells: nothing is compared.
+    """
+
+    artefact: str
+    tier: Tier
+    state: State
+    cells: list[JudgedCell]
+    #: Number of cells by verdict, all verdicts named.
+    verdicts: dict[Verdict, int]
+    #: By metric, over the compared cells whose print is a number.
+    rmse: dict[str, float]
+    kendall_tau: dict[str, float]
+    conclusions: list[JudgedConclusion]
+    errata: list[JudgedErratum]
+    #: Names of the files beside the verdicts.
+    files: list[str]
+
+
+def read_report(path: Path) -> Report:
+    """Read a verdict file.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    ValueError
+        It is no verdict file; the message says why, and leaves the file's name to the caller.
+    """
+    try:
+        return Report.model_validate(parse_json(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        raise ValueError(describe_fault(Report, error).rstrip(".")) from None
+
+
+def summary_row(found: Report) -> dict[str, Any]:
+    """What ``everycell list --json`` prints of a report: counts, no cells.
+
+    Conclusions are counted on the rebuilt values; those of an artefact that was not run are
+    undecided.
+    """
+    outcomes = Counter(conclusion.on_rebuilt for conclusion in found.conclusions)
+    return {
+        "id": found.artefact,
+        "tier": found.tier,
+        "state": found.state,
+        "verdicts": found.verdicts,
+        "conclusions": {short: outcomes[long] for short, long in OUTCOMES.items()},
+    }

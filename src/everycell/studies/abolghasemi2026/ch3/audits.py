@@ -1,0 +1,194 @@
+"""Printed numbers of the chapter on user satisfaction (CAUSE) against each other."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from everycell.dialogue.satisfaction import Confusion, fitting_confusions, scores
+from everycell.engine.audits import (
+    Cells,
+    Finding,
+    holds_if_any,
+    holds_if_none,
+    printed_number,
+    rows_where,
+)
+
+_SATISFIED, _DISSATISFIED = "Satisfaction", "Dissatisfaction"
+#: Columns of Table 3.6 by their name in the library.
+_MEASURES = {"Acc": "accuracy", "P": "precision", "R": "recall", "F1": "f1"}
+
+
+class _Size(NamedTuple):
+    """Samples of each class."""
+
+    satisfied: int
+    dissatisfied: int
+
+
+def _sizes(cells: Cells, dataset: str, test_data: str) -> _Size:
+    """Satisfied and dissatisfied samples of a test set (Table 3.5; Mixed is Main and CF)."""
+    table = cells("table_3_5")
+    parts = ["Main", "CF"] if test_data == "Mixed" else [test_data]
+    return _Size(
+        *(
+            int(
+                sum(
+                    printed_number(table, row=row, dataset=dataset, collection=part)
+                    for part in parts
+                )
+            )
+            for row in (_SATISFIED, _DISSATISFIED)
+        )
+    )
+
+
+def _fitting(printed: dict[str, float], size: _Size) -> list[Confusion]:
+    """Confusion matrices that fit the four measures of a row."""
+    return fitting_confusions({_MEASURES[name]: value for name, value in printed.items()}, *size)
+
+
+def _runs(cells: Cells) -> Iterator[tuple[tuple[str, str, str, str], dict[str, float], _Size]]:
+    """Rows of Table 3.6: key (test data, model, setup, data set), measures, size."""
+    key = ["test_data", "model", "setup", "dataset"]
+    for name, row in cells("table_3_6").groupby(key, sort=False):
+        printed = dict(zip(row["metric"], row["value"].astype(float), strict=True))
+        yield name, printed, _sizes(cells, dataset=name[3], test_data=name[0])
+
+
+def check_abolghasemi2026_one_confusion_matrix(cells: Cells) -> Finding:
+    """Each row of Table 3.6 fits exactly one confusion matrix of the sizes in Table 3.5."""
+    counts = {name: len(_fitting(printed, size)) for name, printed, size in _runs(cells)}
+    return holds_if_none(
+        (f"{' '.join(name)}: {n} matrices" for name, n in counts.items() if n != 1),
+        f"{len(counts)} rows fit one matrix each",
+    )
+
+
+def audit_abolghasemi2026_mixed_is_not_the_sum(cells: Cells) -> Finding:
+    """Table 3.6: rows of the mixed set whose right answers are not those of Main and CF."""
+    right = {name: _fitting(printed, size) for name, printed, size in _runs(cells)}
+    found, mixed = [], [name for name in right if name[0] == "Mixed"]
+    for name in mixed:
+        unions = [
+            Confusion(*map(sum, zip(main, cf, strict=True)))
+            for main in right[("Main", *name[1:])]
+            for cf in right[("CF", *name[1:])]
+        ]
+        if not set(unions) & set(right[name]):
+            sums, printed = (
+                [(fit.satisfied_right, fit.dissatisfied_right) for fit in fits]
+                for fits in (unions, right[name])
+            )
+            found.append(f"{' '.join(name[1:])}: sum {sums}, printed {printed}")
+    return holds_if_any(found, f"all {len(mixed)} mixed rows are sums")
+
+
+def audit_abolghasemi2026_cut_not_rounded(cells: Cells) -> Finding:
+    """Table 3.6: measures that are cut after two decimals where the others are rounded."""
+    found = []
+    for name, printed, size in _runs(cells):
+        for right in _fitting(printed, size):
+            for metric, exact in zip(_MEASURES, scores(right), strict=True):
+                if abs(exact - printed[metric]) > 0.005 + 1e-9:
+                    place = f"{' '.join(name)} {metric}"
+                    found.append(f"{place}: {exact:.3f} printed {printed[metric]:.2f}")
+    return holds_if_any(found, "all measures are rounded")
+
+
+def audit_abolghasemi2026_main_claim(cells: Cells) -> Finding:
+    """L788: on Main, BERT and ASAP do better than both language models; macro F1 of Table 3.6."""
+    main = rows_where(cells("table_3_6"), test_data="Main", metric="F1")
+    found = []
+    for dataset, column in main.groupby("dataset", sort=False):
+        best = rows_where(column, setup="Few-shot")["value"].astype(float).max()
+        for cell in rows_where(column, model=["BERT", "ASAP"]).itertuples():
+            if float(cell.value) <= best:
+                found.append(f"{dataset} {cell.model} {cell.setup}: {cell.value} against {best:g}")
+    return holds_if_any(found, "every BERT and ASAP row is above both language models")
+
+
+def audit_abolghasemi2026_no_integer_overlap(cells: Cells) -> Finding:
+    """Table 3.7: overlaps that no whole number of common samples gives.
+
+    The overlap of the solved samples M of Main and C of CF is n / (M + C - n) (L828); M and C
+    follow from the accuracies of Table 3.6, for each setup of the model.
+    """
+    solved: dict[tuple[str, str, str], dict[str, int]] = {}
+    for (part, model, setup, dataset), printed, size in _runs(cells):
+        right = round(printed["Acc"] * sum(size) / 100)
+        solved.setdefault((model, setup, dataset), {})[part] = right
+    found = []
+    for cell in cells("table_3_7").itertuples():
+        overlap = float(cell.value)
+        possible = False
+        for (model, _, dataset), right in solved.items():
+            if (model, dataset) == (cell.row, cell.dataset):
+                both = right["Main"] + right["CF"]
+                common = round(overlap * both / (1 + overlap))
+                possible |= abs(common / (both - common) - overlap) <= 0.00005 + 1e-9
+        if not possible:
+            found.append(f"{cell.row} {cell.dataset} {cell.value}")
+    return holds_if_any(found, "every overlap is a ratio of whole numbers")
+
+
+def audit_abolghasemi2026_main_ratio(cells: Cells) -> Finding:
+    """L821: Main has a ratio of about 95 to 5; shares of dissatisfaction by Table 3.5."""
+    main = rows_where(cells("table_3_5"), collection="Main", row=[_SATISFIED, _DISSATISFIED])
+    shares = {
+        dataset: 100 * printed_number(part, row=_DISSATISFIED) / part["value"].astype(float).sum()
+        for dataset, part in main.groupby("dataset", sort=False)
+    }
+    ratios = ", ".join(f"{name} {100 - share:.1f}:{share:.1f}" for name, share in shares.items())
+    # "About 95:5" is taken as what rounds to it in steps of the experiment, 5 points.
+    off = any(abs(share - 5) > 2.5 for share in shares.values())
+    return Finding(off, f"{ratios}; the text says 95:5")
+
+
+def check_abolghasemi2026_rating_sums(cells: Cells) -> Finding:
+    """Table 3.1: dissatisfaction is ratings 1 and 2, satisfaction the rest."""
+    table = cells("table_3_1")
+    groups = {_DISSATISFIED: "12", _SATISFIED: "345"}
+    faults = []
+    for dataset, (row, ratings) in itertools.product(("MultiWOZ", "SGD"), groups.items()):
+        parts = sum(printed_number(table, row=f"rating {n}", dataset=dataset) for n in ratings)
+        if parts != printed_number(table, row=row, dataset=dataset):
+            faults.append(f"{dataset} {row}: ratings sum to {parts:g}")
+    return holds_if_none(faults, "4 sums of ratings are as printed")
+
+
+def check_abolghasemi2026_split_sums(cells: Cells) -> Finding:
+    """Tables 3.2 and 3.5: totals are sums, and the test part of 3.2 is Main of 3.5."""
+    splits, sets = cells("table_3_2"), cells("table_3_5")
+    faults = []
+    for table, part in ((splits, "split"), (sets, "collection")):
+        for (dataset, name), column in table.groupby(["dataset", part], sort=False):
+            total = printed_number(column, row=_SATISFIED) + printed_number(
+                column, row=_DISSATISFIED
+            )
+            if total != printed_number(column, row="Total"):
+                faults.append(f"{dataset} {name}: parts sum to {total:g}")
+    for cell in rows_where(splits, split="Test").itertuples():
+        if float(cell.value) != printed_number(
+            sets, row=cell.row, dataset=cell.dataset, collection="Main"
+        ):
+            faults.append(f"{cell.dataset} {cell.row}: test part is not Main")
+    return holds_if_none(faults, "10 totals are sums, and the test parts agree")
+
+
+def check_abolghasemi2026_success_rates(cells: Cells) -> Finding:
+    """Table 3.4: flipped shares follow from the sizes of Table 3.5."""
+    sets, faults = cells("table_3_5"), []
+    # What was satisfied is dissatisfied in CF, so the row of CF is the other one.
+    turned = {_SATISFIED: _DISSATISFIED, _DISSATISFIED: _SATISFIED, "Overall": "Total"}
+    for cell in cells("table_3_4").itertuples():
+        before = "Total" if cell.row == "Overall" else cell.row
+        kept = printed_number(sets, row=turned[cell.row], dataset=cell.dataset, collection="CF")
+        share = (
+            100 * kept / printed_number(sets, row=before, dataset=cell.dataset, collection="Main")
+        )
+        if abs(share - float(cell.value)) > 0.05:
+            faults.append(f"{cell.dataset} {cell.row}: {share:.2f}, printed {cell.value}")
+    return holds_if_none(faults, "6 shares follow from the sizes")

@@ -1,0 +1,319 @@
+"""Printed numbers of the chapter on attribution bias against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from everycell.engine.audits import (
+    Cells,
+    Finding,
+    holds_if_any,
+    holds_if_none,
+    is_multiple,
+    joined,
+    printed_number,
+    printed_text,
+    rows_where,
+)
+from everycell.studies.abolghasemi2026.ch5.printed_tests import (
+    sensitivity_significance,
+    significance,
+)
+
+_BLOCK = ["dataset", "generator", "relevant_author", "nonrelevant_author"]
+_QUALITY = ["attribution precision", "attribution recall"]
+#: Queries of either benchmark (L1346).
+_QUERIES = 500
+
+
+def audit_abolghasemi2026_daggers(cells: Cells) -> Finding:
+    """Tables 5.1 and 5.11: daggers at values that are not above both other modes."""
+    found = []
+    for _, block in joined(cells, "table_5_1", "table_5_11").groupby(
+        [*_BLOCK, "metric"], sort=False
+    ):
+        best = block["value"].astype(float).max()
+        for cell in block[block["marker"] == "†"].itertuples():
+            if float(cell.value) < best:
+                place = f"{cell.dataset} {cell.generator} {cell.rag_mode} {cell.metric}"
+                found.append(f"{place}: {cell.value} below {best:g}")
+    return holds_if_any(found, "every dagger stands at the highest value of its block")
+
+
+def audit_abolghasemi2026_gpt4_rows_missing(cells: Cells) -> Finding:
+    """Table 5.14 lacks a model that Table 5.15 has."""
+    nq, marco = (set(cells(name)["generator"]) for name in ("table_5_14", "table_5_15"))
+    return holds_if_any(sorted(f"{model} is missing" for model in marco - nq), "the models agree")
+
+
+def _answers(cells: Cells) -> pd.DataFrame:
+    """All shares of right answers of chapter 5 with the table they stand in."""
+    names = ("table_5_1", "table_5_4", "table_5_11", "table_5_14", "table_5_15")
+    parts = [cells(name).assign(table=name) for name in names]
+    return rows_where(pd.concat(parts, ignore_index=True), metric="EM correctness")
+
+
+def audit_abolghasemi2026_em_no_multiple(cells: Cells) -> Finding:
+    """Shares of right answers that are no whole number of the 500 queries (L1346)."""
+    answers = _answers(cells)
+    odd = answers[~answers["value"].map(lambda value: is_multiple(float(value), 1 / 500))]
+    return holds_if_any(
+        (
+            f"{cell.table} {cell.generator} {cell.relevant_author} "
+            f"{cell.mode_relevant}/{cell.mode_nonrelevant}: {cell.value}"
+            for cell in odd.itertuples()
+        ),
+        f"all {len(answers)} shares are multiples of 1/500",
+    )
+
+
+def audit_abolghasemi2026_em_outlier(cells: Cells) -> Finding:
+    """Tables 5.14 and 5.15: right answers that jump though both sides are told alike.
+
+    The modes that tell both sides the same differ by 0.022 at most elsewhere; 0.05 is 25 queries.
+    """
+    found = []
+    table = rows_where(joined(cells, "table_5_14", "table_5_15"), metric="EM correctness")
+    alike = table[table["mode_relevant"] == table["mode_nonrelevant"]]
+    for (dataset, model, author, _), block in alike.groupby(_BLOCK, sort=False):
+        values = block["value"].astype(float)
+        if values.max() - values.min() > 0.05:
+            found.append(f"{dataset} {model} {author}: {', '.join(block['value'])}")
+    return holds_if_any(found, "shares of a block lie within 0.05")
+
+
+def check_abolghasemi2026_recall_steps(cells: Cells) -> Finding:
+    """Recalls of chapter 5 and their differences are multiples of 0.2 % (500 queries, L1346)."""
+    names = [f"table_5_{n}" for n in (1, 2, 3, 4, 5, 7, 8, 9, 11, 14, 15)]
+    table = joined(cells, *names)
+    recalls = table.loc[table["metric"].str.endswith("recall"), "value"]
+    odd = [value for value in recalls if not is_multiple(float(value), 0.2)]
+    return holds_if_none(odd, f"{len(recalls)} values are multiples of 0.2 %")
+
+
+def check_abolghasemi2026_precision_below_recall(cells: Cells) -> Finding:
+    """With one relevant document a query, precision cannot exceed recall."""
+    faults, compared = [], 0
+    for name in ("table_5_1", "table_5_4", "table_5_11", "table_5_14", "table_5_15"):
+        table = cells(name)
+        precision, recall = (
+            rows_where(table, metric=metric)["value"].astype(float).to_list() for metric in _QUALITY
+        )
+        pairs = list(zip(precision, recall, strict=True))
+        compared += len(pairs)
+        faults += [f"{name}: {p:g} above {r:g}" for p, r in pairs if p > r]
+    return holds_if_none(faults, f"{compared} precisions are not above their recall")
+
+
+def _signed_and_absolute(cells: Cells) -> pd.DataFrame:
+    """Table 5.2 beside the signed difference Informed - Vanilla of Tables 5.1 and 5.11."""
+    quality = joined(cells, "table_5_1", "table_5_11")
+    table = cells("table_5_2")
+    signed = []
+    for _, cell in table.iterrows():
+        key = {name: cell[name] for name in _BLOCK}
+        key["metric"] = cell["metric"].replace("CAS delta", "attribution")
+        told, plain = (printed_number(quality, rag_mode=m, **key) for m in ("Informed", "Vanilla"))
+        signed.append(round(told - plain, 1))
+    return table.assign(signed=signed, value=table["value"].astype(float))
+
+
+def check_abolghasemi2026_sensitivity_parity(cells: Cells) -> Finding:
+    """Table 5.2: mean absolute and mean signed difference of recalls fit together (Eq. 5.1).
+
+    A recall is 0 or 1, so the two sums over 500 queries are both even or both odd, and the
+    absolute one is not below the signed one. Twelve such cells by chance: 1 in 4,096.
+    """
+    table = _signed_and_absolute(cells)
+    recalls = table[table["metric"] == "CAS delta recall"]
+    faults = [
+        f"{row.dataset} {row.generator} {row.relevant_author}: {row.value}, {row.signed}"
+        for row in recalls.itertuples()
+        if (round(5 * row.value) - round(5 * row.signed)) % 2 or row.value < abs(row.signed)
+    ]
+    return holds_if_none(faults, f"{len(recalls)} pairs fit")
+
+
+def check_abolghasemi2026_sensitivity_daggers(cells: Cells) -> Finding:
+    """Table 5.2: daggers stand exactly where the signed difference is 2.7 points or more."""
+    table = _signed_and_absolute(cells)
+    marked = table["signed"].abs()[table["marker"] == "†"]
+    plain = table["signed"].abs()[table["marker"] != "†"]
+    return Finding(
+        marked.min() > plain.max(), f"marked from {marked.min()}, unmarked up to {plain.max()}"
+    )
+
+
+def check_abolghasemi2026_sensitivity_tests(cells: Cells) -> Finding:
+    """Table 5.2: its daggers are those of a paired t-test of Informed - Vanilla (L1352).
+
+    A recall is 0 or 1, so the mean absolute difference says how many recalls changed, and the test
+    is determined. Of a precision it bounds the sum of squares, which settles most tests.
+    """
+    tests = _sensitivity_tests(cells)
+    settled = tests[tests["significant"] != "open"]
+    wrong = settled[(settled["marker"] == "†") != (settled["significant"] == "yes")]
+    return holds_if_none(
+        (f"{_place(row)}: {row['significant']}, {row['marker']!r}" for _, row in wrong.iterrows()),
+        f"{len(settled)} of {len(tests)} tests are determined, and their daggers are right",
+    )
+
+
+def _sensitivity_tests(cells: Cells) -> pd.DataFrame:
+    """Tests behind Table 5.2, with its markers."""
+    quality, printed = joined(cells, "table_5_1", "table_5_11"), cells("table_5_2")
+    return sensitivity_significance(quality, printed, _QUERIES).assign(
+        marker=printed["marker"].to_numpy()
+    )
+
+
+def _place(row: pd.Series) -> str:
+    return f"{row['dataset']} {row['generator']} {row['relevant_author']} {row['metric']}"
+
+
+def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
+    """Tables 5.1 and 5.11: Informed is marked as better than Vanilla where Table 5.2 is not.
+
+    Both are a paired t-test of the same answers (L1352), if Table 5.2 tests signed differences.
+    Values below Vanilla's are those of `audit_abolghasemi2026_daggers`.
+    """
+    unmarked = _sensitivity_tests(cells).query("marker != '†' and first > second")
+    marked = joined(cells, "table_5_1", "table_5_11").query(
+        "marker == '†' and rag_mode == 'Informed'"
+    )
+    marked = marked.assign(metric=marked["metric"].str.replace("attribution", "CAS delta"))
+    both = unmarked.merge(marked[[*_BLOCK, "metric"]], on=[*_BLOCK, "metric"])
+    return holds_if_any(
+        (f"{_place(row)}: {row['first']}† and {row['second']}" for _, row in both.iterrows()),
+        "every dagger at Informed stands in Table 5.2 too",
+    )
+
+
+def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
+    """Tables 5.1 and 5.11: a dagger that only nearly unchanged answers could have.
+
+    CF-informed is marked as better than Vanilla. The test limits how many recalls may have changed
+    (as many as they sum to, or more by an even number), and where that is less than a quarter of
+    what Informed changed (Table 5.2), it is hard to believe: both tell the same two labels.
+    """
+    recall = rows_where(joined(cells, "table_5_1", "table_5_11"), metric="attribution recall")
+    modes = recall.pivot(index=_BLOCK, columns="rag_mode", values="value").astype(float)
+    marked = recall.query("marker == '†' and rag_mode == 'CF-informed'")
+    changed = rows_where(cells("table_5_2"), metric="CAS delta recall").set_index(_BLOCK)["value"]
+    found = []
+    for place in marked[_BLOCK].itertuples(index=False, name=None):
+        first, second = modes.loc[place, "CF-informed"], modes.loc[place, "Vanilla"]
+        allowed = significance(first, second, _QUERIES, metric="recall").allowed
+        informed = float(changed[place]) / 100 * _QUERIES
+        if allowed < informed / 4 and first > second:
+            found.append(
+                f"{' '.join(place[:3])}: {first}† and {second}, at most {allowed:.0f} of "
+                f"{_QUERIES} may change, Informed changes {informed:.0f}"
+            )
+    return holds_if_any(found, "every dagger is plausible")
+
+
+def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
+    """L1206, L1513: naming authors changes quality by 3 to 18 points; marked cells of Table 5.2.
+
+    What naming them changes is Informed - Vanilla. The stated range is that of the bias, which
+    compares two ways of naming them (Tables 5.3 and 5.5).
+    """
+    text = cells("text_5")
+    stated = [
+        printed_text(text, claim=f"authorship information changes attribution quality by ({end})")
+        for end in ("low", "high")
+    ]
+    tests = rows_where(_sensitivity_tests(cells), marker="†")
+    sizes = (tests["first"] - tests["second"]).abs()
+    found = [f"{sizes.min():.0f}", f"{sizes.max():.0f}"]
+    return Finding(
+        found != stated,
+        f"from {sizes.min():.1f} to {sizes.max():.1f}, stated {' to '.join(stated)}",
+    )
+
+
+def check_abolghasemi2026_cited_equals_recall(cells: Cells) -> Finding:
+    """Tables 5.12 and 5.13: mean cited relevant documents are the recalls of 5.1 and 5.11."""
+    recalls = rows_where(joined(cells, "table_5_1", "table_5_11"), metric="attribution recall")
+    cited = rows_where(joined(cells, "table_5_12", "table_5_13"), metric="avg cited relevant")
+    both = cited.merge(recalls, on=[*_BLOCK, "rag_mode"], suffixes=("", "_recall"))
+    off = (both["value"].astype(float) - both["value_recall"].astype(float) / 100).abs() > 1e-9
+    faults = [f"{' '.join(row[_BLOCK])} {row['rag_mode']}" for _, row in both[off].iterrows()]
+    return holds_if_none(faults, f"{len(both)} means equal recall / 100")
+
+
+def check_abolghasemi2026_mixed_rows(cells: Cells) -> Finding:
+    """Table 5.4 repeats rows of Table 5.14 for the models that our copy of 5.14 has."""
+    key = [*_BLOCK, "mode_relevant", "mode_nonrelevant", "metric"]
+    both = cells("table_5_4").merge(cells("table_5_14"), on=key, suffixes=("", "_full"))
+    off = both[both["value"].astype(float) != both["value_full"].astype(float)]
+    return holds_if_none(
+        (f"{' '.join(row[key])}: {row['value']}, {row['value_full']}" for _, row in off.iterrows()),
+        f"{len(both)} cells are equal",
+    )
+
+
+def _bias_faults(
+    bias: pd.DataFrame, quality: pd.DataFrame, modes: Callable[[pd.Series], dict[str, dict]]
+) -> tuple[list[str], int]:
+    """Cells of a bias table that are not the difference of two quality cells, within 0.1."""
+    faults, compared = [], 0
+    for _, cell in bias.iterrows():
+        metric = cell["metric"].replace("CAB delta", "attribution")
+        key = {name: cell[name] for name in _BLOCK} | {"metric": metric}
+        pair = [rows_where(quality, **key, **mode)["value"] for mode in modes(cell).values()]
+        if any(part.empty for part in pair):
+            continue
+        compared += 1
+        human, machine = (float(part.iloc[0]) for part in pair)
+        if abs(human - machine - float(cell["value"])) > 0.1 + 1e-9:
+            faults.append(f"{' '.join(key.values())}: {human - machine:.1f}, {cell['value']}")
+    return faults, compared
+
+
+def check_abolghasemi2026_bias_from_quality(cells: Cells) -> Finding:
+    """Table 5.3 is the signed difference of Tables 5.1 and 5.11 (Eq. 5.2), within 0.1.
+
+    Both are rounded to 0.1, so a difference of rounded values may be off by 0.1.
+    """
+
+    def modes(cell: pd.Series) -> dict[str, dict]:
+        told = ["Informed", "CF-informed"]
+        human, machine = told if cell["relevant_author"] == "Human" else told[::-1]
+        return {"human": {"rag_mode": human}, "machine": {"rag_mode": machine}}
+
+    faults, compared = _bias_faults(
+        cells("table_5_3"), joined(cells, "table_5_1", "table_5_11"), modes
+    )
+    return holds_if_none(faults, f"{compared} biases follow within 0.1")
+
+
+def check_abolghasemi2026_mixed_bias_from_quality(cells: Cells) -> Finding:
+    """Table 5.5 is the signed difference of Tables 5.4, 5.14 and 5.15 (Eq. 5.5), within 0.1."""
+
+    def modes(cell: pd.Series) -> dict[str, dict]:
+        told = ["Informed", "CF-informed"]
+        human, machine = told if cell["relevant_author"] == "Human" else told[::-1]
+        return {
+            "human": {"mode_relevant": human, "mode_nonrelevant": machine},
+            "machine": {"mode_relevant": machine, "mode_nonrelevant": human},
+        }
+
+    quality = joined(cells, "table_5_4", "table_5_14", "table_5_15")
+    faults, compared = _bias_faults(cells("table_5_5"), quality, modes)
+    return holds_if_none(faults, f"{compared} biases follow within 0.1")
+
+
+def check_abolghasemi2026_effect_range(cells: Cells) -> Finding:
+    """L1206: effects of 3 to 18 points; smallest and largest bias of Tables 5.3 and 5.5."""
+    text = cells("text_5")
+    stated = [
+        printed_number(text, claim=f"authorship information changes attribution quality by ({end})")
+        for end in ("low", "high")
+    ]
+    sizes = joined(cells, "table_5_3", "table_5_5")["value"].astype(float).abs()
+    found = [round(sizes.min()), round(sizes.max())]
+    return Finding(found == stated, f"from {sizes.min()} to {sizes.max()}, stated {stated}")

@@ -1,0 +1,33 @@
+"""What studies have is found by their place: ``studies/KEY/chN/``, as the cards name a chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from everycell.engine.audits import Audit, audits_in
+
+
+@cache
+def audits_of(paper: str, chapter: str) -> Mapping[str, Audit]:
+    """Audits of a chapter by name; none where the chapter has no module ``audits``.
+
+    Parameters
+    ----------
+    paper
+        Key of the paper.
+    chapter
+        Chapter as its card file names it ("4", "A").
+
+    Examples
+    --------
+    >>> list(audits_of("sakai2023", "1"))[:2]
+    ['audit_sakai2023_table_1_gains', 'audit_sakai2023_table_1_share']
+    >>> audits_of("sakai2023", "2")
+    {}
+    """
+    if not (Path(__file__).parent / paper / f"ch{chapter}" / "audits.py").is_file():
+        return {}
+    return audits_in(import_module(f"everycell.studies.{paper}.ch{chapter}.audits"))

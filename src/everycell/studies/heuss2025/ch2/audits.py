@@ -1,0 +1,42 @@
+"""Printed numbers of the chapter on FELIX against each other."""
+
+from __future__ import annotations
+
+from everycell.engine.audits import Cells, Finding, holds_if_any, printed_number, rows_where
+
+
+def audit_heuss2025_repeated_column(cells: Cells) -> Finding:
+    """Table 2.1: the 2019 test column before the filter repeats the training column."""
+    table = rows_where(cells("table_2_1"), dataset="TREC2019", version="original")
+    pairs = table.pivot(index="metric", columns="split", values="value")
+    same = (pairs["train"] == pairs["test"]).all()
+    return Finding(bool(same), "; ".join(f"{m}: {r.train}, {r.test}" for m, r in pairs.iterrows()))
+
+
+def audit_heuss2025_deterministic_differs(cells: Cells) -> Finding:
+    """Tables 2.2 and 2.3: one deterministic ranker, two sets of first-ten measures."""
+    metrics = ["NDCG@5", "NDCG@10", "P(u|pi)@10", "Outlierness@10"]
+    tables = [
+        rows_where(cells(name), row="Deterministic", metric=metrics)
+        for name in ("table_2_2", "table_2_3")
+    ]
+    both = tables[0].merge(tables[1], on=["dataset", "metric"], suffixes=("", "_full"))
+    off = both[both["value"] != both["value_full"]]
+    return holds_if_any(
+        (f"{r.dataset} {r.metric}: {r.value}, {r.value_full}" for r in off.itertuples()),
+        "the measures agree",
+    )
+
+
+def audit_heuss2025_deterministic_unmarked(cells: Cells) -> Finding:
+    """Table 2.3, TREC20: unmarked NDCG differences that exceed marked ones of their column."""
+    found = []
+    table = rows_where(cells("table_2_3"), dataset="TREC20", metric=["NDCG@5", "NDCG@10"])
+    for metric, column in table.groupby("metric", sort=False):
+        best = printed_number(column, row="FELIX_iter=20")
+        size = (column["value"].astype(float) - best).abs()
+        smallest = size[column["marker"] == "*"].min()
+        for place in column.index[(column["marker"] != "*") & (size > smallest)]:
+            cell = f"{metric} {column.at[place, 'row']}: {size[place]:.3f} unmarked"
+            found.append(f"{cell}, {smallest:.3f} marked")
+    return holds_if_any(found, "every difference above a marked one is marked")

@@ -1,0 +1,1 @@
+"""Chapter 3 of heuss2025."""

@@ -1,0 +1,35 @@
+"""Printed numbers of the chapter on the faithfulness of citations against each other."""
+
+from __future__ import annotations
+
+from everycell.engine.audits import Cells, Finding, printed_number, rows_where
+
+
+def audit_heuss2025_columns_do_not_sum(cells: Cells) -> Finding:
+    """Table 5.2: answers sum to less than the 1,444 questions of section 5.5."""
+    questions = 1444
+    sums = cells("table_5_2").astype({"value": int}).groupby("selection_step", sort=False)["value"]
+    totals = sums.sum().to_dict()
+    return Finding(
+        any(total != questions for total in totals.values()),
+        f"{', '.join(f'{step} {total}' for step, total in totals.items())}; {questions} questions",
+    )
+
+
+def audit_heuss2025_share_cited(cells: Cells) -> Finding:
+    """L1885: 46 % of what was predicted to be cited is cited; share of answers in Table 5.2."""
+    stated = 46
+    column = rows_where(cells("table_5_2"), selection_step="Pred. Cited").astype({"value": int})
+    share = 100 * printed_number(column, row="Cited all selected documents") / column["value"].sum()
+    return Finding(round(share) != stated, f"{share:.1f} % by the table, {stated} % in the text")
+
+
+def check_heuss2025_random_set(cells: Cells) -> Finding:
+    """L1899: the 1,344 question-answer pairs are the answers that cite selected documents."""
+    stated = 1344
+    column = rows_where(cells("table_5_2"), selection_step="Pred. Rel.")
+    parts = [
+        printed_number(column, row=f"Cited {n} selected documents")
+        for n in ("all", "less than all")
+    ]
+    return Finding(sum(parts) == stated, f"{parts[0]:g} + {parts[1]:g}, stated {stated}")

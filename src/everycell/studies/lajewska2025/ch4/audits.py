@@ -1,0 +1,63 @@
+"""Printed numbers of the crowd studies on limitations of a response against each other."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from everycell.engine.audits import (
+    Cells,
+    Finding,
+    holds_if_any,
+    holds_if_none,
+    printed_number,
+    rows_where,
+)
+from everycell.studies.lajewska2025.printed_anova import ALPHA, named_rows, p_values
+
+
+def audit_lajewska2025_table_4_8_alpha(cells: Cells) -> Finding:
+    """L1108: no controlled dimension is significant in the answerability study; Table 4.8."""
+    p = p_values(cells("table_4_8"), study="Answerability")
+    below = p[p["value"] <= ALPHA]
+    return holds_if_any(
+        named_rows(below, "dependent_variable", "independent_variable"), f"all p are above {ALPHA}"
+    )
+
+
+def audit_lajewska2025_table_4_8_balance(cells: Cells) -> Finding:
+    """Tables 4.8 to 4.10: every term with balance but without diversity has p = 1.0."""
+    p = pd.concat([p_values(cells(f"table_4_{n}"), study="Viewpoints") for n in (8, 9, 10)])
+    term = p["independent_variable"]
+    balance = p[term.str.contains("Contr. Balance") & ~term.str.contains("Contr. Diversity")]
+    ones = int((balance["value"] == 1).sum())
+    return Finding(ones == len(balance), f"{ones} of {len(balance)} p-values are 1.0")
+
+
+def audit_lajewska2025_table_4_9_interactions(cells: Cells) -> Finding:
+    """L1137: query and its interactions affect all ratings of the answerability study."""
+    p = p_values(cells("table_4_9"), study="Answerability")
+    above = p[p["value"] > ALPHA]
+    return holds_if_any(
+        named_rows(above, "dependent_variable", "independent_variable"), f"no p is above {ALPHA}"
+    )
+
+
+def check_lajewska2025_study_counts(cells: Cells) -> Finding:
+    """Table 4.7: judgements are queries x conditions x workers of a pair."""
+    table, faults = cells("table_4_7"), []
+    for study in ("Answerability", "Viewpoints"):
+        first = rows_where(table, study=study, metric="first_run")
+        queries = printed_number(first, row="#queries per user study")
+        conditions = printed_number(first, row="#experimental cond. (#resp. per query)")
+        for run, part in rows_where(table, study=study).groupby("metric", sort=False):
+            each = printed_number(part, row="#crowd workers per query-response")
+            total = printed_number(part, row="#query-response pairs annotations")
+            if queries * conditions * each != total:
+                faults.append(f"{study} {run}: {queries * conditions * each:g}, printed {total:g}")
+    return holds_if_none(faults, "3 counts of judgements are products")
+
+
+def check_lajewska2025_correlation_range(cells: Cells) -> Finding:
+    """L1145: correlations with overall satisfaction lie between 0.6 and 0.8; Table 4.11."""
+    r = cells("table_4_11")["value"].astype(float)
+    return Finding(bool(r.between(0.6, 0.8).all()), f"from {r.min()} to {r.max()}")

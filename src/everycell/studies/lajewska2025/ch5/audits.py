@@ -1,0 +1,53 @@
+"""Printed numbers of the chapter on answerability against each other."""
+
+from __future__ import annotations
+
+import math
+
+from everycell.engine.audits import Cells, Finding, holds_if_none, printed_number, rows_where
+
+
+def audit_lajewska2025_table_5_5_rankings(cells: Cells) -> Finding:
+    """L1545: all sets of 3 of the 10 passages, for each of 38 test questions; Table 5.5.
+
+    A question with fewer passages lacks at least C(10, 3) - C(9, 3) = 36 sets.
+    """
+    counts = rows_where(cells("table_5_5"), row="#question-ranking pairs (test)")["value"].astype(
+        int
+    )
+    missing = 38 * math.comb(10, 3) - int(counts.sum())
+    step = math.comb(10, 3) - math.comb(9, 3)
+    return Finding(
+        0 < missing < step,
+        f"{counts.sum()} rankings, {missing} fewer than 38 times {math.comb(10, 3)}; one passage "
+        f"fewer takes away {step}",
+    )
+
+
+def check_lajewska2025_answerability_counts(cells: Cells) -> Finding:
+    """Tables 5.5 and B.1: shared counts agree, and rankings are 21 fewer than all 4,560.
+
+    38 test questions with ten passages have 38 x 120 rankings of three (L1545); repeated
+    passages take some away, so the print may not exceed that number.
+    """
+    table = cells("table_5_5")
+    sets = rows_where(cells("table_B_1"), dataset=["CAsT-snippets", "CAsT-unanswerable"])
+    parts = {
+        ("passage", "answerable"): ["# ans. QPP"],
+        ("passage", "unanswerable"): ["# unans. QPP"],
+        ("sentence", "answerable"): ["# sent. w/ answers in ans. QPP"],
+        ("sentence", "unanswerable"): [
+            "# sent. w/o answers in ans. QPP",
+            "# sent. w/o answers in unans. QPP",
+        ],
+    }
+    faults = []
+    for (level, kind), rows in parts.items():
+        total = rows_where(sets, row=rows)["value"].astype(float).sum()
+        printed = printed_number(table, row=f"#question-{level} pairs (train+test)", metric=kind)
+        if total != printed:
+            faults.append(f"{level} {kind}: {total:g}, printed {printed:g}")
+    rankings = rows_where(table, row="#question-ranking pairs (test)")["value"].astype(int).sum()
+    if rankings > 4560:
+        faults.append(f"{rankings} rankings, 4560 possible")
+    return holds_if_none(faults, f"4 counts are sums; {rankings} of 4560 possible rankings")

@@ -1,0 +1,102 @@
+"""Printed numbers of the chapter on GINGER against each other."""
+
+from __future__ import annotations
+
+import itertools
+
+from everycell.engine.audits import (
+    Cells,
+    Finding,
+    holds_if_any,
+    holds_if_none,
+    printed_number,
+    printed_text,
+    rows_where,
+)
+
+
+def audit_lajewska2025_table_6_2_coherence(cells: Cells) -> Finding:
+    """L1848: coherence and conciseness are preferred significantly; markers of Table 6.2."""
+    table = rows_where(cells("table_6_2"), row="GINGER", metric=["Coh", "Con"])
+    return holds_if_any(
+        (
+            f"{cell.metric} {cell.value} has no marker"
+            for cell in table[table["marker"] != "*"].itertuples()
+        ),
+        "both are marked",
+    )
+
+
+def audit_lajewska2025_table_6_2_follow_up(cells: Cells) -> Finding:
+    """L2301: follow-up questions are more useful than the baseline's; Table 6.2."""
+    table = cells("table_6_2")
+    base, ours = (printed_text(table, row=row, metric="FQ_use") for row in ("Baseline", "GINGER"))
+    return Finding(float(ours) <= float(base), f"GINGER {ours}, baseline {base}")
+
+
+def audit_lajewska2025_table_6_3_completeness(cells: Cells) -> Finding:
+    """L1864: the broad setting is the standard one; completeness of Tables 6.1 and 6.3."""
+    standard = printed_text(cells("table_6_1"), row="GINGER", metric="Comp")
+    broad = printed_text(cells("table_6_3"), row="GINGER broad", metric="Completeness")
+    return Finding(standard != broad, f"standard {standard}, broad {broad}")
+
+
+def audit_lajewska2025_table_6_7_order(cells: Cells) -> Finding:
+    """L1776: systems have the same order by the track's scores and by the mean of three judges."""
+    metrics = ["V_strict TREC", "V_strict avg LLM"]
+    table = rows_where(cells("table_6_7"), metric=metrics)
+    scores = table.pivot(index="row", columns="metric", values="value").replace("-", None)
+    scores = scores.dropna().astype(float)
+    found = []
+    for first, second in itertools.combinations(scores.index, 2):
+        track, judges = (scores.at[first, m] - scores.at[second, m] for m in metrics)
+        if track * judges < 0:
+            found.append(f"{first} and {second}: {track:+.3f} by the track, {judges:+.3f} here")
+    return holds_if_any(found, f"the order of {len(scores)} systems is the same")
+
+
+def check_lajewska2025_repeated_rows(cells: Cells) -> Finding:
+    """Tables 6.1, 6.2 and 6.8 repeat cells of Tables 6.4, 6.5 and 6.7."""
+    faults, compared = [], 0
+    names = {"Ent": "Entail", "Contr": "Contrad", "Comp": "Compl"}
+    for short, full in (("table_6_1", "table_6_4"), ("table_6_2", "table_6_5")):
+        theirs = rows_where(cells(full), input="Relevant")
+        for cell in cells(short).itertuples():
+            compared += 1
+            value = printed_text(theirs, row=cell.row, metric=names.get(cell.metric, cell.metric))
+            if value != cell.value:
+                faults.append(f"{short} {cell.row} {cell.metric}: {cell.value}, {value}")
+    best = printed_text(cells("table_6_8"), clustering="BERTopic", ranking="DuoT5")
+    run = printed_text(
+        cells("table_6_7"), row="GINGER-top20 wo/ rewriting", metric="V_strict avg LLM"
+    )
+    if best != run:
+        faults.append(f"table_6_8: {best}, {run}")
+    return holds_if_none(faults, f"{compared + 1} repeated cells are equal")
+
+
+def check_lajewska2025_vote_shares(cells: Cells) -> Finding:
+    """Table 6.5: the shares of votes of the two systems sum to 1 in each column."""
+    shares = ["Coh", "Con", "Eng", "Fac", "Suf", "Pref"]
+    table = rows_where(cells("table_6_5"), metric=shares).astype({"value": float})
+    sums = table.groupby(["input", "metric"], sort=False)["value"].sum()
+    off = sums[(sums - 1).abs() > 1e-9]
+    return holds_if_none(
+        (f"{' '.join(name)}: {total:.2f}" for name, total in off.items()),
+        f"{len(sums)} pairs of shares sum to 1",
+    )
+
+
+def check_lajewska2025_judge_means(cells: Cells) -> Finding:
+    """Table 6.7: the mean of three judges, within what rounding them allows (0.001)."""
+    table = rows_where(
+        cells("table_6_7"), metric=[f"V_strict {j}" for j in ("GPT4o", "Gemini", "Claude")]
+    )
+    means = table[table["value"] != "-"].astype({"value": float}).groupby("row")["value"].mean()
+    faults = [
+        f"{row}: {mean:.4f}, printed {printed}"
+        for row, mean in means.items()
+        for printed in [printed_number(cells("table_6_7"), row=str(row), metric="V_strict avg LLM")]
+        if abs(mean - printed) > 0.001 + 1e-9
+    ]
+    return holds_if_none(faults, f"{len(means)} means follow within rounding")

@@ -1,0 +1,71 @@
+"""Printed numbers of the crowd study on explanations against each other."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from everycell.engine.audits import Cells, Finding, holds_if_any, joined, printed_text, rows_where
+from everycell.studies.lajewska2025.printed_anova import ALPHA, named_rows, omega_squared, p_values
+
+
+def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
+    """Table 7.4: an "S" where the p-value means an omega squared below 0.01, the scale's small.
+
+    The ten queries have 9 degrees of freedom, and there are 1,600 ratings.
+    """
+    from scipy import stats  # takes a second to import, and few audits need it
+
+    table = rows_where(cells("table_7_4"), row="Query", conditions="EC1-EC10")
+    df, n = 9, 1600
+    found = []
+    for cell in p_values(table).itertuples():
+        size = printed_text(table, dependent_variable=cell.dependent_variable, metric="effect_size")
+        omega = omega_squared(stats.f.isf(cell.value, df, n - df - 1), df, n)
+        # p = 0.0 is anything below 0.0005 and bounds no effect from above.
+        if size == "S" and cell.value > 0 and omega < 0.01:
+            found.append(f"{cell.dependent_variable} p {cell.value}, omega squared {omega:.4f}")
+    return holds_if_any(found, 'every "S" is at least 0.01')
+
+
+def audit_lajewska2025_table_7_5_mode(cells: Cells) -> Finding:
+    """L2186: the mode matters for the limitations only; EC1 to EC8 of Table 7.5."""
+    p = p_values(cells("table_7_5"), row="Presentation Mode", conditions="EC1-EC8")
+    others = p[(p["dependent_variable"] != "Limitations") & (p["value"] <= ALPHA)]
+    return holds_if_any(
+        named_rows(others, "dependent_variable"), "the other ratings are not significant"
+    )
+
+
+def audit_lajewska2025_table_7_5_query(cells: Cells) -> Finding:
+    """Table 7.5: the query has p = 1.0 for each explanation rating, as a constant would."""
+    p = p_values(cells("table_7_5"), row="Query")["value"]
+    return Finding(bool((p == 1).all()), f"p-values {', '.join(map(str, p))}")
+
+
+def audit_lajewska2025_table_7_6_query(cells: Cells) -> Finding:
+    """Table 7.6: factors of a worker, by query, have p = 1.0 for ratings given once a worker."""
+    p = p_values(cells("table_7_6"), interaction_with="Query")
+    constant = p[p["dependent_variable"].str.startswith("Explanation")]
+    by_factor = constant.groupby("row", sort=False)["value"].apply(lambda v: bool((v == 1).all()))
+    factors = list(by_factor[by_factor].index)
+    return Finding(
+        len(factors) > 1, f"all p-values are 1.0 for {len(factors)} factors: {', '.join(factors)}"
+    )
+
+
+def audit_lajewska2025_figure_7_4_significance(cells: Cells) -> Finding:
+    """L2205: all plotted differences are significant; EC1 to EC8 of Tables 7.4 and 7.5.
+
+    Plotted are usefulness by both factors, two explanation ratings by quality and two by mode.
+    """
+    plotted = {
+        "Explanation Quality": ["Usefulness", "Source", "Confidence"],
+        "Presentation Mode": ["Usefulness", "Limitations", "Confidence"],
+    }
+    table = p_values(joined(cells, "table_7_4", "table_7_5"), conditions="EC1-EC8")
+    p = pd.concat(
+        [rows_where(table, row=row, dependent_variable=ratings) for row, ratings in plotted.items()]
+    )
+    return holds_if_any(
+        named_rows(p[p["value"] > ALPHA], "row", "dependent_variable"), f"no p is above {ALPHA}"
+    )

@@ -1,0 +1,29 @@
+"""Printed numbers of the appendix on the two crowd studies against each other."""
+
+from __future__ import annotations
+
+from everycell.engine.audits import Cells, Finding, holds_if_none
+
+
+def audit_lajewska2025_figure_A_1_experts(
+    cells: Cells,
+    experts: int = 12,
+    queries_each: int = 3,
+    excluded: int = 1,
+    queries: int = 12,
+    scores_each: int = 3,
+) -> Finding:
+    """L1078, L2507: scores that the experts gave against scores that the queries have."""
+    given, counted = (experts - excluded) * queries_each, queries * scores_each
+    return Finding(given != counted, f"{given} scores given, {counted} counted")
+
+
+def check_lajewska2025_worker_sums(cells: Cells) -> Finding:
+    """Table A.1: each question has 96 and 27 answers, the workers of the two studies (L1084)."""
+    workers = {"Answerability": 96, "Viewpoint": 27}
+    table = cells("table_A_1").astype({"value": int})
+    sums = table.groupby(["demographic", "study"], sort=False)["value"].sum()
+    return holds_if_none(
+        (f"{' '.join(name)}: {n}" for name, n in sums.items() if n != workers[name[1]]),
+        f"{len(sums)} sums are 96 or 27",
+    )

@@ -1,0 +1,1 @@
+"""Chapter B of lajewska2025."""

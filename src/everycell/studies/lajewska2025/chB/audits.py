@@ -1,0 +1,18 @@
+"""Printed numbers of the appendix on answerability data against each other."""
+
+from __future__ import annotations
+
+from everycell.engine.audits import Cells, Finding, holds_if_none, printed_number
+
+
+def check_lajewska2025_data_set_sums(cells: Cells) -> Finding:
+    """Table B.1: answerable and unanswerable questions and pairs sum to their totals."""
+    table, faults = cells("table_B_1"), []
+    for dataset, part in table.groupby("dataset", sort=False):
+        for total in ("questions", "QPP"):
+            parts = sum(
+                printed_number(part, row=f"# {kind} {total}") for kind in ("ans.", "unans.")
+            )
+            if parts != printed_number(part, row=f"# {total}"):
+                faults.append(f"{dataset} {total}: parts sum to {parts:g}")
+    return holds_if_none(faults, "6 totals are sums")

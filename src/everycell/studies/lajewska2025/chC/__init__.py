@@ -1,0 +1,1 @@
+"""Chapter C of lajewska2025."""

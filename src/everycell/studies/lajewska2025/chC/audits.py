@@ -1,0 +1,72 @@
+"""Printed numbers of the appendix on response generation against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from everycell.engine.audits import Cells, Finding, holds_if_any, holds_if_none, printed_text
+from everycell.studies.lajewska2025.printed_anova import omega_squared
+
+
+def _pilot_votes(cells: Cells) -> dict[tuple[str, str, str], tuple[int, int]]:
+    """Votes for each response by pilot, variant and dimension (Table C.2)."""
+    votes = {}
+    for (row, variant), part in cells("table_C_2").groupby(["row", "response_pair_variant"]):
+        for dimension in ("Diversity", "Specificity"):
+            pair = (int(printed_text(part, metric=f"{dimension} votes R{n}")) for n in (1, 2))
+            votes[(row, variant, dimension)] = (next(pair), next(pair))
+    return votes
+
+
+def audit_lajewska2025_table_C_2_scale(cells: Cells) -> Finding:
+    """Table C.2: an "S" below an omega squared of 0.01, from the printed votes.
+
+    Each vote is one answer; the two responses are compared by a one-way ANOVA of 0 and 1.
+    """
+    from scipy import stats  # takes a second to import, and few audits need it
+
+    found = []
+    for (row, variant, dimension), (first, second) in _pilot_votes(cells).items():
+        key = {"row": row, "response_pair_variant": variant}
+        size = printed_text(cells("table_C_2"), metric=f"ANOVA {dimension} effect_size", **key)
+        n = first + second
+        groups = ([1] * votes + [0] * (n - votes) for votes in (first, second))
+        omega = omega_squared(stats.f_oneway(*groups).statistic, df=1, n=2 * n)
+        if size == "S" and omega < 0.01:
+            found.append(f"{row} {variant} {dimension}: {first}, {second}, {omega:.4f}")
+    return holds_if_any(found, 'every "S" is at least 0.01')
+
+
+def audit_lajewska2025_table_C_2_tie(cells: Cells) -> Finding:
+    """L2673: rephrasing has its smallest diversity effect in the first pilot; another ties."""
+    gaps = {
+        row: first - second
+        for (row, variant, dimension), (first, second) in _pilot_votes(cells).items()
+        if (variant, dimension) == ("Rephr.", "Diversity")
+    }
+    ties = [row for row, gap in gaps.items() if row != "1" and gap <= gaps["1"]]
+    return holds_if_any(
+        (f"pilots 1 and {row}: {gaps[row]} votes apart" for row in ties), "pilot 1 alone"
+    )
+
+
+def audit_lajewska2025_table_C_6_spread(cells: Cells) -> Finding:
+    """Tables 6.4 and C.6: cells of rows that both print."""
+    return holds_if_any(_spreads(cells), "the rows agree")
+
+
+def _spreads(cells: Cells) -> Iterator[str]:
+    main, appendix = cells("table_6_4"), cells("table_C_6")
+    main = main.assign(input=main["input"].str.lower())
+    both = main.merge(appendix, on=["row", "input", "metric"], suffixes=("", "_appendix"))
+    for cell in both[both["value"] != both["value_appendix"]].itertuples():
+        yield f"{cell.row} {cell.input} {cell.metric}: {cell.value}, {cell.value_appendix}"
+
+
+def check_lajewska2025_pilot_votes(cells: Cells) -> Finding:
+    """Table C.2: the two responses share 30 votes each time (L2671)."""
+    votes = _pilot_votes(cells)
+    return holds_if_none(
+        (f"{' '.join(name)}: {sum(pair)}" for name, pair in votes.items() if sum(pair) != 30),
+        f"{len(votes)} pairs of votes sum to 30",
+    )

@@ -1,0 +1,1 @@
+"""Chapter 1 of sakai2023."""

@@ -1,0 +1,75 @@
+"""Printed numbers of the paper on GFRC against each other."""
+
+from __future__ import annotations
+
+from everycell.engine.audits import (
+    Cells,
+    Finding,
+    holds_if_none,
+    printed_number,
+    printed_text,
+    rows_where,
+)
+
+#: Reading budget in words (L = 1,250); R is the sum of discounted gains by (L + 1) / 2 (Eq. 8).
+_BUDGET = 1250
+
+
+def _gain_sums(cells: Cells) -> dict[str, float]:
+    """Sum of the printed discounted gains of each system (Table 1)."""
+    table = rows_where(cells("table_1"), metric="pw_g").astype({"value": float})
+    return table.groupby("system", sort=False)["value"].sum().to_dict()
+
+
+def audit_sakai2023_table_1_gains(cells: Cells) -> Finding:
+    """L882: discounted gains of 1.9456 and 1.1920 for a film that Table 1 has at half of them."""
+    stated = {"Bing": 1.9456, "Google": 1.1920}
+    table = rows_where(cells("table_1"), entity="Back to the Future", metric="pw_g")
+    printed = {system: printed_number(table, system=system) for system in stated}
+    return Finding(
+        all(stated[system] != value for system, value in printed.items()),
+        "; ".join(f"{name}: text {stated[name]:.4f}, table {v:.4f}" for name, v in printed.items()),
+    )
+
+
+def audit_sakai2023_table_1_share(cells: Cells) -> Finding:
+    """L888: Google's R is 9.8 % of Bing's; by the rounded scores, and by the gains."""
+    stated = 9.8
+    table = rows_where(cells("table_1"), metric="R")
+    rounded = 100 * printed_number(table, system="Google") / printed_number(table, system="Bing")
+    sums = _gain_sums(cells)
+    exact = 100 * sums["Google"] / sums["Bing"]
+    return Finding(
+        round(exact, 1) != stated,
+        f"{exact:.2f} % by the gains, {rounded:.2f} % by the rounded scores, stated {stated} %",
+    )
+
+
+def check_sakai2023_relevance_from_gains(cells: Cells) -> Finding:
+    """Table 1: R is 2 / (L + 1) times the sum of the discounted gains (Eq. 8)."""
+    table, faults = rows_where(cells("table_1"), metric="R"), []
+    for system, gains in _gain_sums(cells).items():
+        exact = 2 * gains / (_BUDGET + 1)
+        if f"{exact:.4f}" != printed_text(table, system=system):
+            faults.append(f"{system}: {exact:.5f}, printed {printed_text(table, system=system)}")
+    return holds_if_none(faults, "2 scores follow from the gains")
+
+
+def check_sakai2023_fairness_share(cells: Cells) -> Finding:
+    """L947: Google's ORIGIN fairness is about 95.8 % of Bing's; Table 2."""
+    stated = 95.8
+    table = rows_where(cells("table_2"), turn="GF", metric="ORIGIN (JSD)")
+    share = 100 * printed_number(table, system="Google") / printed_number(table, system="Bing")
+    return Finding(round(share, 1) == stated, f"{share:.2f} %, stated {stated} %")
+
+
+def check_sakai2023_fairness_means(cells: Cells) -> Finding:
+    """Table 2: fairness of a conversation is the mean of its turns (Eq. 10), within rounding."""
+    table = cells("table_2").astype({"value": float})
+    faults = []
+    for (system, metric), part in table.groupby(["system", "metric"], sort=False):
+        mean = part.loc[part["turn"] != "GF", "value"].mean()
+        printed = printed_number(part, turn="GF")
+        if abs(mean - printed) > 0.0001:
+            faults.append(f"{system} {metric}: {mean:.5f}, printed {printed}")
+    return holds_if_none(faults, "4 means follow within 0.0001")

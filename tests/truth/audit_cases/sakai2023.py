@@ -1,0 +1,28 @@
+"""Printed cells of sakai2023 for which its audits find something else."""
+
+from truth.audit_cases.edits import Edit
+
+#: What would have to be printed for an inconsistency to go away.
+MENDED: dict[str, list[Edit]] = {
+    "audit_sakai2023_table_1_gains": [
+        (
+            "table_1",
+            {"system": "Bing", "entity": "Back to the Future", "metric": "pw_g"},
+            "1.9456",
+        )
+    ],
+    "audit_sakai2023_table_1_share": [
+        (
+            "table_1",
+            {"system": "Google", "entity": "Back to the Future", "metric": "pw_g"},
+            "0.6014",
+        )
+    ],
+}
+
+#: A wrong digit that a consistency must notice.
+BROKEN: dict[str, Edit] = {
+    "check_sakai2023_relevance_from_gains": ("table_1", {"value": "0.0143"}, "0.0134"),
+    "check_sakai2023_fairness_share": ("table_2", {"value": "0.4493"}, "0.4439"),
+    "check_sakai2023_fairness_means": ("table_2", {"value": "0.4493"}, "0.4495"),
+}
