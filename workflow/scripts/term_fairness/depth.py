@@ -20,7 +20,7 @@ from everycell.retrieval.fairness_curves import (
     recovered,
     sensitivity,
 )
-from everycell.studies.abolghasemi2026.ch4.figures import (
+from everycell.retrieval.fairness_figures import (
     document_against_list_fairness,
     fairness_over_depth,
 )

@@ -5,7 +5,7 @@ import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.metrics.term_fairness import nfairr, texfair
-from everycell.studies.abolghasemi2026.ch4.figures import documents_in_lists
+from everycell.retrieval.fairness_figures import documents_in_lists
 
 #: Of the printed pattern -> what the box of such a document says.
 GROUPS = {"F": "only female terms (she)", "M": "only male terms (he)"}
