@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everycell.collections.user_satisfaction import SYSTEM, USER, Sample
+from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample
 from everycell.studies.abolghasemi2026.ch3 import estimators
 from everycell.studies.abolghasemi2026.ch3.estimators import (
     ESTIMATORS,

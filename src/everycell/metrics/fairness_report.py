@@ -25,7 +25,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from everycell.engine.foreign import most_unpacked, parse_json, quoted
-from everycell.metrics.exposure import checked_target
+from everycell.metrics.ranked_lists import checked_target
 from everycell.metrics.term_counts import DOCUMENT, LENGTH, check_counts, parquet_errors, read_words
 from everycell.metrics.term_fairness import (
     TAU,

@@ -25,16 +25,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from everycell.metrics.exposure import (
-    Array,
-    Mask,
     alignments,
     awrf,
-    checked_lists,
-    checked_target,
     checked_weights,
     distance_of,
     shares_of,
     total_of,
+)
+from everycell.metrics.ranked_lists import (
+    Array,
+    Mask,
+    checked_lists,
+    checked_target,
 )
 from everycell.metrics.term_counts import LENGTH, check_counts, read_counts
 

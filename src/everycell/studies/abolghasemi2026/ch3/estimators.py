@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import pandas as pd
 
-from everycell.collections.user_satisfaction import Sample, Turn
+from everycell.collections.satisfaction_samples import Sample, Turn
 from everycell.studies.abolghasemi2026.ch3.setups import (
     PLAIN,
     Parts,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from everycell.collections.user_satisfaction import COUNTERFACTUAL
+from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 from everycell.dialogue.satisfaction import Confusion, scores
 from everycell.studies.abolghasemi2026.ch3.answers import (
     ESTIMATOR,

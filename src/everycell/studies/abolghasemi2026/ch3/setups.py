@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from everycell.collections.user_satisfaction import Sample, without_apologies
-from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
+from everycell.collections.satisfaction_samples import Sample
+from everycell.collections.satisfaction_splits import without_apologies
+from everycell.dialogue.counterfactual_rules import rewrite_by_rule
+from everycell.dialogue.counterfactuals import counterfactual
 
 #: Name of the setup that trains on what there is.
 PLAIN = "w/o up-sampling"
