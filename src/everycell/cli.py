@@ -1023,11 +1023,12 @@ def sheets(
 ) -> None:
     """Write blind sheets for two annotators, counterfactuals among real dialogues."""
     from everycell.dialogue import annotation as human
+    from everycell.dialogue.annotation_inputs import read_dialogues, read_rewritings
     from everycell.text.sheets import KEY, SheetError
 
     with sentences(SheetError):
-        made = human.read_rewritings(counterfactuals)
-        known = human.read_dialogues(real, part=part) if real is not None else []
+        made = read_rewritings(counterfactuals)
+        known = read_dialogues(real, part=part) if real is not None else []
         drawn = human.draw_real(known, made, number=len(made) if mix is None else mix, seed=seed)
         items = human.make_items(made, drawn, seed=seed)
         written = human.write_sheets(out, items, seed=seed)
@@ -1059,18 +1060,19 @@ def import_(folder: Folder) -> None:
     Writes labels.csv, css.csv, agreement.csv and confirmed.jsonl, the counterfactuals whose flip
     is confirmed, into the folder.
     """
-    from everycell.collections.user_satisfaction import samples_frame
+    from everycell.collections.satisfaction_samples import samples_frame
+    from everycell.dialogue import annotated
     from everycell.dialogue import annotation as human
     from everycell.engine.files import write_atomically
     from everycell.text.sheets import SheetError
 
     with sentences(SheetError):
         labels = human.read_labels(folder)
-        kept = human.confirmed(human.read_items(folder), labels)
+        kept = annotated.confirmed(human.read_items(folder), labels)
         tables = {
             "labels": labels,
-            "css": human.success(labels),
-            "agreement": human.agreement(labels),
+            "css": annotated.success(labels),
+            "agreement": annotated.agreement(labels),
         }
         _write_tables(folder, tables)
         lines = samples_frame(kept).to_json(orient="records", lines=True, force_ascii=False)

@@ -17,29 +17,24 @@ from typer.testing import CliRunner
 
 from everycell.cli import app
 from everycell.collections.planted_dialogues import plant_dialogues
-from everycell.collections.user_satisfaction import Sample, samples_frame
+from everycell.collections.satisfaction_samples import Sample, samples_frame
+from everycell.dialogue.annotated import agreement, confirmed, success
 from everycell.dialogue.annotation import (
     FORM,
-    agreement,
-    confirmed,
     draw_real,
     given_away,
     make_items,
-    read_dialogues,
     read_items,
     read_labels,
-    read_rewritings,
     read_sheet,
-    success,
     write_sheets,
     write_third,
 )
-from everycell.dialogue.counterfactuals import (
-    Rewriting,
-    rewrite_by_rule,
-    rewritings_frame,
-)
-from everycell.text.sheets import KEY, SheetError, disagreements, sheet_path
+from everycell.dialogue.annotation_inputs import read_dialogues, read_rewritings
+from everycell.dialogue.counterfactual_rules import rewrite_by_rule
+from everycell.dialogue.counterfactuals import Rewriting, rewritings_frame
+from everycell.text.settled_sheets import disagreements
+from everycell.text.sheets import KEY, SheetError, sheet_path
 
 PLANTED = plant_dialogues(8, dissatisfied=0.3, seed=5).samples
 MADE = [rewrite_by_rule(sample, seed=1) for sample in PLANTED[:6]]

@@ -12,22 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.collections.planted_dialogues import plant_dialogues
-from everycell.collections.user_satisfaction import Sample
+from everycell.collections.satisfaction_samples import Sample
 from everycell.config import Config
-from everycell.dialogue.counterfactuals import (
-    FAULTS,
-    RULES,
+from everycell.dialogue.counterfactual_prompts import (
     ask,
     clean_answer,
-    count_faults,
-    counterfactual,
-    frame_rewritings,
     pick_samples,
     prompt,
     read_template,
-    rewrite_by_rule,
+)
+from everycell.dialogue.counterfactual_rules import RULES, rewrite_by_rule, stated
+from everycell.dialogue.counterfactuals import (
+    FAULTS,
+    count_faults,
+    counterfactual,
+    frame_rewritings,
     rewritings_frame,
-    stated,
 )
 from everycell.dialogue.judging import (
     exchanged,

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
-from everycell.collections.user_satisfaction import SYSTEM, Sample
+from everycell.collections.satisfaction_samples import SYSTEM, Sample
 from everycell.dialogue.satisfaction import (
     Confusion,
     confusion,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.collections.user_satisfaction import Sample
+from everycell.collections.satisfaction_samples import Sample
 from everycell.dialogue.few_shot import drawn_pairs, messages, parse_label
 
 TURNS = (("USER", "A taxi?"), ("SYSTEM", "At 8."))

@@ -14,22 +14,22 @@ from everycell.metrics.cells import (
     read_targets,
     relevance_cells,
 )
-from everycell.metrics.group_fairness import (
+from everycell.metrics.divergences import (
     DIVERGENCES,
+    distribution_similarity,
+    jensen_shannon,
+    nmd,
+    rnod,
+)
+from everycell.metrics.group_fairness import (
     AttributeSet,
     achieved_distributions,
     combine,
-    distribution_similarity,
     gfrc,
     group_fairness,
-    jensen_shannon,
-    nmd,
-    position_weight,
-    relevance,
-    rnod,
     turn_similarities,
-    without_duplicates,
 )
+from everycell.metrics.reading_weights import position_weight, relevance, without_duplicates
 
 
 def distributions(groups, *, full=False):

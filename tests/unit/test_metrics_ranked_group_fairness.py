@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics.group_fairness import AttributeSet, distribution_similarity
+from everycell.metrics.divergences import distribution_similarity
+from everycell.metrics.group_fairness import AttributeSet
 from everycell.metrics.ranked_group_fairness import gfr, stopping
 
 LEVELS = {"L0": 0, "L1": 1, "L2": 3}

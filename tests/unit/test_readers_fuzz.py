@@ -35,7 +35,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import everycell
-from everycell.collections.user_satisfaction import Sample
+from everycell.collections.satisfaction_samples import Sample
 from everycell.collections.user_studies import ANSWERABILITY
 from everycell.dialogue.annotation import Item, write_sheets
 from everycell.language_models.generation import Answer, Identity, Request
@@ -491,11 +491,13 @@ def _readers() -> dict[str, Reader]:
             ),
         ),
         "rag.prompts.read_template": Reader(b"### user\n$documents\n\nAnswer ${question}"),
-        "dialogue.counterfactuals.read_template": Reader(b"### user\nTurn $dialogue to $wanted $$"),
-        "dialogue.annotation.read_dialogues#parquet": Reader(pd.DataFrame([DIALOGUE])),
-        "dialogue.annotation.read_dialogues#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
-        "dialogue.annotation.read_rewritings#parquet": Reader(pd.DataFrame([DIALOGUE])),
-        "dialogue.annotation.read_rewritings#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
+        "dialogue.counterfactual_prompts.read_template": Reader(
+            b"### user\nTurn $dialogue to $wanted $$"
+        ),
+        "dialogue.annotation_inputs.read_dialogues#parquet": Reader(pd.DataFrame([DIALOGUE])),
+        "dialogue.annotation_inputs.read_dialogues#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
+        "dialogue.annotation_inputs.read_rewritings#parquet": Reader(pd.DataFrame([DIALOGUE])),
+        "dialogue.annotation_inputs.read_rewritings#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
         "lineage.read_lineage": Reader(
             json_of({"jobs": [LINEAGE]}), "lineage.json", lambda read, path: read(path.parent)
         ),
@@ -733,7 +735,7 @@ FOUND = [
     ("collections.grepbias.read_grepbias#documents",
      GREP["d.csv"].rpartition(b"0,2,")[0], "its query has not 3 texts of relevance 1"),
     ("text.tokenise._read_vocabulary", (b"x" * 5000 + b"\n") * 2, "stands in line 1 already"),
-    ("dialogue.counterfactuals.read_template", b"$" + b"x" * 5000, "has the unknown slot"),
+    ("dialogue.counterfactual_prompts.read_template", b"$" + b"x" * 5000, "has the unknown slot"),
     ("metrics.term_counts.read_words", b"", "the terms of at least two groups"),
     ("metrics.term_counts.read_words", b"\xff,f\n", "is not UTF-8 text"),
     ("metrics.term_counts.read_counts", b"PAR1" + bytes(40) + b"PAR1", "is no Parquet file"),
@@ -751,7 +753,7 @@ FOUND = [
     ("retrieval.prebuilt.read_encoded_queries", b"\xff\n", "line 1 is no JSON object"),
     ("retrieval.prebuilt.read_encoded_queries", b"[" * DEEP, "line 1 is no JSON object"),
     ("retrieval.encoded.read_encoded", b"", "holds no encoded collection"),
-    ("dialogue.annotation.read_dialogues#jsonl", b"[" * DEEP, "line 1"),
+    ("dialogue.annotation_inputs.read_dialogues#jsonl", b"[" * DEEP, "line 1"),
     ("lineage.read_lineage", b"[" * DEEP, "holds no list of jobs"),
     ("dialogue.annotation.read_items", b"\xff\n", "key.jsonl: cannot be read"),
     ("dialogue.annotation.read_items", b"", "key.jsonl: has no item"),

@@ -5,26 +5,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.collections.satisfaction_samples import (
+    SYSTEM,
+    USER,
+    Sample,
+    frame_samples,
+    samples_frame,
+)
+from everycell.collections.satisfaction_splits import (
+    compare_histories,
+    counterfactuals,
+    split_samples,
+    without_apologies,
+)
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_satisfaction import (
     CAUSE_BENCHMARK,
     CAUSE_FILES,
     FILES,
     RULES,
-    SYSTEM,
-    USER,
     RatedDialogue,
-    Sample,
-    compare_histories,
-    counterfactuals,
-    frame_samples,
     most_frequent,
     read_dialogues,
     read_samples,
     read_split,
-    samples_frame,
-    split_samples,
-    without_apologies,
 )
 from everycell.engine.printed_cells import read_cells
 from everycell.sources import fetch

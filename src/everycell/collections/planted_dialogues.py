@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from everycell.collections.user_satisfaction import Sample
+from everycell.collections.satisfaction_samples import Sample
 
 #: What a turn of the system can have wrong.
 FAULTS: Mapping[str, str] = {

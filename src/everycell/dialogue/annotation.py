@@ -12,19 +12,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet
 
+from everycell.collections.satisfaction_samples import COUNTERFACTUAL, Sample, Turn
 from everycell.collections.smart import CollectionError
-from everycell.collections.user_satisfaction import COUNTERFACTUAL, Sample, Turn
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text, rewritten
-from everycell.engine.foreign import parse_json, quoted
-from everycell.text import sheets
+from everycell.text import settled_sheets, sheets
 from everycell.text.sheets import Form, SheetError
 
 #: Questions of a sheet, answered by 0 (no) or 1 (yes).
@@ -33,7 +31,6 @@ QUESTIONS: Mapping[str, str] = {
     "coherent": "Does the last utterance of the system fit what was said before?",
 }
 FORM = Form(("dialogue",), QUESTIONS, "everycell annotation sheets")
-
 _GUIDELINES = """\
 # Guidelines
 
@@ -73,167 +70,6 @@ class Item:
     sample: Sample
     counterfactual: bool
     fault: str = ""
-
-
-def read_dialogues(path: Path, *, part: str | None = None) -> list[Sample]:
-    """Read dialogues from a file.
-
-    Parameters
-    ----------
-    path : Path
-        Parquet, as the workflow writes it, or JSON lines (``.jsonl``), with `id`, `benchmark`,
-        `turns` (pairs of speaker and text) and `satisfied` (true or false, or 1 or 0).
-    part : str, optional
-        Only rows whose `part` is this. The workflow's samples have several: "main" is the test set,
-        "cf" are counterfactuals, "plain" are dialogues without apologies.
-
-    Returns
-    -------
-    list of Sample
-        In the order of the file.
-
-    Raises
-    ------
-    SheetError
-        A file that cannot be read or is empty, a line that is no JSON object, or a row that is no
-        dialogue: something is missing or of another kind, it does not end with the system, its
-        label is another one, or its id comes twice. Or no row is of the part.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "mine.jsonl"
-    >>> row = {"id": "1", "benchmark": "toy", "turns": [["SYSTEM", "At 8."]], "satisfied": 1}
-    >>> _ = path.write_text(json.dumps(row))
-    >>> read_dialogues(path)
-    [Sample(id='1', benchmark='toy', turns=(('SYSTEM', 'At 8.'),), satisfied=True)]
-    """
-    return [sample for _, _, sample in _read_samples(path, part)]
-
-
-def read_rewritings(path: Path) -> list[Rewriting]:
-    """Read rewritings of the last utterance of dialogues from a file.
-
-    Parameters
-    ----------
-    path : Path
-        As `read_dialogues` takes it (the dialogue is the original, and so is its label), with the
-        new utterance as `text`, and if you like its `fault` (a name of
-        `everycell.dialogue.counterfactuals.FAULTS`; none, null or "" is none) and what the model
-        answered as `raw`. A text without a word has the fault "empty".
-
-    Returns
-    -------
-    list of Rewriting
-        In the order of the file; white space in a text is one space.
-
-    Raises
-    ------
-    SheetError
-        As `read_dialogues`; also a text that is none, or an unknown fault.
-    """
-    rewritings = []
-    for where, row, sample in _read_samples(path):
-        text, fault, raw = (row.get(name) for name in ("text", "fault", "raw"))
-        if not isinstance(text, str):
-            raise SheetError(f"{where}: `text` is {quoted(text)}; allowed is the new utterance.")
-        if fault and fault not in FAULTS:
-            raise SheetError(
-                f"{where}: `fault` is {quoted(fault)}; allowed is none, or one of "
-                f"{', '.join(FAULTS)}."
-            )
-        # On one line: what looks like a turn of its own would be taken for one.
-        text = " ".join(text.split())
-        rewritings.append(Rewriting(sample, text, fault or ("" if text else "empty"), raw or ""))
-    return rewritings
-
-
-def _read_samples(
-    path: Path, part: str | None = None
-) -> Iterator[tuple[str, dict[str, Any], Sample]]:
-    """Place in the file, row and dialogue of each row."""
-    places: dict[tuple[str, str], str] = {}
-    rows = list(_read_rows(path))
-    if part is not None:
-        parts = {str(row.get("part")) for _, row in rows}
-        rows = [(where, row) for where, row in rows if row.get("part") == part]
-        if not rows:
-            raise SheetError(
-                f"{path}: no row has the `part` {quoted(part)}; found are "
-                f"{quoted(', '.join(sorted(parts)))}."
-            )
-    for where, row in rows:
-        lacking = [name for name in ("id", "benchmark", "turns", "satisfied") if name not in row]
-        if lacking:
-            raise SheetError(
-                f"{where}: lacks `{lacking[0]}`; each row needs id, benchmark, turns and satisfied."
-            )
-        name, benchmark, label = row["id"], row["benchmark"], row["satisfied"]
-        if isinstance(name, int) and not isinstance(name, bool):
-            name = str(name)
-        for column, value in (("id", name), ("benchmark", benchmark)):
-            if not isinstance(value, str) or not value.strip():
-                raise SheetError(f"{where}: `{column}` is {quoted(value)}; allowed is a name.")
-        if not isinstance(label, bool | int) or label not in (0, 1):
-            raise SheetError(
-                f"{where}: `satisfied` is {quoted(label)}; allowed is true or false (or 1 or 0)."
-            )
-        turns = row["turns"]
-        if not isinstance(turns, list) or not all(
-            isinstance(turn, list) and len(turn) == 2 and all(isinstance(x, str) for x in turn)
-            for turn in turns
-        ):
-            raise SheetError(
-                f"{where}: `turns` is {quoted(turns)}; allowed is a list of pairs of speaker and "
-                "text."
-            )
-        try:
-            sample = Sample(name, benchmark, tuple((who, text) for who, text in turns), bool(label))
-        except CollectionError as error:
-            raise SheetError(f"{where}: {error}") from None
-        first = places.setdefault((benchmark, name), where)
-        if first != where:
-            raise SheetError(
-                f"{where}: has the id {name!r} of {benchmark}, as {first.rpartition(', ')[2]} "
-                "has; allowed is each id once, so rename or remove one of the two."
-            )
-        yield where, row, sample
-
-
-def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Place and content of each row, with the values that JSON has."""
-    try:
-        if path.suffix != ".jsonl":
-            rows = pyarrow.parquet.ParquetFile(path).read().to_pylist()
-            lines = [(f"{path}, row {number}", row) for number, row in enumerate(rows, start=1)]
-        else:
-            # Not by `splitlines`, which also parts where JSON does not: at some marks in a text.
-            text = path.read_text(encoding="utf-8-sig")
-            lines = [
-                (f"{path}, line {number}", line)
-                for number, line in enumerate(text.split("\n"), start=1)
-                if line.strip()
-            ]
-    except FileNotFoundError:
-        raise SheetError(f"There is no file {path}; name Parquet or JSON lines.") from None
-    except (OSError, ValueError) as error:
-        raise SheetError(
-            f"{path}: is neither Parquet nor, as .jsonl, UTF-8 text ({str(error)[:100]}); name "
-            "Parquet or JSON lines."
-        ) from None
-    if not lines:
-        raise SheetError(f"{path}: is empty; name a file that has dialogues.")
-    for where, row in lines:
-        if isinstance(row, str):
-            try:
-                row = parse_json(row)
-            except ValueError:
-                raise SheetError(
-                    f"{where}: is no JSON ({quoted(row)}), or was cut off; restore or remove it."
-                ) from None
-        if not isinstance(row, dict):
-            raise SheetError(f"{where}: is {quoted(row)}; allowed is a JSON object.")
-        yield where, row
 
 
 def draw_real(
@@ -467,7 +303,7 @@ def write_third(folder: Path) -> Path | None:
         A sheet that is not whole, or a third one that is there already.
     """
     items, seed = sheets.read_key(folder, FORM, _item)
-    return sheets.third_sheet(folder, FORM, _rows(_on_sheets(items)), seed)
+    return settled_sheets.third_sheet(folder, FORM, _rows(_on_sheets(items)), seed)
 
 
 def _on_sheets(items: Sequence[Item]) -> list[Item]:
@@ -492,7 +328,7 @@ def read_labels(folder: Path) -> pd.DataFrame:
         A sheet that is not whole, or is missing although the first two annotators disagree.
     """
     items = read_items(folder)
-    answers = sheets.settled_answers(folder, FORM, _rows(_on_sheets(items)))
+    answers = settled_sheets.settled_answers(folder, FORM, _rows(_on_sheets(items)))
     labels = pd.DataFrame(
         [
             (
@@ -510,103 +346,3 @@ def read_labels(folder: Path) -> pd.DataFrame:
     for column in answers:
         labels[column] = answers[column].astype("Int64")
     return labels.reset_index()
-
-
-def success(labels: pd.DataFrame) -> pd.DataFrame:
-    r"""Share of the generated utterances that flip the label (CSS, Table 3.4).
-
-    .. math:: CSS = 100 \cdot \frac{\text{counterfactuals that are settled as intended}}
-                                    {\text{generated utterances}}
-
-    Parameters
-    ----------
-    labels
-        Of `read_labels`, or a frame with its columns `benchmark`, `counterfactual`, `intended`,
-        `satisfied` and `fault`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `benchmark`, `row` (label of the original: Satisfaction, Dissatisfaction; or
-        Overall), `generated`, `usable` (without a fault), `flipped`, `CSS` (0 to 100; NaN where
-        nothing was generated).
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True,
-    ...                        "intended": [0, 0, 1, 1], "satisfied": [0, 1, 1, pd.NA],
-    ...                        "fault": ["", "", "", "empty"]})
-    >>> success(labels)[["row", "generated", "usable", "flipped", "CSS"]].to_numpy().tolist()[1:]
-    [['Dissatisfaction', 2, 1, 1, 50.0], ['Overall', 4, 3, 2, 50.0]]
-    """
-    made = labels[labels["counterfactual"]]
-    flipped = (made["satisfied"] == made["intended"]).fillna(False).astype(bool)
-    usable = made["fault"] == ""
-    rows = []
-    for benchmark in dict.fromkeys(made["benchmark"]):
-        of_one = made["benchmark"] == benchmark
-        for row, chosen in (
-            ("Satisfaction", of_one & (made["intended"] == 0)),
-            ("Dissatisfaction", of_one & (made["intended"] == 1)),
-            ("Overall", of_one),
-        ):
-            counts = (int(chosen.sum()), int((chosen & usable).sum()))
-            kept = int((chosen & usable & flipped).sum())
-            share = 100 * kept / counts[0] if counts[0] else float("nan")
-            rows.append((benchmark, row, *counts, kept, share))
-    return pd.DataFrame(rows, columns=["benchmark", "row", "generated", "usable", "flipped", "CSS"])
-
-
-def agreement(labels: pd.DataFrame) -> pd.DataFrame:
-    """How far the first two annotators agree (Table 3.3), on counterfactuals and real dialogues.
-
-    Parameters
-    ----------
-    labels
-        Of `read_labels`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `benchmark`, `dialogues` ("counterfactual" or "real"), `question`, `items`,
-        `percent agreement` (0 to 100), `Cohen kappa` (-1 to 1; NaN where each annotator gave one
-        and the same answer throughout) and `as intended`: the share of items (0 to 100) whose
-        settled label is the intended one, which for a real dialogue is its label before.
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True, "fault": "",
-    ...     "intended": [0, 0, 1, 1], "satisfied_1": [0, 0, 1, 1], "satisfied_2": [0, 1, 1, 1],
-    ...     "satisfied": [0, 0, 1, 1], "coherent_1": 1, "coherent_2": 1, "coherent": 1})
-    >>> agreement(labels)[["question", "percent agreement", "Cohen kappa"]].to_numpy().tolist()
-    [['satisfied', 75.0, 0.5], ['coherent', 100.0, nan]]
-    """
-    rows = []
-    shown = labels[labels["fault"] == ""]
-    for (benchmark, made), group in shown.groupby(["benchmark", "counterfactual"], sort=False):
-        kind = "counterfactual" if made else "real"
-        for question in QUESTIONS:
-            as_intended = float("nan")
-            if question == "satisfied":
-                as_intended = 100 * float((group[question] == group["intended"]).mean())
-            rows.append(
-                {"benchmark": benchmark, "dialogues": kind, "question": question}
-                | sheets.agreement_on(group, question)
-                | {"as intended": as_intended}
-            )
-    return pd.DataFrame(rows)
-
-
-def confirmed(items: Sequence[Item], labels: pd.DataFrame) -> list[Sample]:
-    """Counterfactuals whose settled label is the one they were meant to have: the CF set.
-
-    As in the thesis the flip alone decides; incoherent ones are found by `labels`.
-
-    Parameters
-    ----------
-    items, labels
-        Of `read_items` and `read_labels`.
-    """
-    kept = labels["counterfactual"] & (labels["satisfied"] == labels["intended"]).fillna(False)
-    names = set(labels.loc[kept.astype(bool), "item"])
-    return [item.sample for item in items if item.name in names]

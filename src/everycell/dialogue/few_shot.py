@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from everycell.collections.user_satisfaction import SYSTEM, USER, Sample, Turn
+from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
 from everycell.language_models.generation import Message
 
 SATISFIED, DISSATISFIED = "Satisfied", "Dissatisfied"

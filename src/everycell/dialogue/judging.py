@@ -25,8 +25,8 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from statsmodels.stats.proportion import proportion_confint
 
-from everycell.collections.user_satisfaction import Sample
-from everycell.dialogue.annotation import success
+from everycell.collections.satisfaction_samples import Sample
+from everycell.dialogue.annotated import success
 from everycell.dialogue.counterfactuals import Rewriting
 
 #: Parts of the dialogues, if the caller names no number.
@@ -218,7 +218,7 @@ def judged(
     -------
     pandas.DataFrame
         Columns `id`, `benchmark`, `counterfactual` (True), `fault`, `intended` and `satisfied`
-        (missing where there is a fault), as `everycell.dialogue.annotation.success` takes them.
+        (missing where there is a fault), as `everycell.dialogue.annotated.success` takes them.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def compare_generators(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Parameters
     ----------
     labels
-        Generator -> labels as `everycell.dialogue.annotation.success` takes them, all of one
+        Generator -> labels as `everycell.dialogue.annotated.success` takes them, all of one
         benchmark.
 
     Returns

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everycell.collections.user_satisfaction import COUNTERFACTUAL, Sample
+from everycell.collections.satisfaction_samples import COUNTERFACTUAL, Sample
 
 #: Printed unit of the measures of Table 3.6: what a value may be off when it is cut or rounded.
 UNIT = 0.01

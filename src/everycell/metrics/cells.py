@@ -8,15 +8,17 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
+from everycell.metrics.divergences import Divergence
 from everycell.metrics.group_fairness import (
-    READING_BUDGET,
     AttributeSet,
-    Divergence,
     Method,
     group_fairness,
+    turn_similarities,
+)
+from everycell.metrics.reading_weights import (
+    READING_BUDGET,
     position_weight,
     relevance,
-    turn_similarities,
     without_duplicates,
 )
 

@@ -25,9 +25,9 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from everycell.engine.foreign import most_unpacked, parse_json, quoted
-from everycell.metrics.exposure import checked_target
 from everycell.metrics.fairness_frames import correlation, fairness_by_query
 from everycell.metrics.ranked_counts import RankedCounts, ranked_counts
+from everycell.metrics.ranked_lists import checked_target
 from everycell.metrics.term_counts import DOCUMENT, LENGTH, check_counts, parquet_errors, read_words
 from everycell.metrics.term_fairness import TAU, Unknown, largest_divergence, neutrality
 

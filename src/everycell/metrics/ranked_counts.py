@@ -8,10 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.metrics.exposure import (
-    Array,
-    Mask,
-)
+from everycell.metrics.ranked_lists import Array, Mask
 from everycell.metrics.term_counts import LENGTH, check_counts, read_counts
 from everycell.metrics.term_fairness import Unknown
 from everycell.trec.runs import trec_order

@@ -19,8 +19,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from everycell.metrics.exposure import Array, checked_lists
-from everycell.metrics.group_fairness import AttributeSet, distribution_similarity
+from everycell.metrics.divergences import distribution_similarity
+from everycell.metrics.group_fairness import AttributeSet
+from everycell.metrics.ranked_lists import Array, checked_lists
 
 Utility = Literal["ERR", "iRBU"]
 

@@ -21,16 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.metrics.exposure import (
-    Array,
-    Mask,
     alignments,
-    checked_lists,
-    checked_target,
     checked_weights,
     distance_of,
     shares_of,
     total_of,
 )
+from everycell.metrics.ranked_lists import Array, Mask, checked_lists, checked_target
 
 Unknown = Literal["error", "neutral"]
 

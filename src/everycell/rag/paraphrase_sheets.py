@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from everycell.text import sheets
+from everycell.text import settled_sheets, sheets
 from everycell.text.sheets import Form, SheetError
 from everycell.trec.runs import trec_order
 
@@ -325,7 +325,7 @@ def write_third(folder: Path) -> Path | None:
         A sheet that is not whole, or a third one that is there already.
     """
     pairs, seed = read_pairs(folder)
-    return sheets.third_sheet(folder, FORM, _shown(pairs), seed)
+    return settled_sheets.third_sheet(folder, FORM, _shown(pairs), seed)
 
 
 def read_labels(folder: Path) -> pd.DataFrame:
@@ -347,7 +347,7 @@ def read_labels(folder: Path) -> pd.DataFrame:
         A sheet that is not whole, or is missing although the first two annotators disagree.
     """
     pairs, _ = read_pairs(folder)
-    answers = sheets.settled_answers(folder, FORM, _shown(pairs))
+    answers = settled_sheets.settled_answers(folder, FORM, _shown(pairs))
     rows = []
     for pair in pairs:
         first, second = ("paraphrase", "original") if pair.swapped else ("original", "paraphrase")
@@ -400,7 +400,7 @@ def agreement(labels: pd.DataFrame) -> pd.DataFrame:
     """
     return pd.DataFrame(
         {"passages": passages, "question": question}
-        | sheets.agreement_on(group, question)
+        | settled_sheets.agreement_on(group, question)
         | {"yes": 100 * float(group[question].mean())}
         for passages, status in (("relevant", 1), ("not relevant", 0))
         if len(group := labels[labels["relevant"] == status])

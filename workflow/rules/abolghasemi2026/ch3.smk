@@ -276,8 +276,6 @@ use rule table as abolghasemi2026_ch3_estimators with:
         **runs("abolghasemi2026/ch3/estimators"),
         orders=SATISFACTION.orders,
         draws=SATISFACTION.draws,
-        augmented=AUGMENTED,
-        control=CONTROL,
         printed_rows=lambda wildcards: wildcards.tier == "full",
         seed=SETTINGS.seed,
     message:

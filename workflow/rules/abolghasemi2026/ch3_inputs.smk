@@ -1,11 +1,7 @@
 # Input functions and names of the rules of abolghasemi2026, chapter 3.
 from everycell.collections.user_satisfaction import CAUSE_FILES, FILES as RATING_FILES
-from everycell.studies.abolghasemi2026.ch3.estimators import (
-    AUGMENTED,
-    CONTROL,
-    ESTIMATORS,
-    setups_of,
-)
+from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS
+from everycell.studies.abolghasemi2026.ch3.setups import setups_of
 
 #: Settings of an estimator that say how it is trained, not what it reads.
 TRAINING = ("steps", "batch", "learning_rate", "validations")

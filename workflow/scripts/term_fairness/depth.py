@@ -1,4 +1,4 @@
-"""Figure 4.2: the measures at every cut-off, and how much they change with it.
+"""The measures at every cut-off, and how much they change with it.
 
 On planted rankings also what was planted, and the case that one measure cannot see.
 """
@@ -11,14 +11,16 @@ import pandas as pd
 from everycell.collections.planted_bias import SYSTEMS
 from everycell.engine.files import write_atomically
 from everycell.engine.result_job import ResultJob
-from everycell.studies.abolghasemi2026.ch4.fairness_runs import (
+from everycell.retrieval.fairness_curves import (
     MEASURES,
-    fairness_of,
+    RankedSystem,
+    fairness_at_cutoffs,
     mean_curves,
     most_sensitive,
+    recovered,
     sensitivity,
 )
-from everycell.studies.abolghasemi2026.ch4.figures import (
+from everycell.retrieval.fairness_figures import (
     document_against_list_fairness,
     fairness_over_depth,
 )
@@ -28,24 +30,18 @@ PRINTED, CUTOFF = ("NFaiRR", "TExFAIR (with RBDF)"), 10
 KEYS = ["row", "series", "metric", "x_name", "x"]
 
 
-def recovered(fairness: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
-    """Planted and measured means at the cut-off, and their largest difference anywhere."""
-    keys, names = ["system", "query", "k"], list(MEASURES)
-    measured, planted = (
-        frame.melt(id_vars=keys, value_vars=names, var_name="measure")
-        for frame in (fairness, truth)
-    )
-    both = measured.merge(planted, on=[*keys, "measure"], suffixes=("", "_planted"))
-    both["difference"] = (both["value"] - both["value_planted"]).abs()
-    groups = ["system", "measure"]
-    table = both[both["k"] == CUTOFF].groupby(groups, sort=False)[["value", "value_planted"]].mean()
-    table["difference"] = both.groupby(groups, sort=False)["difference"].max()
-    return table.reset_index().replace({"measure": MEASURES}).dropna(subset="value")
-
-
 with ResultJob(snakemake) as job:
     settings = snakemake.params
-    fairness = fairness_of(settings.systems, range(1, settings.cutoffs + 1), settings.tau)
+    systems = [
+        RankedSystem(
+            query_set,
+            name,
+            Path("work", collection, "counts.parquet"),
+            Path("work", collection, "runs", f"{run}.run"),
+        )
+        for query_set, collection, run, name in settings.systems
+    ]
+    fairness = fairness_at_cutoffs(systems, range(1, settings.cutoffs + 1), settings.tau)
     curves = mean_curves(fairness)
     changes = sensitivity(curves)
     points = curves.rename(columns={"query_set": "row", "system": "series", "measure": "metric"})
@@ -62,7 +58,7 @@ with ResultJob(snakemake) as job:
     job.write_beside(changes, "sensitivity", dict.fromkeys(MEASURES.values(), 4))
 
     if "recovered_csv" in snakemake.output.keys():
-        found = recovered(fairness, pd.read_parquet(snakemake.input.truth))
+        found = recovered(fairness, pd.read_parquet(snakemake.input.truth), cutoff=CUTOFF)
         columns = {
             "value_planted": f"planted, k = {CUTOFF}",
             "value": f"measured, k = {CUTOFF}",

@@ -1,11 +1,11 @@
-"""Figure 4.1: two lists of four documents, each with one gendered word, and what measures say."""
+"""Two lists of four documents, each with one gendered word, and what measures say."""
 
 import numpy as np
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.metrics.term_fairness import nfairr, texfair
-from everycell.studies.abolghasemi2026.ch4.figures import documents_in_lists
+from everycell.retrieval.fairness_figures import documents_in_lists
 
 #: Of the printed pattern -> what the box of such a document says.
 GROUPS = {"F": "only female terms (she)", "M": "only male terms (he)"}
@@ -13,7 +13,7 @@ GROUPS = {"F": "only female terms (she)", "M": "only male terms (he)"}
 MEANING = {0: "one term counts", 1: "one term counts as none"}
 
 with ResultJob(snakemake) as job:
-    printed = job.input_cells("abolghasemi2026/figure_4_1")
+    printed = job.input_cells(snakemake.params.printed)
     lists = printed.assign(rank=printed["x"].astype(int)).pivot(
         index="row", columns="rank", values="value"
     )

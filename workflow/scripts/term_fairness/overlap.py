@@ -1,4 +1,4 @@
-"""Table 4.2: overlap of rankings before and after an exchange of gender, beside fairness."""
+"""Overlap of rankings before and after an exchange of gender, beside fairness."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from everycell.engine.result_job import ResultJob
 from everycell.metrics.fairness_frames import fairness_by_query
 from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import read_counts
-from everycell.retrieval.fairness_tables import counterfactual_overlap, ranker_means
+from everycell.retrieval.ranker_fairness import counterfactual_overlap, ranker_means
 from everycell.trec.runs import read_run
 
 with ResultJob(snakemake) as job:

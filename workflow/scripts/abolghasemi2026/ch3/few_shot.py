@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.user_satisfaction import CAUSE_BENCHMARK, frame_samples
+from everycell.collections.satisfaction_samples import frame_samples
+from everycell.collections.user_satisfaction import CAUSE_BENCHMARK
 from everycell.dialogue.few_shot import drawn_pairs, messages, parse_label
 from everycell.engine.job import Job
 from everycell.engine.receipts import write_json

@@ -6,18 +6,11 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.planted_dialogues import plant_dialogues
-from everycell.collections.user_satisfaction import (
-    CAUSE_BENCHMARK,
-    frame_samples,
-    samples_frame,
-)
-from everycell.dialogue.counterfactuals import (
-    ask,
-    pick_samples,
-    read_template,
-    rewrite_by_rule,
-    rewritings_frame,
-)
+from everycell.collections.satisfaction_samples import frame_samples, samples_frame
+from everycell.collections.user_satisfaction import CAUSE_BENCHMARK
+from everycell.dialogue.counterfactual_prompts import ask, pick_samples, read_template
+from everycell.dialogue.counterfactual_rules import rewrite_by_rule
+from everycell.dialogue.counterfactuals import rewritings_frame
 from everycell.engine.files import write_atomically
 from everycell.engine.job import Job
 from everycell.engine.settings import part_of

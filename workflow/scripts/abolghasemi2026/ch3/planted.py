@@ -3,8 +3,10 @@
 import pandas as pd
 
 from everycell.collections.planted_dialogues import plant_dialogues
-from everycell.collections.user_satisfaction import samples_frame, without_apologies
-from everycell.dialogue.counterfactuals import counterfactual, rewrite_by_rule
+from everycell.collections.satisfaction_samples import samples_frame
+from everycell.collections.satisfaction_splits import without_apologies
+from everycell.dialogue.counterfactual_rules import rewrite_by_rule
+from everycell.dialogue.counterfactuals import counterfactual
 from everycell.engine.job import Job
 
 with Job(snakemake) as job:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.user_satisfaction import frame_samples
-from everycell.dialogue.annotation import success
-from everycell.dialogue.counterfactuals import count_faults, frame_rewritings, rewrite_by_rule
+from everycell.collections.satisfaction_samples import frame_samples
+from everycell.dialogue.annotated import success
+from everycell.dialogue.counterfactual_rules import rewrite_by_rule
+from everycell.dialogue.counterfactuals import count_faults, frame_rewritings
 from everycell.dialogue.judging import (
     compare_generators,
     exchanged,

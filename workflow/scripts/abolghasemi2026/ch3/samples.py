@@ -4,16 +4,18 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.collections.satisfaction_samples import samples_frame
+from everycell.collections.satisfaction_splits import (
+    counterfactuals,
+    split_samples,
+    without_apologies,
+)
 from everycell.collections.user_satisfaction import (
     CAUSE_BENCHMARK,
     FILES,
-    counterfactuals,
     read_dialogues,
     read_samples,
     read_split,
-    samples_frame,
-    split_samples,
-    without_apologies,
 )
 from everycell.engine.job import Job
 

@@ -4,14 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.user_satisfaction import (
-    FILES,
-    RULES,
-    USER,
-    read_dialogues,
-    read_split,
-    split_samples,
-)
+from everycell.collections.satisfaction_samples import USER
+from everycell.collections.satisfaction_splits import split_samples
+from everycell.collections.user_satisfaction import FILES, RULES, read_dialogues, read_split
 from everycell.engine.result_job import ResultJob
 
 #: Reading -> what it changes; the first is the table's.

@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.user_satisfaction import (
-    CAUSE_BENCHMARK,
-    compare_histories,
-    read_samples,
-)
+from everycell.collections.satisfaction_splits import compare_histories
+from everycell.collections.user_satisfaction import CAUSE_BENCHMARK, read_samples
 from everycell.engine.result_job import ResultJob
 
 NAMES = {"main": "Main", "cf": "CF"}

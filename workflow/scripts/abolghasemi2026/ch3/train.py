@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.user_satisfaction import frame_samples
+from everycell.collections.satisfaction_samples import frame_samples
 from everycell.engine.job import Job
 from everycell.learning.models import model_folder, one_thread
-from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS, Setup, said_of
+from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS, said_of
+from everycell.studies.abolghasemi2026.ch3.setups import Setup
 
 with Job(snakemake) as job:
     one_thread()

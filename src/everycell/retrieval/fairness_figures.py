@@ -1,4 +1,4 @@
-"""Drawings of chapter 4: fairness of lists, over their depth, and of documents in them."""
+"""Drawings of fairness: of lists, over their depth, and of documents in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from everycell.engine.render.marks import (
     rows_by,
 )
 
-#: Groups whose documents are drawn: the first two are blue and red, as in the print.
+#: Groups whose documents are drawn: the first two are blue and red.
 _GROUP_COLOURS = tuple(COLOURS[place] for place in (0, 4, 2, 3, 1, 5))
 
 

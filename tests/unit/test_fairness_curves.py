@@ -1,4 +1,4 @@
-"""Figures 4.1 and 4.2 of abolghasemi2026: what is drawn, and the numbers behind it."""
+"""Fairness over the depth of rankings: the numbers, what is drawn, and the printed example."""
 
 from pathlib import Path
 
@@ -11,14 +11,16 @@ from everycell.engine.artefacts import find_artefact, load_papers
 from everycell.engine.render.figure_files import COLOURS
 from everycell.metrics.term_counts import count_terms
 from everycell.metrics.term_fairness import TAU, nfairr, texfair
-from everycell.studies.abolghasemi2026.ch4.fairness_runs import (
+from everycell.retrieval.fairness_curves import (
     MEASURES,
-    fairness_of,
+    RankedSystem,
+    fairness_at_cutoffs,
     mean_curves,
     most_sensitive,
+    recovered,
     sensitivity,
 )
-from everycell.studies.abolghasemi2026.ch4.figures import (
+from everycell.retrieval.fairness_figures import (
     document_against_list_fairness,
     documents_in_lists,
     fairness_over_depth,
@@ -37,17 +39,29 @@ def planted():
 @pytest.fixture(scope="module")
 def fairness(planted, tmp_path_factory):
     """Return the measures of all planted systems, from files as a workflow has them."""
-    root = tmp_path_factory.mktemp("project")
-    folder = root / "work" / "planted"
-    (folder / "runs").mkdir(parents=True)
+    folder = tmp_path_factory.mktemp("planted")
     texts = planted.documents.itertuples(index=False, name=None)
-    count_terms(texts, planted.words, folder / "counts.parquet")
+    counts = folder / "counts.parquet"
+    count_terms(texts, planted.words, counts)
+    systems = []
     for system, run in planted.runs.items():
-        write_run(run, folder / "runs" / f"{system}.run", tag=system)
-    systems = [("a set", "planted", system, system.upper()) for system in SYSTEMS]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(root)
-        return fairness_of(systems, range(1, DEPTH + 1), TAU)
+        file = folder / f"{system}.run"
+        write_run(run, file, tag=system)
+        systems.append(RankedSystem("a set", system.upper(), counts, file))
+    return fairness_at_cutoffs(systems, range(1, DEPTH + 1), TAU)
+
+
+def test_what_was_planted_is_recovered(planted, fairness):
+    truth = planted.truth.assign(system=planted.truth["system"].str.upper())
+    table = recovered(fairness, truth, cutoff=10)
+    assert set(table["measure"]) <= set(MEASURES.values())
+    assert set(table["system"]) == set(truth["system"])
+    assert table["difference"].max() < 1e-12
+    off = truth.assign(NFaiRR=truth["NFaiRR"] + (truth["k"] == 3) * 0.25)
+    moved = recovered(fairness, off, cutoff=10)
+    wrong = moved[moved["measure"] == "NFaiRR"]
+    assert wrong["difference"].tolist() == pytest.approx([0.25] * len(wrong))
+    assert wrong["value"].to_numpy() == pytest.approx(wrong["value_planted"].to_numpy())
 
 
 def test_what_was_planted_is_measured_for_every_list_and_cutoff(planted, fairness):

@@ -9,15 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from everycell.dialogue.estimators import (
+from everycell.studies.abolghasemi2026.ch3.answers import (
     TEST_SETS,
     chosen_setups,
     confusions,
-    f1_gain,
     growing_share,
     measured,
     overlap,
+    shown_answers,
+    spread,
 )
+from everycell.studies.abolghasemi2026.ch3.robustness import cue_of_apologies, f1_gain, gains
+from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED, CONTROL
 
 
 def answers(counts, **names):
@@ -159,3 +162,61 @@ def test_orders_differ_and_are_the_same_again():
     inner = found[(found["metric"] == "Acc") & (found["percent"] == 40)]
     assert (inner["low"] < inner["high"]).all()
     pd.testing.assert_frame_equal(found, growing_share(frame, orders=20, seed=0))
+
+
+def test_trainings_spread_and_one_has_no_deviation():
+    counts = [(9, 1, 2, 8), (10, 0, 5, 5)]
+    frames = [answers({"main": each}, seed=seed) for seed, each in enumerate(counts)]
+    f1 = [measured(confusions(frame)).set_index("metric").loc["F1", "value"] for frame in frames]
+    both = measured(confusions(pd.concat(frames)))
+    found = spread(both, ["model"]).set_index("metric")["value"]
+    assert found["mean F1"] == pytest.approx(np.mean(f1))
+    assert found["deviation"] == pytest.approx(np.std(f1, ddof=1))
+    assert (found["lowest F1"], found["highest F1"]) == (min(f1), max(f1))
+    alone = spread(measured(confusions(frames[0])), ["model"])
+    assert set(alone["metric"]) == {"mean F1", "lowest F1", "highest F1", "trainings"}
+
+
+SETUPS = {
+    "w/o up-sampling": {"main": (9, 1, 2, 8), "cf": (5, 0, 1, 4)},
+    AUGMENTED: {"main": (8, 2, 6, 4), "cf": (5, 0, 4, 1)},
+    f"w/o up-sampling, {CONTROL}": {"main": (9, 1, 1, 9), "cf": (5, 0, 2, 3)},
+}
+
+
+def three_setups():
+    frames = [answers(counts, setup=name) for name, counts in SETUPS.items()]
+    return pd.concat(frames, ignore_index=True)
+
+
+def test_gains_are_over_each_setup_of_the_thesis_and_not_over_the_control():
+    table = gains(three_setups(), draws=20, seed=0)
+    assert set(table["instead_of"]) == {"w/o up-sampling"}
+    f1 = {
+        setup: measured(confusions(answers(counts))).set_index(["test_data", "metric"])["value"]
+        for setup, counts in SETUPS.items()
+    }
+    for test_data in TEST_SETS:
+        row = table[(table["test_data"] == test_data) & (table["metric"] == "gain in F1")]
+        expected = f1[AUGMENTED][test_data, "F1"] - f1["w/o up-sampling"][test_data, "F1"]
+        assert row["value"].item() == pytest.approx(expected)
+    assert gains(answers(SETUPS["w/o up-sampling"]), draws=20, seed=0).empty
+
+
+def test_the_cue_is_looked_for_where_the_part_without_apologies_was_answered():
+    plain = answers({"main": (9, 1, 0, 10)}, model="BERT").assign(part="plain")
+    asked = pd.concat([answers(SETUPS["w/o up-sampling"], model="BERT"), plain])
+    table = cue_of_apologies(pd.concat([asked, answers(SETUPS[AUGMENTED], model="other")]))
+    assert set(table["model"]) == {"BERT"}
+    recall = table[table["metric"] == "recall of dissatisfaction"].set_index("test_data")["value"]
+    assert recall.to_dict() == pytest.approx({"Main": 20, "Main without apologies": 0, "CF": 20})
+
+
+def test_what_learned_from_counterfactuals_is_shown_beside_the_chosen_setup():
+    names = {("MultiWOZ", "Zephyr"): "w/o up-sampling"}
+    shown = shown_answers(three_setups(), names)
+    assert dict(zip(shown["model"], shown["setup"], strict=True)) == {
+        "Zephyr": "w/o up-sampling",
+        "Zephyr + counterfactuals": AUGMENTED,
+    }
+    assert shown_answers(answers({"main": (1, 1, 1, 1)}, setup="w/o up-sampling"), names).empty

@@ -1,4 +1,4 @@
-"""Rows of the fairness tables: marks that tests give by hand, and overlap of runs with ties."""
+"""Rankers measured, marks that tests give by hand, and overlap of runs with ties."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from everycell.retrieval.fairness_tables import counterfactual_overlap, ranker_means
+from everycell.retrieval.ranker_fairness import (
+    counterfactual_overlap,
+    measure_rankers,
+    ranker_means,
+)
 
 QUERIES = pd.Index([f"q{number}" for number in range(30)], name="query")
 
@@ -127,3 +131,40 @@ def test_two_by_hand():
     # Agreement 0 at rank 1 and 1 from rank 2 on: 1 - (1 - p).
     found = counterfactual_overlap(run(q=[2, 1]), run(q=[1, 2]), p=0.8)
     assert found["q"] == pytest.approx(0.8)
+
+
+COUNTS = pd.DataFrame(
+    {"f": [2, 0, 0, 1], "m": [0, 3, 0, 1], "length": [10] * 4}, index=["a", "b", "c", "d"]
+)
+
+
+def run_of(**lists):
+    """Run with the documents of each query in their order."""
+    rows = [
+        (query, document, float(-rank))
+        for query, documents in lists.items()
+        for rank, document in enumerate(documents)
+    ]
+    return pd.DataFrame(rows, columns=["query", "document", "score"])
+
+
+def test_rankers_have_their_queries_in_one_order_and_judged_ones_have_effectiveness():
+    qrels = pd.DataFrame({"query": ["q1", "q1"], "document": ["a", "b"], "relevance": [1, 2]})
+    runs = {"one": run_of(q2="cd", q1="ab"), "two": run_of(q1="ba", q2="ca")}
+    found = measure_rankers(runs.items(), COUNTS, k=2, qrels=qrels, relevant_from=2)
+    for name, expected in (("one", 0.5), ("two", 1.0)):
+        frame = found.values[name]
+        assert frame.index.tolist() == ["q1", "q2"]
+        assert frame.loc["q1", "MRR"] == expected
+        assert frame.loc["q2", ["MRR", "nDCG"]].isna().all()
+        assert frame[["NFaiRR", "TExFAIR"]].notna().all(axis=None)
+    assert set(found.others["metric"]) == {"TExFAIR without RBDF", "AWRF"}
+
+
+def test_coverage_counts_documents_and_lists_with_a_term():
+    runs = [("one", run_of(q1="ab", q2="c")), ("two", run_of(q1="c", q2="cd"))]
+    table = measure_rankers(runs, COUNTS, k=2).coverage.set_index(["row", "metric"])["value"]
+    assert table["one", "documents, first 2"] == pytest.approx(2 / 3)
+    assert table["one", "lists, first 2"] == 0.5
+    assert table["two", "documents, first 2"] == pytest.approx(1 / 3)
+    assert table["whole collection", "documents, all"] == 0.75

@@ -1,21 +1,117 @@
-"""Rows of a table of rankers: mean effectiveness and fairness, significance, correlation.
+"""Effectiveness and group fairness of rankers: values by query, means with tests, overlap.
 
-Source: abolghasemi2026, Tables 4.1 and 4.2, which are Tables 1 and 2 of abolghasemi2024.
+Source: abolghasemi2024, which is chapter 4 of abolghasemi2026.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.metrics.fairness_frames import correlation
+from everycell.metrics.fairness_frames import correlation, fairness_by_query
 from everycell.metrics.rank_overlap import PERSISTENCE, crbo
+from everycell.metrics.ranked_counts import ranked_counts
+from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import paired_tests
 from everycell.trec.runs import trec_order
 
-#: What the print puts after a value: better than the baseline; a correlation that is not chance.
+#: What stands after a value: better than the baseline; a correlation that is not chance.
 BETTER, CORRELATED = "‡", "†"
+#: Measures of effectiveness: name to show -> that of `everycell.retrieval.evaluation`.
+EFFECTIVENESS = {"MRR": "RR", "nDCG": "nDCG"}
+#: Measures of fairness that every list has a value of, and those that need a group term in it.
+FAIRNESS, OTHER_FAIRNESS = ["NFaiRR", "TExFAIR"], ["TExFAIR without RBDF", "AWRF"]
+
+
+class MeasuredRankers(NamedTuple):
+    """What was measured of several rankers on one query set.
+
+    Attributes
+    ----------
+    values
+        Ranker -> `EFFECTIVENESS` (where there are judgements) and `FAIRNESS` of each query. All
+        rankers have their queries in one order; a query without judgements has fairness alone.
+    others
+        Means of `OTHER_FAIRNESS` over the queries that have a value: `row` (the ranker), `metric`
+        and `value`.
+    coverage
+        Shares of documents and lists with any group term: `row`, `metric` and `value`.
+    """
+
+    values: dict[str, pd.DataFrame]
+    others: pd.DataFrame
+    coverage: pd.DataFrame
+
+
+def measure_rankers(
+    runs: Iterable[tuple[str, pd.DataFrame]],
+    counts: pd.DataFrame,
+    *,
+    k: int,
+    qrels: pd.DataFrame | None = None,
+    relevant_from: int = 1,
+) -> MeasuredRankers:
+    """Measure several rankers on one query set.
+
+    Parameters
+    ----------
+    runs : iterable of (str, pandas.DataFrame)
+        Each ranker and its run, of which one is kept in memory at a time.
+    counts : pandas.DataFrame
+        Group terms of each document of the collection, as
+        `everycell.metrics.term_counts.read_counts` gives them: the background of NFaiRR.
+    k : int
+        Ranks that count.
+    qrels : pandas.DataFrame, optional
+        Judgements; without them there is no effectiveness.
+    relevant_from : int
+        Level of relevance from which on a document counts as relevant.
+
+    Returns
+    -------
+    MeasuredRankers
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
+    >>> counts = pd.DataFrame({"f": [1, 0], "m": [0, 0], "length": [5, 5]}, index=["a", "b"])
+    >>> found = measure_rankers([("BM25", run)], counts, k=2)
+    >>> found.coverage["value"].tolist()
+    [0.5, 1.0, 0.5]
+    """
+    groups = [column for column in counts.columns if column != "length"]
+    values, others, coverage = {}, {}, []
+    for name, run in runs:
+        ranked = ranked_counts(run, counts, depth=k)
+        fair = fairness_by_query(ranked, [k], background=counts).set_index("query")
+        # Rankers have their queries in different orders.
+        values[name] = fair[FAIRNESS].sort_index()
+        # A list without any group term has no group exposure to compare with a target.
+        others[name] = fair[OTHER_FAIRNESS]
+        if qrels is not None:
+            found = evaluate(
+                run,
+                qrels,
+                [f"{each}@{k}" for each in EFFECTIVENESS.values()],
+                relevance_level=relevant_from,
+            )
+            found = found.set_axis(list(EFFECTIVENESS), axis="columns")
+            values[name] = found.reindex(values[name].index).join(values[name])
+        any_term = (ranked.counts.sum(axis=2) > 0) & ranked.listed
+        coverage += [
+            (name, f"documents, first {k}", any_term.sum() / ranked.listed.sum()),
+            (name, f"lists, first {k}", any_term.any(axis=1).mean()),
+        ]
+    with_term = counts[groups].sum(axis=1) > 0
+    coverage.append(("whole collection", "documents, all", with_term.mean()))
+    without = pd.concat(others, names=["row"]).groupby("row", sort=False).mean()
+    return MeasuredRankers(
+        values,
+        without.rename_axis("metric", axis="columns").stack().rename("value").reset_index(),
+        pd.DataFrame(coverage, columns=["row", "metric", "value"]),
+    )
 
 
 def ranker_means(

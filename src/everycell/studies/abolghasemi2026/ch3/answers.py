@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from everycell.collections.user_satisfaction import COUNTERFACTUAL
 from everycell.dialogue.satisfaction import (
     Confusion,
     confusion,
@@ -18,12 +17,15 @@ from everycell.dialogue.satisfaction import (
     jaccard,
     scores,
 )
+from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED
 
 #: Test sets of Table 3.6, and the parts that each is made of.
 TEST_SETS = {"Main": ("main",), "CF": ("cf",), "Mixed": ("main", "cf")}
 #: Measures as the print names them.
 MEASURES = ("Acc", "P", "R", "F1")
 ESTIMATOR = ["benchmark", "model", "setup"]
+#: End of the name of a model that was trained with counterfactuals, where setups are not shown.
+WITH = " + counterfactuals"
 
 
 def confusions(answers: pd.DataFrame) -> pd.DataFrame:
@@ -146,68 +148,6 @@ def overlap(answers: pd.DataFrame) -> float:
     return float(np.mean(found))
 
 
-def f1_gain(
-    answers: pd.DataFrame, other: pd.DataFrame, *, draws: int, seed: int
-) -> tuple[float, float, float]:
-    """By how much one estimator's macro F1 is above another's, with a 95 % interval.
-
-    Pairs of a sample and its counterfactual are drawn with replacement (percentile bootstrap), the
-    same for both. Samples that share the begin of a dialogue count as independent, so the interval
-    is rather too narrow; and it says nothing of other trainings.
-
-    Parameters
-    ----------
-    answers, other
-        Of one estimator each, with the same samples and as many trainings: rows of one test set.
-    draws : int
-        1 or more.
-    seed : int
-
-    Returns
-    -------
-    gain, low, high : float
-        Percent, -100 to 100; means over trainings.
-
-    Raises
-    ------
-    ValueError
-        Samples or trainings of both differ.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"id": ["1", "2"], "satisfied": [True, False], "seed": 0,
-    ...     "predicted": True})
-    >>> f1_gain(frame.assign(predicted=frame["satisfied"]), frame, draws=9, seed=0)[0].__round__(1)
-    66.7
-    """
-    keys = ["seed", "id"]
-    first, second = (part.sort_values(keys, kind="stable") for part in (answers, other))
-    if first[keys].to_numpy().tolist() != second[keys].to_numpy().tolist():
-        raise ValueError(
-            f"{len(first)} and {len(second)} answers are compared, which are not of the same "
-            "samples and trainings: give both for the same test set."
-        )
-    trainings = first["seed"].nunique()
-    pairs, names = pd.factorize(first["id"].str.removesuffix(COUNTERFACTUAL))
-    dice = np.random.default_rng(seed)
-    drawn = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
-    # The first row has each pair once.
-    weights = np.vstack([np.ones(len(names), dtype=drawn.dtype), drawn])[:, pairs]
-    gains = np.zeros(draws + 1)
-    for sign, part in ((1, first), (-1, second)):
-        for _, rows in part.reset_index(drop=True).groupby("seed"):
-            counted = weights[:, rows.index]
-            truth, said = rows["satisfied"].to_numpy(), rows["predicted"].to_numpy(dtype=bool)
-            cells = [
-                counted[:, (truth == label) & ((said == label) == right)].sum(axis=1)
-                for label in (True, False)
-                for right in (True, False)
-            ]
-            f1 = [scores(Confusion(*map(int, row))).f1 for row in zip(*cells, strict=True)]
-            gains += sign * np.array(f1) / trainings
-    return float(gains[0]), *map(float, np.quantile(gains[1:], [0.025, 0.975]))
-
-
 def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
     """Measures of an estimator while dissatisfied counterfactuals are added (Figures 3.4, 3.5).
 
@@ -267,3 +207,64 @@ def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFr
     # Of equal values mean and quantiles may differ in the last bit.
     low, high = groups.quantile(0.025).clip(upper=mean), groups.quantile(0.975).clip(lower=mean)
     return pd.DataFrame({"value": mean, "low": low, "high": high}).reset_index()
+
+
+def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """How far the macro F1 of several trainings differ, beside Table 3.6.
+
+    Parameters
+    ----------
+    measures
+        From `measured`.
+    keys
+        Columns of one row of the table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The keys, `metric` and `value`; of one training there is no deviation.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"model": "BERT", "seed": [0, 1], "metric": "F1", "value": [40, 60]})
+    >>> spread(frame, ["model"])[["metric", "value"]].round(1).values.tolist()
+    [['mean F1', 50.0], ['deviation', 14.1], ['lowest F1', 40.0], ['highest F1', 60.0], \
+['trainings', 2.0]]
+    """
+    f1 = measures[measures["metric"] == "F1"].groupby(keys, sort=False)["value"]
+    found = pd.DataFrame(
+        {
+            "mean F1": f1.mean(),
+            "deviation": f1.std(),
+            "lowest F1": f1.min(),
+            "highest F1": f1.max(),
+            "trainings": f1.count(),
+        }
+    )
+    return found.reset_index().melt(id_vars=keys, var_name="metric").dropna(subset="value")
+
+
+def shown_answers(answers: pd.DataFrame, setups: dict[tuple[str, str], str]) -> pd.DataFrame:
+    """Answers behind Table 3.7 and the figures: one setup of each estimator.
+
+    It is the one that did best on the validation samples. What was trained with counterfactuals is
+    shown as an estimator of its own, whose name ends with `WITH`.
+
+    Parameters
+    ----------
+    answers
+        Of all estimators in all setups.
+    setups
+        From `chosen_setups`, those that have no choice included.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Of benchmarks with counterfactuals alone.
+    """
+    best = pd.Series([(*names, setup) for names, setup in setups.items()])
+    names = pd.Series(list(zip(*(answers[key] for key in ESTIMATOR), strict=True)), answers.index)
+    augmented = answers["setup"] == AUGMENTED
+    chosen = answers[names.isin(best) | augmented].copy()
+    chosen.loc[augmented, "model"] += WITH
+    return chosen[chosen.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))]

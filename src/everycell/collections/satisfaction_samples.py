@@ -1,0 +1,99 @@
+"""Samples of user satisfaction: a dialogue up to an answer of the system, and a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from everycell.collections.smart import CollectionError
+
+USER, SYSTEM = "USER", "SYSTEM"
+#: What the id of a counterfactual adds to its original's.
+COUNTERFACTUAL = "-cf"
+#: Speaker and text.
+Turn = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A dialogue up to an utterance of the system, and the satisfaction of its user then.
+
+    Attributes
+    ----------
+    id
+        Unique among the samples of a benchmark. A counterfactual has the id of its original and
+        "-cf".
+    benchmark
+        Such as "MultiWOZ".
+    turns
+        Speaker (`USER` or `SYSTEM`) and text of each utterance; the last one is the system's.
+    satisfied
+        Whether the user is satisfied with the last utterance.
+
+    Raises
+    ------
+    CollectionError
+        Another speaker, a last utterance that is not the system's, or another label.
+
+    Examples
+    --------
+    >>> sample = Sample("toy-1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> sample.turns[-1]
+    ('SYSTEM', 'At 8.')
+    """
+
+    id: str
+    benchmark: str
+    turns: tuple[Turn, ...]
+    satisfied: bool
+
+    def __post_init__(self) -> None:
+        """Check speakers, end and label."""
+        unknown = {speaker for speaker, _ in self.turns} - {USER, SYSTEM}
+        if unknown:
+            raise CollectionError(
+                f"Sample {self.id} has the speaker {min(unknown)!r}; allowed is {USER} or {SYSTEM}."
+            )
+        if not self.turns or self.turns[-1][0] != SYSTEM:
+            raise CollectionError(
+                f"Sample {self.id} does not end with an utterance of the system, which its label "
+                "is about; cut it there or leave it out."
+            )
+        if not isinstance(self.satisfied, bool):
+            raise CollectionError(
+                f"Sample {self.id} has the label {self.satisfied!r}; allowed is True or False."
+            )
+
+
+def samples_frame(samples: Iterable[Sample]) -> pd.DataFrame:
+    """Samples as a frame that Parquet keeps.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `id`, `benchmark`, `turns` (list of pairs of speaker and text), `satisfied`.
+
+    Examples
+    --------
+    >>> sample = Sample("toy-1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
+    >>> samples_frame([sample])["turns"][0]
+    [['USER', 'A taxi?'], ['SYSTEM', 'At 8.']]
+    >>> frame_samples(samples_frame([sample])) == [sample]
+    True
+    """
+    rows = [
+        (sample.id, sample.benchmark, [list(turn) for turn in sample.turns], sample.satisfied)
+        for sample in samples
+    ]
+    return pd.DataFrame(rows, columns=["id", "benchmark", "turns", "satisfied"])
+
+
+def frame_samples(frame: pd.DataFrame) -> list[Sample]:
+    """Samples of a frame made by `samples_frame`, also after Parquet; see there."""
+    columns = (frame[name] for name in ("id", "benchmark", "turns", "satisfied"))
+    return [
+        Sample(name, benchmark, tuple((who, text) for who, text in turns), bool(label))
+        for name, benchmark, turns, label in zip(*columns, strict=True)
+    ]

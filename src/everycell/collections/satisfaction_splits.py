@@ -1,0 +1,250 @@
+"""From rated dialogues to parts that estimators learn from and are tested on, and to pairs.
+
+Source: abolghasemi2026, sections 3.4 and 3.5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from everycell.collections.satisfaction_samples import COUNTERFACTUAL, SYSTEM, USER, Sample, Turn
+from everycell.collections.smart import CollectionError
+from everycell.collections.user_satisfaction import SATISFIED_FROM, RatedDialogue, most_frequent
+
+#: Exchanges that a sample of the split has, its last one without an answer. Longer ones are cut to
+#: the last 16, and are not found in USS then.
+EXCHANGES = range(4, 17)
+_APOLOGY = re.compile(r"\bI'm sorry,?(?: but)?", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+
+
+class Split(NamedTuple):
+    """Samples of the three parts, labelled by the ratings of USS."""
+
+    train: list[Sample]
+    valid: list[Sample]
+    test: list[Sample]
+
+
+def split_samples(
+    dialogues: Sequence[RatedDialogue],
+    valid: Sequence[tuple[Turn, ...]],
+    test: Sequence[tuple[Turn, ...]],
+    benchmark: str,
+    *,
+    rule: Callable[[Sequence[int]], float] = most_frequent,
+    same_label: bool = True,
+    window: Literal["SYSTEM", "USER"] = SYSTEM,
+) -> Split:
+    """The split behind Table 3.2, with binary labels from the ratings.
+
+    A sample of `valid` and `test` is found in USS by all that its user said. Those that the split
+    cut to its last 16 exchanges are not found, and drop out. The training part was not released:
+    it is made of the dialogues that no sample of the other parts comes from, with as many
+    exchanges as theirs (`EXCHANGES`).
+
+    Parameters
+    ----------
+    dialogues
+        From `read_dialogues`.
+    valid, test
+        From `read_split`.
+    benchmark
+        Start of the ids, before the part and a number from 1.
+    rule
+        From the ratings of the user's next utterance to one rating; below `SATISFIED_FROM` is
+        dissatisfaction.
+    same_label
+        Where users of several dialogues said the same, all samples have the label of the first
+        dialogue, as in the released test set. If not, those of the training part have their own.
+    window
+        Whose utterances count as exchanges in the training part. They differ in one dialogue of
+        MultiWOZ, in which the system speaks three times in a row.
+
+    Returns
+    -------
+    Split
+        In the order of the files.
+
+    Raises
+    ------
+    CollectionError
+        A part of which no sample is found in USS.
+
+    Examples
+    --------
+    >>> def dialogue(name, rating):
+    ...     turns = [(("USER", "SYSTEM")[i % 2], f"{name}{i}") for i in range(9)]
+    ...     return RatedDialogue(tuple(turns), ((3,), ()) * 4 + ((rating,),), (3,))
+    >>> dialogues = [dialogue("a", 1), dialogue("b", 2), dialogue("c", 3)]
+    >>> split = split_samples(dialogues, [dialogues[1].turns], [dialogues[2].turns], "toy")
+    >>> [(sample.id, len(sample.turns), sample.satisfied) for sample in split.train]
+    [('toy-train-0001', 6, True), ('toy-train-0002', 8, False)]
+    >>> split.valid[0].satisfied, split.test[0].satisfied
+    (False, True)
+    """
+    prefixes = [
+        (place, dialogue.turns[: end + 1], rule(ratings) >= SATISFIED_FROM)
+        for place, dialogue in enumerate(dialogues)
+        for end, ratings in enumerate(dialogue.ratings)
+        if ratings
+    ]
+    first: dict[tuple[str, ...], tuple[int, bool]] = {}
+    for place, turns, satisfied in prefixes:
+        first.setdefault(_asked(turns), (place, satisfied))
+    held, parts = set(), []
+    for part in (valid, test):
+        matched = [(turns, first[_asked(turns)]) for turns in part if _asked(turns) in first]
+        if not matched:
+            raise CollectionError(
+                f"{benchmark}: no sample of a part is among the {len(dialogues)} rated dialogues; "
+                "fetch the files of one benchmark."
+            )
+        held |= {place for _, (place, _) in matched}
+        parts.append([(turns, satisfied) for turns, (_, satisfied) in matched])
+    training = [
+        (turns, first[_asked(turns)][1] if same_label else satisfied)
+        for place, turns, satisfied in prefixes
+        if place not in held and _length(turns, window) in EXCHANGES
+    ]
+    return Split(
+        *(
+            [
+                Sample(f"{benchmark}-{part}-{number:04d}", benchmark, turns[:-1], satisfied)
+                for number, (turns, satisfied) in enumerate(labelled, start=1)
+            ]
+            for part, labelled in zip(Split._fields, [training, *parts], strict=True)
+        )
+    )
+
+
+def counterfactuals(
+    main: Sequence[Sample], generated: Sequence[Sample], *, confirmed: bool = True
+) -> list[Sample]:
+    """Generated counterparts of samples, with ids that name their originals.
+
+    Parameters
+    ----------
+    main, generated
+        Sample i of one belongs to sample i of the other.
+    confirmed
+        Only those whose label is the other one: what people saw flipped (abolghasemi2026, L759).
+
+    Returns
+    -------
+    list of Sample
+        With the id of the original and "-cf", in the order of `main`.
+
+    Raises
+    ------
+    CollectionError
+        Lists of different length, or a pair of different length.
+
+    Examples
+    --------
+    >>> asked = ("USER", "A taxi?")
+    >>> main = [Sample("toy-1", "toy", (asked, ("SYSTEM", "At 8.")), True)]
+    >>> generated = [Sample("x", "toy", (asked, ("SYSTEM", "A train?")), False)]
+    >>> [sample.id for sample in counterfactuals(main, generated)]
+    ['toy-1-cf']
+    >>> counterfactuals(main, main)
+    []
+    """
+    if len(main) != len(generated):
+        raise CollectionError(
+            f"There are {len(main)} samples and {len(generated)} counterfactuals; allowed is one "
+            "for each sample, so fetch both files again (delete them first)."
+        )
+    found = []
+    for original, other in zip(main, generated, strict=True):
+        if len(original.turns) != len(other.turns):
+            raise CollectionError(
+                f"Sample {original.id} has {len(original.turns)} utterances and its counterfactual "
+                f"{len(other.turns)}; allowed is another last utterance only, so fetch both files "
+                "again (delete them first)."
+            )
+        if not confirmed or original.satisfied != other.satisfied:
+            found.append(replace(other, id=original.id + COUNTERFACTUAL))
+    return found
+
+
+def without_apologies(sample: Sample) -> Sample:
+    """A sample as the released counterfactuals are: no "I'm sorry", and no "but" after it.
+
+    The phrase was taken out of all their utterances and is in Main, where it goes with
+    dissatisfaction: a test on both should have Main without it as a control.
+
+    Examples
+    --------
+    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "I'm sorry, but all are taken."))
+    >>> without_apologies(Sample("toy-1", "toy", turns, False)).turns[1]
+    ('SYSTEM', 'all are taken.')
+    """
+    turns = ((speaker, _APOLOGY.sub("", text).strip()) for speaker, text in sample.turns)
+    return replace(sample, turns=tuple(turns))
+
+
+def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd.DataFrame:
+    """What generated counterparts share with their originals before the last utterance.
+
+    Parameters
+    ----------
+    main, generated
+        Sample i of one belongs to sample i of the other.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair: `id` (of the original), `satisfied` (its label), `confirmed` (the other
+        has the other label), `same` (history, to the letter), `same_without_apologies` (words of
+        the history after `without_apologies`).
+
+    Raises
+    ------
+    CollectionError
+        Lists of different length, or a pair of different length.
+
+    Examples
+    --------
+    >>> ask, end = ("USER", "And at 9?"), ("SYSTEM", "Yes.")
+    >>> main = [Sample("toy-1", "toy", (("SYSTEM", "I'm sorry, but no."), ask, end), True)]
+    >>> other = [Sample("x", "toy", (("SYSTEM", "no."), ask, ("SYSTEM", "Who?")), False)]
+    >>> compare_histories(main, other).iloc[0].to_dict()
+    {'id': 'toy-1', 'satisfied': True, 'confirmed': True, 'same': False, \
+'same_without_apologies': True}
+    """
+    rows = [
+        (
+            sample.id,
+            sample.satisfied,
+            sample.satisfied != other.satisfied,
+            sample.turns[:-1] == other.turns[:-1],
+            _words(without_apologies(sample).turns[:-1])
+            == _words(without_apologies(other).turns[:-1]),
+        )
+        for sample, other in zip(
+            main, counterfactuals(main, generated, confirmed=False), strict=True
+        )
+    ]
+    columns = ["id", "satisfied", "confirmed", "same", "same_without_apologies"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _asked(turns: Iterable[Turn]) -> tuple[str, ...]:
+    """What the user said."""
+    return tuple(text for speaker, text in turns if speaker == USER)
+
+
+def _length(turns: Iterable[Turn], counted: str) -> int:
+    """Exchanges of a dialogue that ends with the user."""
+    said = sum(speaker == counted for speaker, _ in turns)
+    return said + (counted == SYSTEM)
+
+
+def _words(turns: Iterable[Turn]) -> list[list[str]]:
+    return [[speaker, *_WORD.findall(text)] for speaker, text in turns]

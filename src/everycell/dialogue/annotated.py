@@ -1,0 +1,114 @@
+"""What annotators' labels say: success of generators, agreement, confirmed counterfactuals.
+
+Source: abolghasemi2026, section 3.5.4, Tables 3.3 and 3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from everycell.collections.satisfaction_samples import Sample
+from everycell.dialogue.annotation import QUESTIONS, Item
+from everycell.text import settled_sheets
+
+
+def success(labels: pd.DataFrame) -> pd.DataFrame:
+    r"""Share of the generated utterances that flip the label (CSS, Table 3.4).
+
+    .. math:: CSS = 100 \cdot \frac{\text{counterfactuals that are settled as intended}}
+                                    {\text{generated utterances}}
+
+    Parameters
+    ----------
+    labels
+        Of `read_labels`, or a frame with its columns `benchmark`, `counterfactual`, `intended`,
+        `satisfied` and `fault`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `benchmark`, `row` (label of the original: Satisfaction, Dissatisfaction; or
+        Overall), `generated`, `usable` (without a fault), `flipped`, `CSS` (0 to 100; NaN where
+        nothing was generated).
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True,
+    ...                        "intended": [0, 0, 1, 1], "satisfied": [0, 1, 1, pd.NA],
+    ...                        "fault": ["", "", "", "empty"]})
+    >>> success(labels)[["row", "generated", "usable", "flipped", "CSS"]].to_numpy().tolist()[1:]
+    [['Dissatisfaction', 2, 1, 1, 50.0], ['Overall', 4, 3, 2, 50.0]]
+    """
+    made = labels[labels["counterfactual"]]
+    flipped = (made["satisfied"] == made["intended"]).fillna(False).astype(bool)
+    usable = made["fault"] == ""
+    rows = []
+    for benchmark in dict.fromkeys(made["benchmark"]):
+        of_one = made["benchmark"] == benchmark
+        for row, chosen in (
+            ("Satisfaction", of_one & (made["intended"] == 0)),
+            ("Dissatisfaction", of_one & (made["intended"] == 1)),
+            ("Overall", of_one),
+        ):
+            counts = (int(chosen.sum()), int((chosen & usable).sum()))
+            kept = int((chosen & usable & flipped).sum())
+            share = 100 * kept / counts[0] if counts[0] else float("nan")
+            rows.append((benchmark, row, *counts, kept, share))
+    return pd.DataFrame(rows, columns=["benchmark", "row", "generated", "usable", "flipped", "CSS"])
+
+
+def agreement(labels: pd.DataFrame) -> pd.DataFrame:
+    """How far the first two annotators agree (Table 3.3), on counterfactuals and real dialogues.
+
+    Parameters
+    ----------
+    labels
+        Of `read_labels`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `benchmark`, `dialogues` ("counterfactual" or "real"), `question`, `items`,
+        `percent agreement` (0 to 100), `Cohen kappa` (-1 to 1; NaN where each annotator gave one
+        and the same answer throughout) and `as intended`: the share of items (0 to 100) whose
+        settled label is the intended one, which for a real dialogue is its label before.
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True, "fault": "",
+    ...     "intended": [0, 0, 1, 1], "satisfied_1": [0, 0, 1, 1], "satisfied_2": [0, 1, 1, 1],
+    ...     "satisfied": [0, 0, 1, 1], "coherent_1": 1, "coherent_2": 1, "coherent": 1})
+    >>> agreement(labels)[["question", "percent agreement", "Cohen kappa"]].to_numpy().tolist()
+    [['satisfied', 75.0, 0.5], ['coherent', 100.0, nan]]
+    """
+    rows = []
+    shown = labels[labels["fault"] == ""]
+    for (benchmark, made), group in shown.groupby(["benchmark", "counterfactual"], sort=False):
+        kind = "counterfactual" if made else "real"
+        for question in QUESTIONS:
+            as_intended = float("nan")
+            if question == "satisfied":
+                as_intended = 100 * float((group[question] == group["intended"]).mean())
+            rows.append(
+                {"benchmark": benchmark, "dialogues": kind, "question": question}
+                | settled_sheets.agreement_on(group, question)
+                | {"as intended": as_intended}
+            )
+    return pd.DataFrame(rows)
+
+
+def confirmed(items: Sequence[Item], labels: pd.DataFrame) -> list[Sample]:
+    """Counterfactuals whose settled label is the one they were meant to have: the CF set.
+
+    As in the thesis the flip alone decides; incoherent ones are found by `labels`.
+
+    Parameters
+    ----------
+    items, labels
+        Of `read_items` and `read_labels`.
+    """
+    kept = labels["counterfactual"] & (labels["satisfied"] == labels["intended"]).fillna(False)
+    names = set(labels.loc[kept.astype(bool), "item"])
+    return [item.sample for item in items if item.name in names]

@@ -1,0 +1,176 @@
+"""Files that annotation begins with: rewritings and real dialogues, Parquet or JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+
+from everycell.collections.satisfaction_samples import Sample
+from everycell.collections.smart import CollectionError
+from everycell.dialogue.counterfactuals import FAULTS, Rewriting
+from everycell.engine.foreign import parse_json, quoted
+from everycell.text.sheets import SheetError
+
+
+def read_dialogues(path: Path, *, part: str | None = None) -> list[Sample]:
+    """Read dialogues from a file.
+
+    Parameters
+    ----------
+    path : Path
+        Parquet, as the workflow writes it, or JSON lines (``.jsonl``), with `id`, `benchmark`,
+        `turns` (pairs of speaker and text) and `satisfied` (true or false, or 1 or 0).
+    part : str, optional
+        Only rows whose `part` is this. The workflow's samples have several: "main" is the test set,
+        "cf" are counterfactuals, "plain" are dialogues without apologies.
+
+    Returns
+    -------
+    list of Sample
+        In the order of the file.
+
+    Raises
+    ------
+    SheetError
+        A file that cannot be read or is empty, a line that is no JSON object, or a row that is no
+        dialogue: something is missing or of another kind, it does not end with the system, its
+        label is another one, or its id comes twice. Or no row is of the part.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "mine.jsonl"
+    >>> row = {"id": "1", "benchmark": "toy", "turns": [["SYSTEM", "At 8."]], "satisfied": 1}
+    >>> _ = path.write_text(json.dumps(row))
+    >>> read_dialogues(path)
+    [Sample(id='1', benchmark='toy', turns=(('SYSTEM', 'At 8.'),), satisfied=True)]
+    """
+    return [sample for _, _, sample in _read_samples(path, part)]
+
+
+def read_rewritings(path: Path) -> list[Rewriting]:
+    """Read rewritings of the last utterance of dialogues from a file.
+
+    Parameters
+    ----------
+    path : Path
+        As `read_dialogues` takes it (the dialogue is the original, and so is its label), with the
+        new utterance as `text`, and if you like its `fault` (a name of
+        `everycell.dialogue.counterfactuals.FAULTS`; none, null or "" is none) and what the model
+        answered as `raw`. A text without a word has the fault "empty".
+
+    Returns
+    -------
+    list of Rewriting
+        In the order of the file; white space in a text is one space.
+
+    Raises
+    ------
+    SheetError
+        As `read_dialogues`; also a text that is none, or an unknown fault.
+    """
+    rewritings = []
+    for where, row, sample in _read_samples(path):
+        text, fault, raw = (row.get(name) for name in ("text", "fault", "raw"))
+        if not isinstance(text, str):
+            raise SheetError(f"{where}: `text` is {quoted(text)}; allowed is the new utterance.")
+        if fault and fault not in FAULTS:
+            raise SheetError(
+                f"{where}: `fault` is {quoted(fault)}; allowed is none, or one of "
+                f"{', '.join(FAULTS)}."
+            )
+        # On one line: what looks like a turn of its own would be taken for one.
+        text = " ".join(text.split())
+        rewritings.append(Rewriting(sample, text, fault or ("" if text else "empty"), raw or ""))
+    return rewritings
+
+
+def _read_samples(
+    path: Path, part: str | None = None
+) -> Iterator[tuple[str, dict[str, Any], Sample]]:
+    """Place in the file, row and dialogue of each row."""
+    places: dict[tuple[str, str], str] = {}
+    rows = list(_read_rows(path))
+    if part is not None:
+        parts = {str(row.get("part")) for _, row in rows}
+        rows = [(where, row) for where, row in rows if row.get("part") == part]
+        if not rows:
+            raise SheetError(
+                f"{path}: no row has the `part` {quoted(part)}; found are "
+                f"{quoted(', '.join(sorted(parts)))}."
+            )
+    for where, row in rows:
+        lacking = [name for name in ("id", "benchmark", "turns", "satisfied") if name not in row]
+        if lacking:
+            raise SheetError(
+                f"{where}: lacks `{lacking[0]}`; each row needs id, benchmark, turns and satisfied."
+            )
+        name, benchmark, label = row["id"], row["benchmark"], row["satisfied"]
+        if isinstance(name, int) and not isinstance(name, bool):
+            name = str(name)
+        for column, value in (("id", name), ("benchmark", benchmark)):
+            if not isinstance(value, str) or not value.strip():
+                raise SheetError(f"{where}: `{column}` is {quoted(value)}; allowed is a name.")
+        if not isinstance(label, bool | int) or label not in (0, 1):
+            raise SheetError(
+                f"{where}: `satisfied` is {quoted(label)}; allowed is true or false (or 1 or 0)."
+            )
+        turns = row["turns"]
+        if not isinstance(turns, list) or not all(
+            isinstance(turn, list) and len(turn) == 2 and all(isinstance(x, str) for x in turn)
+            for turn in turns
+        ):
+            raise SheetError(
+                f"{where}: `turns` is {quoted(turns)}; allowed is a list of pairs of speaker and "
+                "text."
+            )
+        try:
+            sample = Sample(name, benchmark, tuple((who, text) for who, text in turns), bool(label))
+        except CollectionError as error:
+            raise SheetError(f"{where}: {error}") from None
+        first = places.setdefault((benchmark, name), where)
+        if first != where:
+            raise SheetError(
+                f"{where}: has the id {name!r} of {benchmark}, as {first.rpartition(', ')[2]} "
+                "has; allowed is each id once, so rename or remove one of the two."
+            )
+        yield where, row, sample
+
+
+def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and content of each row, with the values that JSON has."""
+    try:
+        if path.suffix != ".jsonl":
+            rows = pyarrow.parquet.ParquetFile(path).read().to_pylist()
+            lines = [(f"{path}, row {number}", row) for number, row in enumerate(rows, start=1)]
+        else:
+            # Not by `splitlines`, which also parts where JSON does not: at some marks in a text.
+            text = path.read_text(encoding="utf-8-sig")
+            lines = [
+                (f"{path}, line {number}", line)
+                for number, line in enumerate(text.split("\n"), start=1)
+                if line.strip()
+            ]
+    except FileNotFoundError:
+        raise SheetError(f"There is no file {path}; name Parquet or JSON lines.") from None
+    except (OSError, ValueError) as error:
+        raise SheetError(
+            f"{path}: is neither Parquet nor, as .jsonl, UTF-8 text ({str(error)[:100]}); name "
+            "Parquet or JSON lines."
+        ) from None
+    if not lines:
+        raise SheetError(f"{path}: is empty; name a file that has dialogues.")
+    for where, row in lines:
+        if isinstance(row, str):
+            try:
+                row = parse_json(row)
+            except ValueError:
+                raise SheetError(
+                    f"{where}: is no JSON ({quoted(row)}), or was cut off; restore or remove it."
+                ) from None
+        if not isinstance(row, dict):
+            raise SheetError(f"{where}: is {quoted(row)}; allowed is a JSON object.")
+        yield where, row

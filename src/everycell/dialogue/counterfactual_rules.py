@@ -1,0 +1,183 @@
+"""Counterfactual utterances by rules of this project: a baseline that needs no language model."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from everycell.collections.satisfaction_samples import (
+    USER,
+    Sample,
+)
+from everycell.dialogue.counterfactuals import Rewriting
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """Something that users state: how it is found, what else it can be, how one asks for it."""
+
+    pattern: re.Pattern[str]
+    others: tuple[str, ...]
+    question: str
+
+
+def _slot(pattern: str, others: str, question: str) -> _Slot:
+    return _Slot(re.compile(pattern, re.IGNORECASE), tuple(others.split()), question)
+
+
+_NUMBER = r"\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten"
+#: The value is the group of each pattern.
+_SLOTS: Mapping[str, _Slot] = {
+    "area": _slot(
+        r"\b(north|south|east|west|cent(?:re|er))\b",
+        "north south east west centre",
+        "Which part of town would you like?",
+    ),
+    "price": _slot(
+        r"\b(cheap|moderate|expensive)(?=ly\b|\b)",
+        "cheap moderate expensive",
+        "What price range do you have in mind?",
+    ),
+    "day": _slot(
+        r"\b((?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
+        "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+        "Which day would that be?",
+    ),
+    "time": _slot(
+        r"\b(\d{1,2}:\d{2})\b", "06:20 09:10 13:40 16:05 20:50 22:15", "At what time should it be?"
+    ),
+    "people": _slot(
+        rf"\b({_NUMBER})(?= (?:people|persons?|guests?|passengers?|tickets?|of us)\b)",
+        "2 3 4 5 6 7 8",
+        "How many people will there be?",
+    ),
+    "nights": _slot(
+        rf"\b({_NUMBER})(?= nights?\b)", "2 3 4 5 6 7", "How many nights will you stay?"
+    ),
+    "stars": _slot(
+        rf"\b({_NUMBER})(?=[ -]stars?\b)", "1 2 3 4 5", "How many stars should it have?"
+    ),
+}
+#: What the rules are called -> what they do.
+RULES: Mapping[str, str] = {
+    "contradiction": "a value that the user gave and the system repeats is exchanged",
+    "asked again": "the system asks for a value that the user gave",
+    "not answered": "the system cannot do it, or does not know",
+    "confirmed": "the booking that the user asks for is made, with the values that they gave",
+    "answered": "the user's question is answered",
+    "met": "what the user wants has been found, with the values that they gave",
+}
+_CANNOT = (
+    "I am afraid I cannot do that. Is there anything else?",
+    "Sorry, I do not know that. Can I help you with something else?",
+    "That did not work, and I cannot say why. Please try again another day.",
+    "I have nothing like that in my system.",
+)
+_MORE = (" Is there anything else?", " Can I do more for you?", "")
+_BOOKING = re.compile(r"\b(book\w*|reserv\w*|tickets?|table)\b", re.IGNORECASE)
+_OPEN = re.compile(r"\b(what|which|when|where|how|phone|postcode|address|number)\b", re.IGNORECASE)
+
+
+def stated(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Values that the user gave in a dialogue, the last one where there are several.
+
+    Parameters
+    ----------
+    turns
+        Speakers and texts.
+
+    Returns
+    -------
+    dict of str to str
+        Slot -> value: area, price, day, time, people, nights, stars.
+
+    Examples
+    --------
+    >>> stated([("USER", "A cheap room for 3 people"), ("USER", "Sorry, for four people.")])
+    {'price': 'cheap', 'people': 'four'}
+    """
+    said = [text for speaker, text in turns if speaker == USER]
+    found = {}
+    for name, slot in _SLOTS.items():
+        values = [match[1] for text in said for match in slot.pattern.finditer(text)]
+        if values:
+            found[name] = values[-1]
+    return found
+
+
+def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:
+    """Rewrite the last utterance by one of the project's rules, drawn from those that apply.
+
+    Satisfaction is turned round by "contradiction", "asked again" or "not answered",
+    dissatisfaction by "confirmed" where the last utterance of the user speaks of booking, by
+    "answered" where it is a question, and else by "met". The rules know seven kinds of values
+    (`stated`) and no facts: an answer to a question is made up, as a model's is.
+
+    Parameters
+    ----------
+    sample
+        A dialogue with its label.
+    seed : int
+        With the id of the sample it gives the draw, so that no other sample has a part in it.
+
+    Returns
+    -------
+    Rewriting
+        `raw` is the name of the rule; there is never a fault.
+
+    Examples
+    --------
+    >>> asked = ("USER", "A table on Friday for 3 people?")
+    >>> booked = Sample("1", "toy", (asked, ("SYSTEM", "It is booked for Friday.")), True)
+    >>> made = rewrite_by_rule(booked, seed=1)
+    >>> made.raw, made.text
+    ('not answered', 'That did not work, and I cannot say why. Please try again another day.')
+    >>> failed = Sample("2", "toy", (asked, ("SYSTEM", "We have no taxis.")), False)
+    >>> rewrite_by_rule(failed, seed=3).text
+    'Your booking is made: Friday, 3 people. The reference is WGUFLL.'
+    """
+    draw = random.Random(f"{seed} {sample.id}")
+    values = stated(sample.turns)
+    rule, text = (_let_down if sample.satisfied else _serve)(sample, values, draw)
+    return Rewriting(sample, text, "", rule)
+
+
+def _let_down(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
+    said = sample.turns[-1][1]
+    repeated = [
+        (name, match)
+        for name, value in values.items()
+        for match in _SLOTS[name].pattern.finditer(said)
+        if match[1].casefold() == value.casefold()
+    ]
+    rules = ["contradiction"] * bool(repeated) + ["asked again"] * bool(values) + ["not answered"]
+    rule = draw.choice(rules)
+    if rule == "contradiction":
+        name, match = draw.choice(repeated)
+        known = values[name].casefold()
+        other = draw.choice([value for value in _SLOTS[name].others if value.casefold() != known])
+        return rule, said[: match.start(1)] + other + said[match.end(1) :]
+    if rule == "asked again":
+        return rule, _SLOTS[draw.choice(list(values))].question
+    return rule, draw.choice(_CANNOT)
+
+
+def _serve(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
+    asked = next((text for who, text in reversed(sample.turns) if who == USER), "")
+    more = draw.choice(_MORE)
+    code = "".join(draw.choices("ABCDEFGHJKLMNPQRSTUVWXYZ23456789", k=6))
+    units = {"people": "{} people", "nights": "{} nights", "stars": "{} stars"}
+    given = {name: units.get(name, "{}").format(value) for name, value in values.items()}
+    if _BOOKING.search(asked):
+        details = [given[name] for name in ("day", "time", "people", "nights") if name in given]
+        listed = f": {', '.join(details)}" if details else ""
+        return "confirmed", f"Your booking is made{listed}. The reference is {code}.{more}"
+    if asked.rstrip().endswith("?"):
+        if _OPEN.search(asked):
+            return "answered", f"Certainly, it is {code}.{more}"
+        return "answered", f"Yes, that is so, I have just checked it for you.{more}"
+    details = [given[name] for name in ("price", "stars", "area", "day", "time") if name in given]
+    listed = f" ({', '.join(details)})" if details else ""
+    return "met", f"I have found just what you want{listed}. Shall I book it for you?"

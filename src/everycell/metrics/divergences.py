@@ -1,0 +1,222 @@
+"""Divergences of an achieved distribution over groups from a target: JSD, RNOD and NMD.
+
+Source: sakai2023, section 3. RNOD and NMD follow Sakai, "Evaluating Evaluation Measures for Ordinal
+Classification and Ordinal Quantification", ACL 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import rel_entr
+
+Array = npt.NDArray[np.float64]
+Divergence = Literal["JSD", "RNOD", "NMD"]
+#: How far from 1 a distribution may sum: targets are published with six digits or more.
+_ROUNDING = 1e-5
+
+
+def _distributions(achieved: npt.ArrayLike, target: npt.ArrayLike) -> tuple[Array, Array]:
+    """Both as checked arrays whose last axis sums to 1."""
+    checked = []
+    for name, values in (("achieved", achieved), ("target", target)):
+        array = np.asarray(values, dtype=float)
+        if array.ndim == 0 or array.shape[-1] < 2:
+            raise ValueError(
+                f"The {name} distribution has the shape {array.shape}; give at least two groups "
+                "on its last axis."
+            )
+        bad = ~(np.isfinite(array) & (array >= 0))
+        if bad.any():
+            raise ValueError(
+                f"The {name} distribution holds {array[bad][0]:g}; the share of a group is a "
+                "number of 0 or more, so correct it."
+            )
+        sums = array.sum(axis=-1, keepdims=True)
+        if not np.allclose(sums, 1, rtol=0, atol=_ROUNDING):
+            worst = float(sums.flat[np.abs(sums - 1).argmax()])
+            raise ValueError(
+                f"The {name} distribution sums to {worst:g}; a distribution sums to 1, so divide "
+                "it by its sum or correct it."
+            )
+        checked.append(array / sums)
+    if checked[0].shape[-1] != checked[1].shape[-1]:
+        raise ValueError(
+            f"The achieved distribution has {checked[0].shape[-1]} groups and the target "
+            f"{checked[1].shape[-1]}; give both over the same groups in the same order."
+        )
+    return checked[0], checked[1]
+
+
+def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
+    r"""Jensen-Shannon divergence in bits, for groups without an order.
+
+    .. math:: JSD(p \| p^*) = \tfrac12 KL(p \| m) + \tfrac12 KL(p^* \| m),
+              \quad m = \tfrac12 (p + p^*)
+
+    Parameters
+    ----------
+    achieved, target : array, shape (..., C)
+        Distributions over the same C >= 2 groups; leading axes broadcast.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        In [0, 1]: 0 for equal distributions, 1 for distributions that share no group. Symmetric,
+        and blind to the order of the groups.
+
+    Raises
+    ------
+    ValueError
+        A share below 0 or not finite, a sum that is not 1 (to five digits), unequal lengths.
+
+    Notes
+    -----
+    The square of `scipy.spatial.distance.jensenshannon` with base 2. That function is not called
+    because it gives NaN where rounding makes the divergence of nearly equal distributions
+    slightly negative; here such a value is 0. Source: sakai2023, section 3.1.
+
+    Examples
+    --------
+    >>> float(jensen_shannon([1, 0], [0, 1])), float(jensen_shannon([0.3, 0.7], [0.3, 0.7]))
+    (1.0, 0.0)
+    """
+    p, q = _distributions(achieved, target)
+    middle = (p + q) / 2
+    bits = (rel_entr(p, middle) + rel_entr(q, middle)).sum(axis=-1) / (2 * np.log(2))
+    return np.clip(bits, 0, 1)
+
+
+def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
+    r"""Root normalised order-aware divergence, for groups in an order.
+
+    .. math:: DW_i = \sum_j |i - j| (p_j - p^*_j)^2, \quad
+              OD = \frac{1}{|C^*|} \sum_{i \in C^*} DW_i, \quad
+              RNOD = \sqrt{\frac{OD}{C - 1}}
+
+    with :math:`C^* = \{i : p^*_i > 0\}`, the groups that the target wants.
+
+    Parameters
+    ----------
+    achieved, target : array, shape (..., C)
+        Distributions over the same C >= 2 groups, in their order; leading axes broadcast.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        0 for equal distributions only. At most 1 if the target wants every group, or if there
+        are four groups or fewer. With five or more groups and a target that leaves some out it
+        can exceed 1 slightly (see the examples); it is not cut off, since the definition is not.
+        Not symmetric.
+
+    Raises
+    ------
+    ValueError
+        As for `jensen_shannon`.
+
+    Notes
+    -----
+    Source: Sakai (2021), used by sakai2023 for the groups of RATINGS (Table 2).
+
+    Examples
+    --------
+    The achieved distribution of Bing's first turn (sakai2023, Table 2 prints 1 - RNOD = 0.6773):
+
+    >>> round(1 - float(rnod([0, 0, 0.6, 0.4], [0.25] * 4)), 4)
+    0.6773
+
+    A target that leaves two of five groups out, and all but leaves out two more:
+
+    >>> round(float(rnod([0, 0, 0, 1, 0], [0.01, 0.01, 0, 0, 0.98])), 2)
+    1.03
+    """
+    p, q = _distributions(achieved, target)
+    p, q = np.broadcast_arrays(p, q)
+    groups = np.arange(q.shape[-1])
+    distance = np.abs(groups[:, None] - groups)
+    weighted = (p - q) ** 2 @ distance
+    wanted = q > 0
+    order_aware = np.where(wanted, weighted, 0).sum(axis=-1) / wanted.sum(axis=-1)
+    return np.sqrt(order_aware / (len(groups) - 1))
+
+
+def nmd(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
+    r"""Normalised match distance (earth mover's), for groups in an order.
+
+    .. math:: NMD = \frac{1}{C - 1} \sum_i \Bigl| \sum_{j \le i} (p_j - p^*_j) \Bigr|
+
+    Parameters
+    ----------
+    achieved, target : array, shape (..., C)
+        Distributions over the same C >= 2 groups, in their order; leading axes broadcast.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        In [0, 1]: 0 for equal distributions, 1 if one holds only the first group and the other
+        only the last. Symmetric.
+
+    Raises
+    ------
+    ValueError
+        As for `jensen_shannon`.
+
+    Notes
+    -----
+    Source: Sakai (2021). sakai2023 names it as the alternative to RNOD (footnote 14).
+
+    Examples
+    --------
+    >>> nmd([[1, 0, 0], [0, 1, 0]], [0, 0, 1]).tolist()
+    [1.0, 0.5]
+    """
+    p, q = _distributions(achieved, target)
+    distance = np.abs(np.cumsum(p - q, axis=-1)).sum(axis=-1)
+    # Rounding of the sums could lead beyond 1.
+    return np.minimum(distance / (p.shape[-1] - 1), 1)
+
+
+#: Divergence by the name that the papers print.
+DIVERGENCES: Mapping[str, Callable[[npt.ArrayLike, npt.ArrayLike], Array]] = MappingProxyType(
+    {"JSD": jensen_shannon, "RNOD": rnod, "NMD": nmd}
+)
+
+
+def distribution_similarity(
+    achieved: npt.ArrayLike, target: npt.ArrayLike, divergence: Divergence = "JSD"
+) -> Array:
+    """How close an achieved distribution is to its target: 1 minus a divergence.
+
+    Parameters
+    ----------
+    achieved, target : array, shape (..., C)
+        Distributions over the same C >= 2 groups; leading axes broadcast.
+    divergence
+        "JSD" for groups without an order, "RNOD" or "NMD" for groups in an order.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        1 for equal distributions, not below 0 (but see `rnod`). Source: sakai2023, section 3.1.
+
+    Raises
+    ------
+    ValueError
+        An unknown divergence, or as for `jensen_shannon`.
+
+    Examples
+    --------
+    Google's second turn holds only films of the last group (sakai2023, Table 2):
+
+    >>> round(float(distribution_similarity([0, 0, 0, 1], [0.25] * 4, "RNOD")), 4)
+    0.4049
+    """
+    if divergence not in DIVERGENCES:
+        raise ValueError(
+            f"The divergence {divergence!r} is unknown; choose one of {list(DIVERGENCES)}."
+        )
+    return 1 - DIVERGENCES[divergence](achieved, target)

@@ -1,0 +1,121 @@
+"""Checks of what measures of ranked lists are given: targets, counts of groups, rank weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+#: How far from 1 a target may sum: published ones have six digits or more.
+_ROUNDING = 1e-5
+
+
+def checked_target(target: npt.ArrayLike | None, groups: int) -> Array:
+    """Target share of each group: the given one if it is a distribution, else equal shares.
+
+    Parameters
+    ----------
+    target : array, shape (G,), or None
+        Shares of 0 or more that sum to 1 (to five digits). None for 1 / G each.
+    groups
+        G, two or more.
+
+    Returns
+    -------
+    numpy.ndarray, shape (G,)
+        Sums to 1.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two groups, another number of shares, a share below 0, another sum.
+
+    Examples
+    --------
+    >>> checked_target([0.5, 0.6], 2)
+    Traceback (most recent call last):
+    ValueError: The target shares sum to 1.1; a distribution sums to 1, so divide them by their
+    sum or correct them.
+    """
+    if groups < 2:
+        raise ValueError(f"There are {groups} groups; fairness between groups takes two or more.")
+    if target is None:
+        return np.full(groups, 1 / groups)
+    shares = np.asarray(target, dtype=float)
+    if shares.shape != (groups,):
+        raise ValueError(
+            f"The target has the shape {shares.shape}; give one share for each of the {groups} "
+            "groups, in their order."
+        )
+    if not (np.isfinite(shares) & (shares >= 0)).all():
+        raise ValueError(
+            f"The target shares are {shares.tolist()}; a share is a number of 0 or more, so "
+            "correct them."
+        )
+    total = shares.sum()
+    if abs(total - 1) > _ROUNDING:
+        raise ValueError(
+            f"The target shares sum to {total:g}; a distribution sums to 1, so divide them by "
+            "their sum or correct them."
+        )
+    return shares / total
+
+
+def checked_lists(
+    values: npt.ArrayLike, listed: npt.ArrayLike | None, name: str
+) -> tuple[Array, Mask]:
+    """Values of ranks as an array of at least two axes, and the mask of ranks with a document.
+
+    Parameters
+    ----------
+    values : array, shape (Q, R) or (Q, R, G)
+        What each rank has; 0 or more where a document is listed.
+    listed : array of bool, shape (Q, R), or None
+        None if every rank holds a document.
+    name
+        What the values are, for messages.
+
+    Returns
+    -------
+    (numpy.ndarray, numpy.ndarray)
+        The values as float64 with 0 at ranks without a document, and the mask.
+
+    Raises
+    ------
+    ValueError
+        Wrong shapes, a value that is negative or not finite, a mask with a gap in a list.
+
+    Examples
+    --------
+    >>> checked_lists([[2.0, 9.0]], [[True, False]], "counts")[0].tolist()
+    [[2.0, 0.0]]
+    """
+    array = np.asarray(values, dtype=float)
+    if array.ndim not in (2, 3) or array.shape[1] == 0:
+        raise ValueError(
+            f"The {name} have the shape {array.shape}; give queries x ranks (x groups), with one "
+            "rank or more."
+        )
+    if listed is None:
+        mask = np.ones(array.shape[:2], dtype=bool)
+    else:
+        mask = np.asarray(listed, dtype=bool)
+        if mask.shape != array.shape[:2]:
+            raise ValueError(
+                f"The mask of listed ranks has the shape {mask.shape} and the {name} "
+                f"{array.shape}; give one entry for each query and rank."
+            )
+        if (mask[:, 1:] > mask[:, :-1]).any():
+            query = int((mask[:, 1:] > mask[:, :-1]).any(axis=1).argmax())
+            raise ValueError(
+                f"Query {query} (counted from 0) has a rank without a document above one with; a "
+                "list has no gaps, so move its documents up."
+            )
+        if not mask.all():
+            array = np.where(mask.reshape(mask.shape + (1,) * (array.ndim - 2)), array, 0.0)
+    low = array.min(initial=0.0)
+    if not (low >= 0 and array.max(initial=0.0) < np.inf):
+        bad = array[~(np.isfinite(array) & (array >= 0))][0]
+        raise ValueError(f"The {name} hold {bad:g}; give numbers of 0 or more.")
+    return array, mask

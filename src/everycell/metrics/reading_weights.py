@@ -1,0 +1,156 @@
+"""Weights of what is read in a conversation: by position, with gains that count once.
+
+Source: sakai2023, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.metrics.divergences import Array
+
+#: Words that a user reads before giving up: 5 minutes at 250 words a minute (section 3.2).
+READING_BUDGET = 1250
+
+
+def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> Array:
+    r"""Weight of an entity by its position: it falls in a line and is 0 beyond the budget.
+
+    .. math:: pw(n) = \max\left(0,\; 1 - \frac{WC(n) - 1}{L}\right)
+
+    Parameters
+    ----------
+    word_count : array
+        WC(n): number of the entity's last word, counted from 1 over all turns, the user's too.
+        NaN stays NaN.
+    budget
+        L, words that the user is ready to read.
+
+    Returns
+    -------
+    numpy.ndarray
+        Same shape, in [0, 1]: 1 at the first word, 0 from word L + 1 on.
+
+    Raises
+    ------
+    ValueError
+        A word count or a budget below 1.
+
+    Notes
+    -----
+    Source: sakai2023, Eq. 6, which Table 1 follows. In our copy of the text, Eq. 8 repeats the
+    weight without "- 1"; R is the same to four digits.
+
+    Examples
+    --------
+    >>> position_weight([1, 35, 506, 1251]).tolist()
+    [1.0, 0.9728, 0.596, 0.0]
+    """
+    counts = np.asarray(word_count, dtype=float)
+    if budget < 1:
+        raise ValueError(f"The reading budget is {budget}; give 1 word or more.")
+    if (counts < 1).any():
+        raise ValueError(
+            f"A word count is {np.nanmin(counts):g}; words are counted from 1, so correct it."
+        )
+    return np.maximum(0, 1 - (counts - 1) / budget)
+
+
+def checked_gains(gains: npt.ArrayLike) -> Array:
+    """Gains as floats; an error where one is not from 0 to 1."""
+    checked = np.asarray(gains, dtype=float)
+    bad = ~((checked >= 0) & (checked <= 1))
+    if bad.any():
+        raise ValueError(
+            f"A gain is {checked[bad][0]:g}; gains are from 0 (not relevant) to 1, so correct it."
+        )
+    return checked
+
+
+def relevance(
+    word_counts: npt.ArrayLike, gains: npt.ArrayLike, budget: int = READING_BUDGET
+) -> float:
+    r"""Relevance R of a conversation: discounted gains over those of a perfect one.
+
+    .. math:: R = \frac{1}{N} \sum_n pw(n)\, g(n), \quad
+              N = \sum_{l=1}^{L} \left(1 - \frac{l - 1}{L}\right) = \frac{L + 1}{2}
+
+    Parameters
+    ----------
+    word_counts : array, shape (n,)
+        Number of each entity's last word (see `position_weight`). It may be NaN where the gain
+        is 0.
+    gains : array, shape (n,)
+        In [0, 1]; 0 for an entity that is not relevant. Duplicates: see `without_duplicates`.
+    budget
+        L, words that the user is ready to read.
+
+    Returns
+    -------
+    float
+        In [0, 1] as long as no two entities end on the same word; 1 would need a relevant entity
+        at every word. 0 for an empty conversation. Entities of all turns count alike.
+
+    Raises
+    ------
+    ValueError
+        Unequal lengths, a relevant entity without a word count, a gain outside [0, 1].
+
+    Notes
+    -----
+    Source: sakai2023, Eqs. 3, 7 and 8 (with the weight of Eq. 6).
+
+    Examples
+    --------
+    Google's two relevant films (Table 1):
+
+    >>> round(relevance([506, 560], [1, 0.5]), 4)
+    0.0014
+    """
+    g = checked_gains(gains)
+    counts = np.asarray(word_counts, dtype=float)
+    if counts.shape != g.shape:
+        raise ValueError(
+            f"There are {counts.size} word counts and {g.size} gains; give one of each an entity."
+        )
+    relevant = g > 0
+    if np.isnan(counts[relevant]).any():
+        entity = int(np.flatnonzero(relevant & np.isnan(counts))[0]) + 1
+        raise ValueError(f"Entity {entity} is relevant but has no word count; give its last word.")
+    normaliser = (budget + 1) / 2
+    return float(position_weight(counts[relevant], budget) @ g[relevant] / normaliser)
+
+
+def without_duplicates(entities: Sequence[str], gains: npt.ArrayLike) -> Array:
+    """Gains in which only the first relevant mention of an entity counts.
+
+    Parameters
+    ----------
+    entities : sequence of n names
+        In the order of the conversation.
+    gains : array, shape (n,)
+        In [0, 1].
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        The gains, with 0 for each further relevant mention. A mention that is not relevant (a
+        wrong link, say) does not spoil a later one that is.
+
+    Notes
+    -----
+    Source: sakai2023, section 5, last observation.
+
+    Examples
+    --------
+    >>> without_duplicates(["Looper", "Tenet", "Looper", "Looper"], [0, 1, 1, 0.5]).tolist()
+    [0.0, 1.0, 1.0, 0.0]
+    """
+    g = checked_gains(gains)
+    mentions = pd.Series(list(entities), dtype=object)
+    again = mentions[g > 0].duplicated().reindex(mentions.index, fill_value=False)
+    return np.where(again, 0.0, g)

@@ -1,0 +1,139 @@
+"""Group fairness of rankings at every cut-off: curves, and how much they change.
+
+Source: abolghasemi2024, section 4, which is chapter 4 of abolghasemi2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.metrics.fairness_frames import fairness_by_query
+from everycell.metrics.ranked_counts import ranked_counts
+from everycell.metrics.term_counts import read_counts
+from everycell.trec.runs import read_run
+
+#: Measures whose curves are shown, under the names that they are shown by.
+MEASURES = {
+    "NFaiRR": "NFaiRR",
+    "TExFAIR": "TExFAIR (with RBDF)",
+    "TExFAIR without RBDF": "TExFAIR (without RBDF)",
+}
+
+
+class RankedSystem(NamedTuple):
+    """A system on a query set.
+
+    Attributes
+    ----------
+    query_set, name
+        What they are shown by.
+    counts, run
+        Files of the collection's group terms and of the system's run.
+    """
+
+    query_set: str
+    name: str
+    counts: Path
+    run: Path
+
+
+def fairness_at_cutoffs(
+    systems: Iterable[RankedSystem], cutoffs: Iterable[int], tau: float
+) -> pd.DataFrame:
+    """Measures of every query of every system at the cut-offs.
+
+    Parameters
+    ----------
+    systems : iterable of RankedSystem
+    cutoffs : iterable of int
+        1 or more each.
+    tau : float
+        Of NFaiRR, whose background is the collection.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `query_set`, `system` (its name to show), `query`, `k` and the columns of
+        `everycell.metrics.fairness_frames.fairness_by_query`.
+    """
+    wanted, parts = list(cutoffs), []
+    known = cache(read_counts)
+    for system in systems:
+        counts = known(system.counts)
+        ranked = ranked_counts(read_run(system.run), counts, depth=max(wanted))
+        part = fairness_by_query(ranked, wanted, tau=tau, background=counts)
+        parts.append(part.assign(query_set=system.query_set, system=system.name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def mean_curves(fairness: pd.DataFrame) -> pd.DataFrame:
+    """Mean over the queries: `query_set`, `system`, `measure` (as shown), `k`, `value`.
+
+    TExFAIR without RBDF is the mean over queries with a group term in the first k documents; there
+    is no row where no query has one.
+    """
+    keys = ["query_set", "system", "k"]
+    means = fairness.groupby(keys, sort=False)[list(MEASURES)].mean().rename(columns=MEASURES)
+    curves = means.reset_index().melt(id_vars=keys, var_name="measure")
+    return curves.dropna(subset="value")[["query_set", "system", "measure", "k", "value"]]
+
+
+def sensitivity(curves: pd.DataFrame) -> pd.DataFrame:
+    r"""How much each mean curve changes from a cut-off to the next, on average.
+
+    .. math:: \frac{1}{K - 1} \sum_{k=2}^{K} |m(k) - m(k - 1)|
+
+    Over the cut-offs at which every measure of a system has a value: `query_set`, `system`,
+    `measure`, `value`. A system with fewer than two has no row.
+    """
+    lists = ["query_set", "system"]
+    values = curves.set_index([*lists, "measure", "k"])["value"].unstack("measure", sort=False)
+    steps = values.dropna().groupby(level=lists, sort=False).diff().abs()
+    means = steps.groupby(level=lists, sort=False).mean().dropna()
+    return means.melt(ignore_index=False).reset_index()
+
+
+def most_sensitive(changes: pd.DataFrame) -> pd.DataFrame:
+    """Which measure changes most in each query set, in the mean over the systems.
+
+    `query_set`, `measure`, and `value`: "highest" (several, if alike within 1e-12), or "lower".
+    """
+    means = changes.groupby(["query_set", "measure"], sort=False)["value"].mean()
+    highest = means >= means.groupby(level="query_set").transform("max") - 1e-12
+    return highest.map({True: "highest", False: "lower"}).reset_index()
+
+
+def recovered(fairness: pd.DataFrame, truth: pd.DataFrame, *, cutoff: int) -> pd.DataFrame:
+    """Planted and measured means at a cut-off, and their largest difference at any.
+
+    Parameters
+    ----------
+    fairness
+        From `fairness_at_cutoffs`.
+    truth
+        What was planted: `system`, `query`, `k` and the measures, as
+        `everycell.collections.planted_bias.plant_bias` gives it.
+    cutoff : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        `system`, `measure` (of `MEASURES`, as shown), `value`, `value_planted` and `difference`. No
+        row where no query has a value.
+    """
+    keys, names = ["system", "query", "k"], list(MEASURES)
+    measured, planted = (
+        frame.melt(id_vars=keys, value_vars=names, var_name="measure")
+        for frame in (fairness, truth)
+    )
+    both = measured.merge(planted, on=[*keys, "measure"], suffixes=("", "_planted"))
+    both["difference"] = (both["value"] - both["value_planted"]).abs()
+    groups = ["system", "measure"]
+    table = both[both["k"] == cutoff].groupby(groups, sort=False)[["value", "value_planted"]].mean()
+    table["difference"] = both.groupby(groups, sort=False)["difference"].max()
+    return table.reset_index().replace({"measure": MEASURES}).dropna(subset="value")

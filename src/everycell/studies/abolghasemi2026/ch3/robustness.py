@@ -1,0 +1,148 @@
+"""What training with counterfactuals gains, and what the cue of apologies does.
+
+Two tables beside Table 3.6 that the thesis does not have, from the same answers
+(`everycell.studies.abolghasemi2026.ch3.answers`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.satisfaction_samples import COUNTERFACTUAL
+from everycell.dialogue.satisfaction import Confusion, scores
+from everycell.studies.abolghasemi2026.ch3.answers import (
+    ESTIMATOR,
+    TEST_SETS,
+    confusions,
+    measured,
+)
+from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED, CONTROL
+
+#: Columns of the two tables.
+GAINS = ("gain in F1", "low", "high")
+CUES = ("Acc", "F1", "recall of dissatisfaction")
+
+
+def f1_gain(
+    answers: pd.DataFrame, other: pd.DataFrame, *, draws: int, seed: int
+) -> tuple[float, float, float]:
+    """By how much one estimator's macro F1 is above another's, with a 95 % interval.
+
+    Pairs of a sample and its counterfactual are drawn with replacement (percentile bootstrap), the
+    same for both. Samples that share the begin of a dialogue count as independent, so the interval
+    is rather too narrow; and it says nothing of other trainings.
+
+    Parameters
+    ----------
+    answers, other
+        Of one estimator each, with the same samples and as many trainings: rows of one test set.
+    draws : int
+        1 or more.
+    seed : int
+
+    Returns
+    -------
+    gain, low, high : float
+        Percent, -100 to 100; means over trainings.
+
+    Raises
+    ------
+    ValueError
+        Samples or trainings of both differ.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"id": ["1", "2"], "satisfied": [True, False], "seed": 0,
+    ...     "predicted": True})
+    >>> f1_gain(frame.assign(predicted=frame["satisfied"]), frame, draws=9, seed=0)[0].__round__(1)
+    66.7
+    """
+    keys = ["seed", "id"]
+    first, second = (part.sort_values(keys, kind="stable") for part in (answers, other))
+    if first[keys].to_numpy().tolist() != second[keys].to_numpy().tolist():
+        raise ValueError(
+            f"{len(first)} and {len(second)} answers are compared, which are not of the same "
+            "samples and trainings: give both for the same test set."
+        )
+    trainings = first["seed"].nunique()
+    pairs, names = pd.factorize(first["id"].str.removesuffix(COUNTERFACTUAL))
+    dice = np.random.default_rng(seed)
+    drawn = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
+    # The first row has each pair once.
+    weights = np.vstack([np.ones(len(names), dtype=drawn.dtype), drawn])[:, pairs]
+    gains = np.zeros(draws + 1)
+    for sign, part in ((1, first), (-1, second)):
+        for _, rows in part.reset_index(drop=True).groupby("seed"):
+            counted = weights[:, rows.index]
+            truth, said = rows["satisfied"].to_numpy(), rows["predicted"].to_numpy(dtype=bool)
+            cells = [
+                counted[:, (truth == label) & ((said == label) == right)].sum(axis=1)
+                for label in (True, False)
+                for right in (True, False)
+            ]
+            f1 = [scores(Confusion(*map(int, row))).f1 for row in zip(*cells, strict=True)]
+            gains += sign * np.array(f1) / trainings
+    return float(gains[0]), *map(float, np.quantile(gains[1:], [0.025, 0.975]))
+
+
+def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
+    """Macro F1 of the setup with counterfactuals, less that of each other one but the control.
+
+    Parameters
+    ----------
+    answers
+        Of all estimators in all setups.
+    draws, seed : int
+        As in `f1_gain`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `test_data`, `model`, `instead_of`, `benchmark`, `metric` (of `GAINS`) and `value`.
+    """
+    rows = []
+    for (benchmark, model), found in answers.groupby(["benchmark", "model"], sort=False):
+        setups = dict(list(found.groupby("setup", sort=False)))
+        with_others = setups.pop(AUGMENTED, None)
+        if with_others is None:
+            continue
+        for name, other in setups.items():
+            if name.endswith(CONTROL):
+                continue
+            for test_data, parts in TEST_SETS.items():
+                both = (each[each["part"].isin(parts)] for each in (with_others, other))
+                values = f1_gain(*both, draws=draws, seed=seed)
+                rows.append((test_data, model, name, benchmark, *values))
+    columns = ["test_data", "model", "instead_of", "benchmark"]
+    table = pd.DataFrame(rows, columns=[*columns, *GAINS])
+    return table.melt(id_vars=columns, var_name="metric")
+
+
+def cue_of_apologies(answers: pd.DataFrame) -> pd.DataFrame:
+    """Original test set with and without apologies, and the counterfactual one, which has none.
+
+    Parameters
+    ----------
+    answers
+        Of all estimators in all setups; those that answered the part "plain" are taken.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `test_data`, `model`, `setup`, `benchmark`, `metric` (of `CUES`) and `value` (percent, mean
+        over trainings).
+    """
+    sets = {"Main": "main", "Main without apologies": "plain", "CF": "cf"}
+    columns = ["test_data", "model", "setup", "benchmark"]
+    tested = answers.groupby(ESTIMATOR)["part"].transform(lambda parts: "plain" in set(parts))
+    found = []
+    for name, part in sets.items():
+        rows = answers[tested & (answers["part"] == part)]
+        counts = confusions(rows.assign(part="main")).assign(test_data=name)
+        right, wrong = counts["dissatisfied_right"], counts["dissatisfied_wrong"]
+        recall = counts.assign(metric=CUES[-1], value=100 * right / (right + wrong))
+        found += [measured(counts), recall[[*columns, "seed", "metric", "value"]]]
+    table = pd.concat(found)
+    table = table[table["metric"].isin(CUES)]
+    return table.groupby([*columns, "metric"], sort=False)["value"].mean().reset_index()

@@ -1,0 +1,138 @@
+"""Setups in which estimators of user satisfaction are trained: what they learn from.
+
+Sources: abolghasemi2026, section 3.5.3; the last two setups are this project's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from everycell.collections.satisfaction_samples import Sample
+from everycell.collections.satisfaction_splits import without_apologies
+from everycell.dialogue.counterfactual_rules import rewrite_by_rule
+from everycell.dialogue.counterfactuals import counterfactual
+
+#: Name of the setup that trains on what there is.
+PLAIN = "w/o up-sampling"
+#: Setups that the thesis does not have: it hopes for the first; the second is a control.
+AUGMENTED, CONTROL = "with counterfactuals", "without apologies"
+
+#: Samples of a benchmark by part: "train", "valid" and test sets.
+Parts: TypeAlias = Mapping[str, Sequence[Sample]]
+
+#: Setups of the print.
+PRINTED = (PLAIN, "up-sampling x10", "up-sampling x20")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What an estimator learns from.
+
+    Attributes
+    ----------
+    factor
+        How often a dissatisfied sample stands in the training set.
+    counterfactuals
+        Whether each sample has its counterfactual beside it.
+    without_apologies
+        Whether apologies are taken out of what it learns from.
+    """
+
+    factor: int = 1
+    counterfactuals: bool = False
+    without_apologies: bool = False
+
+
+def setups_of(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
+    """Setups of Table 3.6 by name, and two more: fields of `Setup`.
+
+    The control is one of the thesis' setups, but for the apologies in what it learns from.
+
+    Parameters
+    ----------
+    factors : sequence of int
+        How often a dissatisfied sample stands in the training set, one setup each.
+
+    Returns
+    -------
+    dict of str to dict
+
+    Examples
+    --------
+    >>> list(setups_of([1, 10]))
+    ['w/o up-sampling', 'up-sampling x10', 'with counterfactuals', \
+'up-sampling x10, without apologies']
+    """
+    plain = {"counterfactuals": False, "without_apologies": False}
+    setups = {
+        PLAIN if factor == 1 else f"up-sampling x{factor}": plain | {"factor": factor}
+        for factor in factors
+    }
+    setups[AUGMENTED] = plain | {"factor": 1, "counterfactuals": True}
+    middle = list(setups)[len(factors) // 2]
+    setups[f"{middle}, {CONTROL}"] = setups[middle] | {"without_apologies": True}
+    return setups
+
+
+def suitable(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setup]:
+    """Setups that say something on a benchmark.
+
+    Without counterfactuals to test on there is nothing to show of the two that the thesis does not
+    have, and where nobody apologises the control is what it controls.
+    """
+    tested = "cf" in parts
+    apologies = any(without_apologies(each) != each for each in parts["train"])
+    return {
+        name: setup
+        for name, setup in setups.items()
+        if (tested or not setup.counterfactuals)
+        and (tested and apologies or not setup.without_apologies)
+    }
+
+
+def material(
+    setup: Setup, parts: Parts, *, most: int | None = None, seed: int
+) -> tuple[list[Sample], list[Sample]]:
+    """Training and validation samples of a setup.
+
+    With counterfactuals both have as many again, so that the two labels weigh the same: chosen on
+    samples of the usual imbalance, a model would be one that says "satisfied".
+
+    Parameters
+    ----------
+    setup : Setup
+    parts : mapping of str to sequence of Sample
+        With "train" and "valid".
+    most : int, optional
+        Training samples that are taken, the first ones; None takes all.
+    seed : int
+        Of the rules that write counterfactuals.
+    """
+    found = [list(parts["train"][:most]), list(parts["valid"])]
+    if setup.counterfactuals:
+        found = [
+            [*part, *(counterfactual(rewrite_by_rule(each, seed=seed)) for each in part)]
+            for part in found
+        ]
+    if setup.without_apologies:
+        found = [[without_apologies(each) for each in part] for part in found]
+    training, valid = found
+    return training, valid
+
+
+def is_printed(name: str) -> bool:
+    """Whether the thesis prints what came of a setup."""
+    return name in PRINTED
+
+
+def is_own(name: str) -> bool:
+    """Whether a setup is one that the thesis does not have.
+
+    Examples
+    --------
+    >>> [is_own(name) for name in ("w/o up-sampling", "up-sampling x10, without apologies")]
+    [False, True]
+    """
+    return name == AUGMENTED or name.endswith(CONTROL)
