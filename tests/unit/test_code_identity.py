@@ -40,6 +40,21 @@ def test_training_and_indexing_hash_nothing_that_shows_or_judges(name):
     assert not {path for path in found if NO_METHOD.search(path)}
 
 
+def test_a_ranker_is_hashed_where_it_computes_and_no_other_one_is():
+    # The rules hash the ranker of a job beside its script.
+    rankers = sorted((SOURCE / "everycell/learning/rankers").glob("[a-z]*.py"))
+    assert len(rankers) >= 7
+    modules = {path.relative_to(SOURCE).as_posix() for path in rankers}
+    for name in COSTLY:
+        assert not closure(SCRIPTS / name) & modules
+    used = {path.stem: {Path(file).stem for file in closure(path) & modules} for path in rankers}
+    # These two are made from another one.
+    assert used.pop("mtft") == {"mtft", "cross_encoder"}
+    assert used.pop("tildev2_expanded") == {"tildev2_expanded", "tildev2"}
+    assert used == {name: {name} for name in used}
+    assert not any(NO_METHOD.search(file) for path in rankers for file in closure(path))
+
+
 def test_only_the_page_hashes_its_templates():
     reaching = {
         script.relative_to(SCRIPTS).as_posix()

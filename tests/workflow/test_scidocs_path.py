@@ -150,7 +150,7 @@ def test_the_thesis_rows_are_planned_and_two_of_them_only_on_request(named):
     tables = [f"{CHAPTER}/table_2_{number}.csv" for number in range(1, 5)]
     plan = named.planned(*tables)
     # Two kinds for BERT and for SciBERT, and two cross-encoders; one model a task.
-    assert plan["train_scidocs"] == 16 and plan["train_cross_encoder_scidocs"] == 8
+    assert plan["train_scidocs"] == 16 and plan["train_pairs_scidocs"] == 8
     assert plan["encode_scidocs"] == 16 and plan["encode_expanded_scidocs"] == 8
     assert not {"train", "encode", "collection_pydocs", "collection_cacm"} & plan.keys()
     named.edit("config.yaml", "tilde_msmarco: null", "tilde_msmarco: encoder")

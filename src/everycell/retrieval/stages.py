@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from everycell.learning.ranker import TrainedRanker
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -55,11 +52,13 @@ class Collection:
         Tokenisation -> key of its vocabulary in the registry, where it is not the usual one.
     lexical : Lexical, optional
     lengths : mapping of str to (int or None)
-        As `everycell.learning.ranker.Lengths`.
+        Word pieces by what is read: ``training``, ``text``, ``query``, ``zero_shot``, ``expanded``,
+        ``pair``.
     proposals : int
         Likely terms to find for each document: as many as any expansion takes.
     training : callable, optional
-        Ranker -> `pairs`, `negatives`, `reading` and `options` of its training.
+        Ranker (an object that can be trained) -> `pairs`, `negatives`, `reading` and `options` of
+        its training.
 
     Examples
     --------
@@ -74,7 +73,7 @@ class Collection:
     lexical: Lexical | None = None
     lengths: Mapping[str, int | None] = field(default_factory=dict)
     proposals: int = 0
-    training: Callable[[TrainedRanker], Mapping[str, Any]] | None = None
+    training: Callable[[Any], Mapping[str, Any]] | None = None
 
     @property
     def lists(self) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def curves(
 
     Examples
     --------
+    >>> import numpy as np
     >>> found = Sweep((0.0, 1.0), pd.Index(["r", "s"]), {"MAP": np.array([[0.9, 0.7], [0.8, 1.0]])})
     >>> noise = pd.DataFrame({"noise_value": 0.92}, index=["MAP"])
     >>> table = curves({"BM25+TILDE": {"cite": found}}, {"cite": noise})

@@ -1,8 +1,7 @@
-"""Runs of several systems on the lists of one collection: what a script's helper makes of files."""
+"""Runs of several systems on the lists of one collection, read from files."""
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,22 +12,13 @@ import pytest
 from everycell.retrieval.evaluation import evaluate, judge
 from everycell.retrieval.interpolation import sweep
 from everycell.studies.abolghasemi2026.ch2.oracle import noise_levels
+from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
 from everycell.trec.runs import write_run
 
 TASKS = ["cite", "co-cite"]
 SYSTEMS = {"BM25": "bm25", "TILDE": "tilde.{task}"}
 LISTS = ["q1", "q2", "q3", "v1", "v2"]
 DOCUMENTS = list("abcd")
-
-
-@pytest.fixture(scope="module")
-def ranking_runs(repository):
-    """Return the helper module of the scripts, which is no part of the library."""
-    path = repository / "workflow" / "scripts" / "ranking_runs.py"
-    spec = importlib.util.spec_from_file_location("ranking_runs", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def candidate_lists() -> pd.DataFrame:
@@ -82,8 +72,8 @@ def job(project, monkeypatch):
 
 
 @pytest.fixture
-def found(ranking_runs, job):
-    return ranking_runs.RankingRuns.of_job(job)
+def found(job):
+    return RankingRuns.of_job(job)
 
 
 def test_a_job_s_runs_go_by_their_models_and_lie_with_the_collection_that_has_lists(found):
@@ -114,8 +104,8 @@ def test_values_are_those_of_the_listed_test_queries_by_hand(found):
             assert frame["nDCG"].tolist() == pytest.approx([1 / np.log2(1 + 1 / value)] * 3)
 
 
-def test_another_setting_has_its_own_lists(ranking_runs, job):
-    easy = ranking_runs.RankingRuns.of_job(job, "easy")
+def test_another_setting_has_its_own_lists(job):
+    easy = RankingRuns.of_job(job, "easy")
     assert easy.setting == "easy"
     # Without the document that BM25 puts first.
     assert easy.values("cite")["BM25"]["MAP"].tolist() == pytest.approx([1 / 3] * 3)

@@ -15,21 +15,37 @@ from everycell.retrieval.interpolation import (
     oracle_summary,
     z_scores,
 )
-from everycell.retrieval.system_tables import (
-    ORACLE_ROWS,
-    Pairing,
-    as_printed,
+from everycell.studies.abolghasemi2026.ch2.curves import (
+    CELL,
+    curve_marks,
     curves,
+    in_print,
+    plotted_cells,
+)
+from everycell.studies.abolghasemi2026.ch2.interpolation import (
+    Pairing,
     interpolation_table,
-    letters_note,
-    mean_with_interval,
-    noise_levels,
-    oracle_table,
+    named_combinations,
     pairing,
-    quality_table,
-    short_and_long,
     tuned_values,
 )
+from everycell.studies.abolghasemi2026.ch2.oracle import (
+    ORACLE_ROWS,
+    gain_marks,
+    noise_levels,
+    oracle_table,
+    with_control,
+    with_whole_counts,
+)
+from everycell.studies.abolghasemi2026.ch2.printed import as_printed
+from everycell.studies.abolghasemi2026.ch2.quality import (
+    expansion_means,
+    letters_note,
+    mean_with_interval,
+    quality_table,
+    short_and_long,
+)
+from everycell.studies.abolghasemi2026.ch2.reports import task_reports
 
 SYSTEMS = {"BM25": 0.0, "TILDE": 0.06, "TILDEv2": 0.035}
 QREL = ["query", "document", "relevance"]
@@ -411,3 +427,97 @@ def test_a_pairing_needs_both_splits(in_test, message):
     _, lists, first, second = judged(4)
     with pytest.raises(ValueError, match=message):
         pairing(lists, first, second, in_test)
+
+
+def test_gains_are_over_the_first_system_alone():
+    both = one_topic_sweeps()
+    singles = {"cite": {"BM25": both.test.at(1.0)}}
+    levels = {"noise_gain": [0.1, 0.2], "noise_sd": [0.01, 0.02]}
+    noise = {"cite": pd.DataFrame(levels, index=["MAP", "nDCG"])}
+    marks = gain_marks("BM25", {"TILDE": {"cite": both}}, singles, noise, seed=0)
+    assert set(marks["combination"]) == {"BM25 + TILDE"} and len(marks) == 6
+    cells = marks.set_index(["metric", "series"])[["value", "low", "high"]]
+    # MAP at the tuned weight of 0.5, and at the best ones, less that at 1.
+    for series, gains in (("tuned", [0.1, 0.3, -0.7]), ("oracle", [0.1, 0.3, 0.0])):
+        expected = mean_with_interval(pd.Series(gains), 0)
+        assert cells.loc["MAP", series].to_dict() == pytest.approx(expected)
+    assert cells.loc["nDCG", "noise oracle"].tolist() == pytest.approx([0.2, 0.16, 0.24])
+
+
+def test_the_control_stands_once_and_beats_nothing():
+    both = one_topic_sweeps()
+    singles = {"cite": {"BM25": both.test.at(1.0)}}
+    levels = {"noise_value": [0.55, 0.65], "noise_sd": 0.01, "noise_gain": 0.1}
+    noise = {"cite": pd.DataFrame(levels, index=["MAP", "nDCG"])}
+    named = dict.fromkeys(["x", "y"], {"cite": both.test})
+    table = oracle_table(named, singles, noise)
+    shown = with_whole_counts(with_control(table, "BM25"))
+    control = shown[len(table) :]
+    assert control["value"].tolist() == [0.55, 0.65] and set(control["marker"]) == {""}
+    assert set(control["combination"]) == {"BM25+oracle noise"}
+    counts = shown["row"].str.startswith("n_")
+    assert {type(value) for value in shown.loc[counts, "value"]} == {int}
+    assert shown.loc[~counts, "value"].tolist()[: len(table)] == table.loc[
+        ~table["row"].str.startswith("n_"), "value"
+    ].tolist() + [0.55, 0.65]
+
+
+def test_cells_of_the_figure_and_those_in_print():
+    both = one_topic_sweeps()
+    noise = {"cite": pd.DataFrame({"noise_value": [0.65, 0.85]}, index=["MAP", "nDCG"])}
+    sweeps = dict.fromkeys(["TILDE", "TILDEv2"], {"cite": both.test})
+    marks = curve_marks(curves(sweeps, noise))
+    assert marks["series"].value_counts().to_dict() == {
+        "curve": 12,
+        "oracle": 4,
+        "noise oracle": 4,
+    }
+    assert not marks[marks["series"] != "curve"].duplicated([*CELL, "series"]).any()
+    plotted = plotted_cells(marks, "BM25", {"TILDE": "tiny", "TILDEv2": "tinier"})
+    highest = plotted[plotted["x"] == "argmax"]
+    assert highest["value"].tolist() == [1.0] * 4 and set(plotted["x_name"]) == {"alpha"}
+    assert set(map(tuple, plotted[["combination", "detail"]].to_numpy())) == {
+        ("BM25+TILDE", "tiny"),
+        ("BM25+TILDEv2", "tinier"),
+    }
+    printed = in_print(plotted, "BM25")
+    # Both ends of four curves, four oracles, and the best weight with TILDE for two measures.
+    assert len(printed) == 8 + 4 + 2
+    assert set(printed.loc[printed["x"] == "argmax", "combination"]) == {"BM25+TILDE"}
+    assert not printed["series"].str.contains("noise").any()
+
+
+def test_combinations_are_named_with_the_first_system():
+    both = one_topic_sweeps()
+    details = {"BM25": "STM2", "TILDE": "tiny", "TILDEv2": "tinier"}
+    pairings = {"TILDE": {"cite": both}, "TILDEv2": {"cite": both}}
+    combinations, named = named_combinations("BM25", pairings, details)
+    assert list(combinations) == ["BM25+TILDE", "BM25+TILDEv2"]
+    assert named["BM25+TILDEv2"] == "STM2 + tinier" and named["BM25"] == "STM2"
+
+
+def test_expansion_means_are_over_documents():
+    new_terms = {
+        "200": pd.DataFrame({"document_id": ["d", "e"], "found": [40, 60], "added": [40, 0]}),
+        "300": pd.DataFrame({"document_id": ["d", "e"], "found": [100, 200], "added": [3, 4]}),
+    }
+    assert expansion_means(new_terms).values.tolist() == [
+        ["200", "found", 50.0],
+        ["200", "added", 20.0],
+        ["300", "found", 150.0],
+        ["300", "added", 3.5],
+    ]
+
+
+def test_reports_of_all_tasks_stand_in_one_file():
+    frame, lists, first, second = judged(5)
+    ranked = {
+        task: ({"a": lists.run(first), "b": lists.run(second)}, frame)
+        for task in ("cite", "co-cite")
+    }
+    names = {"a": "BM25 STM2, tuned", "b": "TILDE tiny"}
+    reports = task_reports(ranked, names, ["MAP", "nDCG"], 0.05)
+    assert reports["markdown"].count("## ") == 2 and reports["markdown"].startswith("## cite\n\n")
+    assert reports["latex"].startswith("% cite\n") and "% co-cite\n" in reports["latex"]
+    for text in reports.values():
+        assert text.endswith("\n") and "BM25 STM2 tuned" in text and "TILDE tiny" in text

@@ -1,0 +1,53 @@
+"""A ranker is added to chapter 2 of abolghasemi2026 by its class and one line of SYSTEMS."""
+
+from __future__ import annotations
+
+import pytest
+from unit.test_learning_rankers import TOY
+from workflow.project import Project
+
+RULES = "workflow/rules/abolghasemi2026/ch2.smk"
+LINE = '        ("b", "BM25", pieces, f"bm25.{pieces}"),\n'
+TABLE = "results/embedded/abolghasemi2026/table_2_1.csv"
+RANKERS = "src/everycell/learning/rankers"
+
+
+@pytest.fixture
+def added(clean: Project) -> Project:
+    """Return a project with one more ranker."""
+    (clean.folder / RANKERS / "toy.py").write_text(TOY, encoding="utf-8")
+    clean.edit(RULES, LINE, f'{LINE}        ("p", "Toy", ENCODER, f"toy.{{ENCODER}}.all"),\n')
+    return clean
+
+
+def test_a_dry_run_trains_encodes_and_ranks_with_it(tree, added):
+    before, after = tree.planned(TABLE), added.planned(TABLE)
+    more = {name: after[name] - number for name, number in before.items()}
+    assert after.keys() == before.keys()
+    assert {name: number for name, number in more.items() if number} == {
+        "train": 1,
+        "encode": 1,
+        "rerank": 1,
+    }
+    model = "work/pydocs/models/toy.splade-tiny.all"
+    plan = added.snakemake("-n", model)
+    assert plan.returncode == 0 and "Training toy on pydocs (all)" in plan.stdout
+
+
+def test_an_unknown_ranker_has_no_file(clean):
+    clean.edit(RULES, LINE, f'{LINE}        ("p", "Toy", ENCODER, f"toy.{{ENCODER}}.all"),\n')
+    done = clean.snakemake("-n", TABLE)
+    assert done.returncode != 0 and "work/pydocs/runs/toy.splade-tiny.all.run" in done.stdout
+
+
+@pytest.mark.slow
+def test_it_is_trained_and_ranks(added):
+    run = "work/pydocs/runs/toy.splade-tiny.all.run"
+    added.build("--cores", "1", "--", run)
+    assert (added.folder / run).read_text(encoding="utf-8").strip()
+    # Its code is hashed into its own jobs alone.
+    with (added.folder / RANKERS / "tilde.py").open("a", encoding="utf-8") as file:
+        file.write("# Nothing new.\n")
+    assert added.planned(run) == {}
+    added.edit(f"{RANKERS}/toy.py", "negatives = 2", "negatives = 1")
+    assert added.planned(run) == {"train": 1, "encode": 1, "rerank": 1}
