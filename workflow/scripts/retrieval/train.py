@@ -8,7 +8,8 @@ from everycell.engine.job import Job
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, one_thread
 from everycell.learning.ranker import ranker_named
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions
 
 with Job(snakemake) as job:
     one_thread()

@@ -11,7 +11,8 @@ from everycell.learning.cross_encoder import set_dropout
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, one_thread
 from everycell.learning.ranker import ranker_named
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions
 from everycell.retrieval.evaluation import evaluate
 
 with Job(snakemake) as job:
