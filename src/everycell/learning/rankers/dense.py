@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class DenseRanker(TextEncodingRanker):
-    """`everycell.learning.models.dense_vectors`."""
+    """`everycell.learning.text_vectors.dense_vectors`."""
 
     name = "dense"
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SpladeRanker(TextEncodingRanker):
-    """`everycell.learning.models.splade_weights`."""
+    """`everycell.learning.text_vectors.splade_weights`."""
 
     name = "splade"
 
