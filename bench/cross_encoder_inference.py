@@ -141,6 +141,7 @@ def cross_encoders(args, folder):
         benchmark.queries,
         collection.documents,
         cite,
+        folder / "examples.arrow",
         pairs=args.steps * 16,
         negatives=2,
         seed=0,

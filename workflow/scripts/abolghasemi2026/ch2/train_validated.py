@@ -18,6 +18,8 @@ from everycell.retrieval.evaluation import evaluate
 with Job(snakemake) as job:
     one_thread()
     settings, reading = snakemake.params, snakemake.params.reading
+    folder = Path(snakemake.output.model)
+    drawn = folder.with_name(f"{folder.name}.examples.arrow")
     kind, task = snakemake.wildcards.kind, snakemake.wildcards.trained_on
     ranker = ranker_named(kind)
     start = ranker.start(job.folder_of("encoder"), reading, job.seed)
@@ -39,6 +41,7 @@ with Job(snakemake) as job:
         queries,
         documents,
         candidates,
+        drawn,
         pairs=settings.pairs,
         negatives=settings.negatives,
         seed=job.seed,
@@ -49,8 +52,9 @@ with Job(snakemake) as job:
         examples,
         start.loss,
         TrainingOptions(seed=job.seed, **settings.options),
-        Path(snakemake.output.model),
+        folder,
         tokenizer=start.tokenizer,
         validate=ndcg,
         settings={"kind": kind, "code": settings.code, **reading, "dropout": settings.dropout},
     )
+    drawn.unlink()
