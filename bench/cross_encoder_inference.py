@@ -33,10 +33,12 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from everycell.collections import pydocs
 from everycell.collections.pydocs_tasks import query_by_example
 from everycell.learning.batching import map_batches, pad
-from everycell.learning.cross_encoder import PairLength, join, tokenise, training_loss
+from everycell.learning.cross_encoder import training_loss
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import load_model, one_thread
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.text_pairs import PairLength, join, tokenise
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions
 from everycell.retrieval.evaluation import evaluate
 
 #: As many of the longest pairs as the workflow has in a batch.
@@ -139,6 +141,7 @@ def cross_encoders(args, folder):
         benchmark.queries,
         collection.documents,
         cite,
+        folder / "examples.arrow",
         pairs=args.steps * 16,
         negatives=2,
         seed=0,

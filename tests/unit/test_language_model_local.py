@@ -23,12 +23,9 @@ from everycell.language_models.generation import (
     Request,
     chat,
 )
-from everycell.language_models.local import (
-    LocalModel,
-    convert_gguf,
-    load_language_model,
-)
-from everycell.language_models.records import MissingAnswerError
+from everycell.language_models.gguf_files import convert_gguf
+from everycell.language_models.local import LocalModel, load_language_model
+from everycell.language_models.recorded import MissingAnswerError
 from everycell.language_models.settings import Decoding, LanguageModels, LocalSettings
 from everycell.learning.models import ModelError
 

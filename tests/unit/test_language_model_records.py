@@ -3,13 +3,14 @@
 import itertools
 import json
 import threading
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from everycell.language_models import records
+from everycell.language_models.costs import estimate
 from everycell.language_models.generation import (
     Answer,
     Identity,
@@ -23,15 +24,8 @@ from everycell.language_models.generation import (
     prompt_hash,
     request_key,
 )
-from everycell.language_models.records import (
-    MissingAnswerError,
-    Record,
-    Recorded,
-    RecordError,
-    estimate,
-    read_record,
-    record_lines,
-)
+from everycell.language_models.recorded import MissingAnswerError, Recorded
+from everycell.language_models.records import Record, RecordError, read_record, record_lines
 from everycell.language_models.settings import Decoding, Prices
 from everycell.rag.citations import citation_logprobs, find_citations
 
@@ -378,7 +372,7 @@ def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
     caplog.set_level("INFO")
     # Each look at the clock finds it 25 seconds later: at the beginning and after every answer.
     clock = itertools.count(0.0, 25.0)
-    monkeypatch.setattr(records.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     with Record(tmp_path / "a.jsonl") as record:
         model = Recorded(record, MODEL, Parrot)
         model.answer_all([ask(text) for text in "abcdef"])
@@ -403,7 +397,7 @@ def test_the_time_of_answers_is_neither_that_of_loading_nor_of_one_of_several(
 ):
     caplog.set_level("INFO")
     seconds, lock = [0.0], threading.Lock()
-    monkeypatch.setattr(records.time, "monotonic", lambda: seconds[0])
+    monkeypatch.setattr(time, "monotonic", lambda: seconds[0])
 
     def wait(more):
         with lock:

@@ -13,15 +13,13 @@ from hypothesis import strategies as st
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 
 from everycell.learning.cross_encoder import (
-    PairLength,
-    join,
     score_pairs,
     set_dropout,
     softmax_loss,
-    tokenise,
     training_loss,
     triplet_loss,
 )
+from everycell.learning.text_pairs import PairLength, join, tokenise
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

@@ -12,11 +12,7 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 from transformers import BertConfig, BertModel
 
-from everycell.learning.hawkes import (
-    Asap,
-    AsapConfig,
-    HawkesLayer,
-    asap_from_encoder,
+from everycell.learning.asap import (
     asap_loss,
     asap_probabilities,
     exchanges,
@@ -24,8 +20,10 @@ from everycell.learning.hawkes import (
     numbered_turns,
     trained_vectors,
 )
+from everycell.learning.hawkes import Asap, AsapConfig, HawkesLayer, asap_from_encoder
 from everycell.learning.satisfaction import macro_f1
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

@@ -20,16 +20,9 @@ from transformers import (
     GPT2Config,
 )
 
-from everycell.learning import models
-from everycell.learning.models import (
-    ModelError,
-    dense_vectors,
-    device,
-    load_model,
-    one_thread,
-    read_tokenizer,
-    splade_weights,
-)
+from everycell.learning import models, text_vectors
+from everycell.learning.models import ModelError, device, load_model, one_thread, read_tokenizer
+from everycell.learning.text_vectors import dense_vectors, splade_weights
 from everycell.learning.tildev2 import from_encoder
 from everycell.sources import fetch_set
 
@@ -333,7 +326,7 @@ def dense(encoder):
 
 
 def test_splade_weights_are_those_of_each_text_alone(splade, monkeypatch):
-    monkeypatch.setattr(models, "_BLOCK", 7)  # no divisor of the vocabulary's 45
+    monkeypatch.setattr(text_vectors, "_BLOCK", 7)  # no divisor of the vocabulary's 45
     found = splade_weights(*splade, TEXTS, 12)
     assert found.dtype == np.float32 and found.has_sorted_indices and (found.data > 0).all()
     expected = one_by_one(*splade, TEXTS, splade_of)

@@ -22,7 +22,8 @@ from everycell.learning.satisfaction import (
     split_answer,
     up_sampled,
 )
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

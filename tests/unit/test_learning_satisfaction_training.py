@@ -19,7 +19,7 @@ from everycell.learning.satisfaction_training import (
     train_asap,
     train_classifier,
 )
-from everycell.learning.training import TrainingError
+from everycell.learning.training_record import TrainingError
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

@@ -18,7 +18,8 @@ from safetensors.torch import load_file
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from everycell.learning import training
-from everycell.learning.training import TrainingError, TrainingOptions, train
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingError, TrainingOptions
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

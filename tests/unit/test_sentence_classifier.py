@@ -8,7 +8,6 @@ import torch
 from datasets import Dataset
 from transformers import BertConfig, BertForSequenceClassification, BertModel
 
-from everycell.learning.models import dense_vectors
 from everycell.learning.sentence_classifier import (
     answer_probabilities,
     classification_loss,
@@ -16,7 +15,9 @@ from everycell.learning.sentence_classifier import (
     squad_pairs,
     train_head,
 )
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.text_vectors import dense_vectors
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

@@ -115,7 +115,7 @@ def ask(
     samples
         Dialogues with their labels.
     answer_all
-        Such as that of `everycell.language_models.records.Recorded`, which asks nothing twice and
+        Such as that of `everycell.language_models.recorded.Recorded`, which asks nothing twice and
         goes on where a run was stopped.
     template
         What `read_template` gives.

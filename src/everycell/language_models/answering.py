@@ -13,7 +13,8 @@ from everycell.language_models.generation import (
     LanguageModelError,
     folder_identity,
 )
-from everycell.language_models.records import Record, Recorded
+from everycell.language_models.recorded import Recorded
+from everycell.language_models.records import Record
 from everycell.language_models.settings import LanguageModels
 
 

@@ -2,6 +2,10 @@
 
 Asked over `httpx2`, repeated by `tenacity`. The key is read from the environment when a request is
 sent, and stands in no file, log, record or error.
+
+Not by the `openai` package: it takes addresses and keys from environment variables of its own,
+follows redirects, reads a reply whole whatever its size, and bounds the wait for the next byte but
+not for the reply. It is in none of our locks either, since pyserini names it for what we leave out.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ its continuation. A `LanguageModel` turns it into an `Answer`. Three things impl
 
 - `everycell.language_models.local.LocalModel` runs a model on this machine,
 - `everycell.language_models.endpoint.Endpoint` asks a server that speaks OpenAI's protocol,
-- `everycell.language_models.records.Recorded` stands before either, keeps every answer in a file
+- `everycell.language_models.recorded.Recorded` stands before either, keeps every answer in a file
   and never asks twice.
 """
 
@@ -292,8 +292,8 @@ def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
     """Identity of a local model by its files, which are hashed but not read as a model.
 
     The revision of a file is its hash. That of a folder is the first there is of: the source that
-    `everycell.language_models.local.convert_gguf` noted, the commit of a folder in the cache of
-    the hub, one hash over weights and tokenizer.
+    `everycell.language_models.gguf_files.convert_gguf` noted, the commit of a folder in the cache
+    of the hub, one hash over weights and tokenizer.
 
     Parameters
     ----------

@@ -1,7 +1,6 @@
 """Language models on this machine: generating and scoring texts with transformers.
 
-Weights are read from safetensors, or once from a GGUF file that is then written as safetensors
-(`convert_gguf`), since taking a GGUF file apart costs more than ten times the reading.
+Weights are read from safetensors; `everycell.language_models.gguf_files` makes them of a GGUF file.
 
 An answer depends on the request alone, not on the ones before it: one prompt at a time, read in
 blocks of `BLOCK` tokens. That also lets the blocks that a prompt shares with the one before it (a
@@ -12,22 +11,14 @@ as far as the sums are; what must not change is kept in a record
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Literal
-from unittest.mock import patch
 
-import gguf
 import torch
 from jinja2 import TemplateError
 from tokenizers.decoders import DecodeStream
 from transformers import (
     AutoModelForCausalLM,
-    AutoTokenizer,
     DynamicCache,
     GenerationConfig,
     PreTrainedModel,
@@ -36,7 +27,6 @@ from transformers import (
 )
 
 from everycell.language_models.generation import (
-    SOURCE_FILE,
     Answer,
     Identity,
     LanguageModelError,
@@ -357,71 +347,3 @@ model, or give the name of a hub model as a str.
             "head."
         )
     return LocalModel(model.to(device()).eval(), tokenizer, identity)
-
-
-def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
-    """Write a GGUF model as safetensors, with its tokenizer and chat template.
-
-    The weights keep the values of the GGUF file, in float32. A note beside them says which file
-    they are from, so that answers are recorded under its hash.
-
-    Parameters
-    ----------
-    file : Path
-        The GGUF file, of an architecture that transformers can read.
-    folder : Path
-        Where the model shall be; it must not exist, and is there only when all is written.
-    name : str
-        Name in records and receipts.
-
-    Raises
-    ------
-    ModelError
-        The file is no GGUF file, is damaged, or has an unknown architecture.
-
-    Examples
-    --------
-    >>> with tempfile.NamedTemporaryFile(suffix=".gguf") as empty:
-    ...     convert_gguf(Path(empty.name), Path("never"), name="x")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.learning.models.ModelError: The GGUF file ... cannot be read (...
-    """
-    # transformers takes the file apart anew for settings, tokenizer and weights, and makes a table
-    # of names for each module: without this, converting takes more than twice as long.
-    once = {name: cache(getattr(gguf, name)) for name in ("GGUFReader", "get_tensor_name_map")}
-    try:
-        with quiet(), patch.multiple(gguf, **once):
-            tokenizer = AutoTokenizer.from_pretrained(
-                file.parent, gguf_file=file.name, trust_remote_code=False
-            )
-            read = AutoModelForCausalLM.from_pretrained(
-                file.parent,
-                gguf_file=file.name,
-                trust_remote_code=False,
-                dtype=torch.float32,
-            )
-    # gguf, numpy, torch and transformers all have errors of their own for a damaged file.
-    except Exception as error:
-        raise ModelError(
-            f"The GGUF file {file} cannot be read ({error}): it is damaged, or of an architecture "
-            "that transformers does not know; copy it again, or take another one."
-        ) from error
-    # It is a plain model by now, but what it was read by refuses to be saved.
-    del read.config.quantization_config
-    read.hf_quantizer = None
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    try:
-        read.save_pretrained(partial)
-        tokenizer.save_pretrained(partial)
-        identity = folder_identity(file, name=name).model_dump(include={"name", "revision"})
-        (partial / SOURCE_FILE).write_text(json.dumps(identity) + "\n", encoding="utf-8")
-        # mkdtemp makes folders that only their owner can read.
-        umask = os.umask(0)
-        os.umask(umask)
-        for path in (partial, *partial.iterdir()):
-            path.chmod((0o777 if path.is_dir() else 0o666) & ~umask)
-        partial.replace(folder)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise

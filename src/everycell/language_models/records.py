@@ -9,19 +9,13 @@ and only where a folder is given for them.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
-import math
 import os
 import threading
-import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -31,27 +25,20 @@ from everycell.engine.validation import describe_fault
 from everycell.language_models.generation import (
     Answer,
     Identity,
-    LanguageModel,
     LanguageModelError,
     Request,
     prompt_hash,
     request_key,
 )
-from everycell.language_models.settings import Decoding, Prices
+from everycell.language_models.settings import Decoding
 
 _LOG = logging.getLogger(__name__)
 # Seconds to wait for another process that writes to the same record.
 _WAIT = 5.0
-# Seconds between two lines of the log on answers that are still to come.
-_TELL = 60.0
 
 
 class RecordError(LanguageModelError):
     """A record cannot be used; the message names the file and the line."""
-
-
-class MissingAnswerError(LanguageModelError):
-    """A replay lacks an answer; the message says to which request."""
 
 
 class Entry(BaseModel):
@@ -313,304 +300,3 @@ def _mend(path: Path) -> None:
 def key_of(identity: Identity, request: Request) -> str:
     """Key of a model's answer to a request in a record (see `request_key`)."""
     return request_key(identity, prompt_hash(request), request.decoding, request.continuation)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What requests would take of an endpoint at most.
-
-    Attributes
-    ----------
-    calls : int
-    prompt_tokens, answer_tokens : int
-        Upper estimates: a token for three bytes of a prompt (English text has about four) and four
-        for each message; answers as long as they may be.
-    cost : float
-        In the currency of the prices.
-    """
-
-    calls: int
-    prompt_tokens: int
-    answer_tokens: int
-    cost: float
-
-
-def estimate(requests: Sequence[Request], prices: Prices) -> Estimate:
-    """Estimate what requests cost, without asking.
-
-    Parameters
-    ----------
-    requests : sequence of Request
-        Each is counted, equal ones too.
-    prices : Prices
-
-    Examples
-    --------
-    >>> asked = Request(prompt="abc" * 1000, decoding=Decoding(max_tokens=500))
-    >>> found = estimate([asked], Prices(prompt=10.0, answer=30.0))
-    >>> found.prompt_tokens, found.answer_tokens, round(found.cost, 5)
-    (1004, 500, 0.02504)
-    """
-    read = written = 0
-    for request in requests:
-        messages = 1 if isinstance(request.prompt, str) else len(request.prompt)
-        text = request.text + (request.continuation or "")
-        read += -(-len(text.encode(errors="replace")) // 3) + 4 * messages
-        written += 0 if request.decoding is None else request.decoding.max_tokens
-    cost = (read * prices.prompt + written * prices.answer) / 1e6
-    return Estimate(len(requests), read, written, cost)
-
-
-def _cost(expected: Estimate, prices: Prices) -> str:
-    return f"{expected.cost:.2f} {prices.currency}" if prices.known else "no `prices` are named"
-
-
-class _Progress:
-    """Says in the log how long answers will take: after the first ones, then once a minute.
-
-    The first ones are as many as are asked side by side: after one of them the others are nearly
-    there, too. The time that a model takes to load does not count.
-    """
-
-    def __init__(self, name: str, total: int, workers: int) -> None:
-        self._name, self._total, self._first, self._done = name, total, workers, 0
-        self._began: float | None = None
-        self._next = -math.inf
-
-    def begin(self) -> None:
-        """Start the clock, once, when the model is there; one thread at a time."""
-        if self._began is None:
-            self._began = time.monotonic()
-
-    def step(self) -> None:
-        """Count an answer; one thread at a time."""
-        self._done += 1
-        now = time.monotonic()
-        if self._done < self._first or now < self._next or self._done == self._total:
-            return
-        self._next = now + _TELL
-        seconds = (now - self._began) / self._done * (self._total - self._done)
-        _LOG.info(
-            "%s: %d of %d answers; the others will take about %d min.",
-            self._name,
-            self._done,
-            self._total,
-            -(-seconds // 60),
-        )
-
-
-class Recorded:
-    """A language model that is asked each request once: a `LanguageModel` before another one.
-
-    Parameters
-    ----------
-    record : Record
-        Open record, where answers are looked up and added.
-    identity : Identity
-        The model's; its answers are found by it without the model being there.
-    load : callable, optional
-        Makes the model when the first request is not in the record. None: nothing is asked, only
-        replayed.
-    workers : int
-        Requests that are asked side by side: 1 for a local model.
-    prices : Prices, optional
-        By which the cost of what will be asked is estimated, and logged before.
-    budget : float, optional
-        Most that all this asks may cost by the estimate.
-
-    Attributes
-    ----------
-    asked : int
-        Requests that the model itself was asked so far.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> class Parrot:
-    ...     identity = Identity(name="parrot")
-    ...
-    ...     def answer(self, request):
-    ...         return Answer(text=request.text, finish="stop")
-    >>> path = Path(tempfile.mkdtemp()) / "parrot.jsonl"
-    >>> hello = Request(prompt="Hello", decoding=Decoding())
-    >>> with Record(path) as record:
-    ...     model = Recorded(record, Parrot.identity, Parrot)
-    ...     [answer.text for answer in model.answer_all([hello, hello])], model.asked
-    (['Hello', 'Hello'], 1)
-    >>> with Record(path) as record:
-    ...     Recorded(record, Parrot.identity, None).answer(hello).text
-    'Hello'
-    """
-
-    def __init__(
-        self,
-        record: Record,
-        identity: Identity,
-        load: Callable[[], LanguageModel] | None,
-        *,
-        workers: int = 1,
-        prices: Prices | None = None,
-        budget: float | None = None,
-    ) -> None:
-        self.record = record
-        self.identity = identity
-        self.asked = 0
-        self._prices = prices
-        self._budget = budget
-        self._estimated = 0.0
-        self._used: dict[str, Entry] = {}
-        self._load = load
-        self._workers = workers
-        self._model: LanguageModel | None = None
-        self._loading = threading.Lock()
-
-    def answer(self, request: Request) -> Answer:
-        """Answer from the record, else from the model, whose answer is then recorded.
-
-        Raises
-        ------
-        MissingAnswerError
-            The answer is not in the record, and there is no model to ask.
-        LanguageModelError
-            The model cannot answer.
-        """
-        return self.answer_all([request])[0]
-
-    def answer_all(self, requests: Sequence[Request]) -> list[Answer]:
-        """Answers in the order of the requests; equal requests are asked once.
-
-        When one of them fails, those under way are finished and recorded, no other is begun, and
-        the first error is raised: a second call goes on from there.
-
-        Raises
-        ------
-        MissingAnswerError
-            Answers are not in the record, and there is no model to ask.
-        LanguageModelError
-            The model cannot answer.
-        """
-        waiting = {
-            key_of(self.identity, request): request
-            for request in requests
-            if self.record.find(self.identity, request) is None
-        }
-        if waiting and self._load is None:
-            raise MissingAnswerError(self._missing(requests, waiting))
-        self._announce(list(waiting.values()))
-        progress = _Progress(self.identity.name, len(waiting), self._workers)
-        if self._workers == 1:
-            # In this thread: others would have their own settings of torch.
-            for request in waiting.values():
-                self._ask(request, progress)
-        else:
-            self._ask_side_by_side(list(waiting.values()), progress)
-        used = [self.record.entries[key_of(self.identity, request)] for request in requests]
-        self._used |= {entry.key: entry for entry in used}
-        return [entry.answer for entry in used]
-
-    @property
-    def used(self) -> list[Entry]:
-        """Entries of the answers that were given so far, each once, in order of their first use."""
-        return list(self._used.values())
-
-    def provenance(self) -> dict[str, Any]:
-        """What a receipt says of the answers that were used so far; the same on each replay.
-
-        Returns
-        -------
-        dict
-            The model's identity, the number of answers, the hash of their keys, the dates of the
-            first and the last, what the endpoint says that it ran, and the decoding parameters. Of
-            an endpoint with known prices also these, and what the answers cost by them, if it said
-            how many tokens they have.
-        """
-        entries = self.used
-        dates = sorted(entry.date for entry in entries)
-        decodings = {entry.decoding for entry in entries if entry.decoding is not None}
-        return {
-            "model": self.identity.model_dump(mode="json"),
-            "answers": len(entries),
-            "keys_sha256": hashlib.sha256("".join(sorted(self._used)).encode()).hexdigest(),
-            "asked": [dates[0], dates[-1]] if dates else [],
-            "served_by": sorted({entry.answer.served_by for entry in entries} - {""}),
-            "decoding": sorted(
-                (chosen.model_dump(mode="json") for chosen in decodings), key=json.dumps
-            ),
-        } | self._charged()
-
-    def _charged(self) -> dict[str, Any]:
-        prices = self._prices
-        if prices is None or not prices.known:
-            return {}
-        tokens = [(one.answer.prompt_tokens, one.answer.answer_tokens) for one in self.used]
-        charged: dict[str, Any] = {"prices": prices.model_dump(mode="json")}
-        if all(None not in counts for counts in tokens):
-            read, written = (sum(counts) for counts in zip((0, 0), *tokens, strict=True))
-            charged["cost"] = round((read * prices.prompt + written * prices.answer) / 1e6, 6)
-        return charged
-
-    def _announce(self, requests: list[Request]) -> None:
-        if not requests:
-            return
-        expected = estimate(requests, self._prices or Prices())
-        _LOG.info(
-            "%s will be asked %d requests: at most about %d tokens of prompts and %d of answers%s.",
-            self.identity.name,
-            expected.calls,
-            expected.prompt_tokens,
-            expected.answer_tokens,
-            "" if self._prices is None else f", {_cost(expected, self._prices)}",
-        )
-        if self._prices is None:
-            return
-        total = self._estimated + expected.cost
-        currency = self._prices.currency
-        if self._budget is not None and total > self._budget:
-            raise LanguageModelError(
-                f"{expected.calls} requests to {self.identity.name} may bring the cost to "
-                f"{total:.2f} {currency}, above the `budget` of {self._budget:g}: raise "
-                "it, or ask for less. None of them was sent."
-            )
-
-    def _ask_side_by_side(self, requests: list[Request], progress: _Progress) -> None:
-        with ThreadPoolExecutor(self._workers) as pool:
-            calls = [pool.submit(self._ask, request, progress) for request in requests]
-            try:
-                for call in as_completed(calls):
-                    call.result()
-            except BaseException:
-                for call in calls:
-                    call.cancel()
-                raise
-
-    def _ask(self, request: Request, progress: _Progress) -> None:
-        with self._loading:
-            if self._model is None:
-                self._model = self._load()
-                if self._model.identity != self.identity:
-                    raise RecordError(
-                        f"The model that was loaded is {self._model.identity!r}, but answers were "
-                        f"to be recorded as those of {self.identity!r}: make the two equal."
-                    )
-            progress.begin()
-            # What was announced and not sent costs nothing; what fails may have been charged.
-            if self._prices is not None:
-                self._estimated += estimate([request], self._prices).cost
-        answer = self._model.answer(request)
-        self.record.add(self.identity, request, answer)
-        with self._loading:
-            self.asked += 1
-            progress.step()
-
-    def _missing(self, requests: Sequence[Request], waiting: dict[str, Request]) -> str:
-        key, request = next(iter(waiting.items()))
-        known = sorted({entry.model.name for entry in self.record.entries.values()})
-        start = " ".join(request.text.split())[-60:]
-        return (
-            f"{self.record.path}: {len(waiting)} of {len(requests)} answers of "
-            f"{self.identity.name!r} are not in this record (it holds "
-            f"{len(self.record.entries)}, of {', '.join(known) or 'no model'}); the first is "
-            f"request {requests.index(request) + 1}, key {key[:12]}..., whose prompt has the hash "
-            f"{prompt_hash(request)[:12]}... and ends in {start!r}: let the model be asked, or "
-            "fetch the whole record."
-        )

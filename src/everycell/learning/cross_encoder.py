@@ -12,8 +12,7 @@ each encoded alone: what the encoder learns from it is thought to help the joint
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,140 +20,9 @@ import torch
 from torch.nn import functional
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from everycell.learning.batching import Ids, TokenPair, map_batches, pad
-
-#: [CLS] and two [SEP].
-SPECIAL = 3
-
-
-@dataclass(frozen=True)
-class PairLength:
-    """How a query and a document that are too long together are cut.
-
-    Attributes
-    ----------
-    total : int
-        Most tokens of [CLS] q [SEP] d [SEP], 5 or more.
-    cut : {"query_first", "longest_first"}
-        What is cut when both texts are long. "query_first": the query has at most `query` tokens
-        whatever the document is, and the document fills up. All candidates are then compared with
-        the same text of the query; this is the default, since a ranking is such a comparison.
-        "longest_first": tokens of the longer text go first, as transformers does by default; no
-        room is left empty, but a query is cut more for a long document than for a short one.
-    query : int, optional
-        Most tokens of the query with "query_first", from 1 to `total` - 4; by default half of what
-        the special tokens leave, since query and document are alike in query by example.
-
-    Examples
-    --------
-    >>> PairLength(13).room(8, 8), PairLength(13).room(2, 30), PairLength(13).room(9, 2)
-    ((5, 5), (2, 8), (5, 2))
-    >>> PairLength(13, "longest_first").room(9, 2)
-    (8, 2)
-    """
-
-    total: int
-    cut: Literal["query_first", "longest_first"] = "query_first"
-    query: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse lengths that leave no room."""
-        if self.total < SPECIAL + 2:
-            raise ValueError(
-                f"total is {self.total}: a pair needs {SPECIAL + 2} tokens or more, {SPECIAL} of "
-                "them special ones; give more."
-            )
-        if self.cut not in ("query_first", "longest_first"):
-            raise ValueError(
-                f"cut is {self.cut!r}: it must be 'query_first' or 'longest_first'; give one."
-            )
-        if self.query is not None and not (
-            self.cut == "query_first" and 1 <= self.query < self.total - SPECIAL
-        ):
-            raise ValueError(
-                f"query is {self.query} with cut {self.cut!r} and total {self.total}: it goes with "
-                f"'query_first' and must be 1 to {self.total - SPECIAL - 1}; change it or leave it "
-                "out."
-            )
-
-    def room(self, query: int, document: int) -> tuple[int, int]:
-        """Tokens that are kept of each text.
-
-        Parameters
-        ----------
-        query, document : int
-            Number of tokens, without special ones, 0 or more.
-
-        Returns
-        -------
-        tuple of int
-            Tokens from the beginning of query and document.
-        """
-        free = self.total - SPECIAL
-        half = free // 2
-        if self.cut == "query_first":
-            query = min(query, half if self.query is None else self.query)
-        elif query + document > free:
-            # The odd token goes to the longer text, or to the document: as in tokenizers.
-            query = min(query, max(half if query <= document else free - half, free - document))
-        return query, min(document, free - query)
-
-
-def tokenise(
-    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]
-) -> list[npt.NDArray[np.int32]]:
-    """Token ids of texts, uncut and without special tokens, in one call of the tokenizer.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-        A fast one.
-    texts : sequence of str
-        Any; may be empty.
-
-    Returns
-    -------
-    list of numpy.ndarray
-        Ids of each text, shape (tokens,); none for a text without a token.
-    """
-    if not texts:
-        return []
-    encoded = tokenizer(
-        list(texts),
-        add_special_tokens=False,
-        return_attention_mask=False,
-        return_token_type_ids=False,
-        # No word on texts longer than the model reads: which of two is cut depends on both.
-        verbose=False,
-    )
-    return [np.array(ids, dtype=np.int32) for ids in encoded["input_ids"]]
-
-
-def join(
-    tokenizer: PreTrainedTokenizerBase, query: Ids, document: Ids, length: PairLength
-) -> TokenPair:
-    """[CLS] q [SEP] and d [SEP] as one sequence for a model.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-        Of a BERT-like model: with [CLS] and [SEP].
-    query, document : sequence of int
-        Token ids without special ones; may be empty.
-    length : PairLength
-        How both are cut.
-
-    Returns
-    -------
-    TokenPair
-        At most `length.total` tokens; token type 0 up to the first [SEP], then 1.
-    """
-    kept, filled = length.room(len(query), len(document))
-    start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
-    return TokenPair(
-        np.concatenate([start, query[:kept], end]).astype(np.int32),
-        np.concatenate([document[:filled], end]).astype(np.int32),
-    )
+from everycell.learning.batching import Ids, map_batches, pad
+from everycell.learning.text_pairs import PairLength, join, tokenise
+from everycell.learning.token_cache import each_text_once
 
 
 def score_pairs(
@@ -369,6 +237,8 @@ def training_loss(
             "and the margin above 0; change them."
         )
 
+    ids_of = each_text_once(lambda texts: tokenise(tokenizer, texts))
+
     def loss(model: PreTrainedModel, rows: Mapping[str, Sequence[Any]]) -> torch.Tensor:
         _check(model, length)
         numbers = {len(negatives) for negatives in rows["negatives"]}
@@ -376,13 +246,13 @@ def training_loss(
             raise ValueError(
                 f"The rows have {sorted(numbers)} negatives: give each row as many, one or more."
             )
-        queries = tokenise(tokenizer, rows["query"])
+        queries = ids_of(rows["query"])
         texts = [
             text
             for positive, negatives in zip(rows["positive"], rows["negatives"], strict=True)
             for text in (positive, *negatives)
         ]
-        documents = tokenise(tokenizer, texts)
+        documents = ids_of(texts)
         size = 1 + numbers.pop()
         pairs = [
             join(tokenizer, queries[place // size], document, length)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from datasets import Dataset
+from datasets import Dataset, Features, List, Value
+from datasets.arrow_writer import ArrowWriter
 
 from everycell.collections.benchmark import check_texts
+
+_TEXT = Value("string")
+_FEATURES = Features({"query": _TEXT, "positive": _TEXT, "negatives": List(_TEXT)})
 
 
 def ranking_examples(
     queries: pd.DataFrame,
     documents: pd.DataFrame,
     candidates: pd.DataFrame,
+    file: Path,
     *,
     pairs: int,
     negatives: int,
@@ -23,12 +29,17 @@ def ranking_examples(
 ) -> Dataset:
     """Draw training examples.
 
+    A text stands in many examples (all pairs of SciDocs have some gigabytes), so they are written
+    to a file and mapped from it: memory holds what a batch needs.
+
     Parameters
     ----------
     queries, candidates : pandas.DataFrame
         As in `everycell.collections.benchmark.Benchmark`; only the split "train" is used.
     documents : pandas.DataFrame
         Columns `document_id`, `text`.
+    file : Path
+        Arrow file that is written, or replaced; it has to stay as long as the examples are used.
     pairs : int
         Relevant pairs to draw, without replacement; all of them where there are fewer. A pair that
         stands in several tasks counts once.
@@ -53,12 +64,14 @@ def ranking_examples(
 
     Examples
     --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "examples.arrow"
     >>> queries = pd.DataFrame({"query_id": ["q"], "text": ["a query"], "split": ["train"]})
     >>> documents = pd.DataFrame({"document_id": ["d", "e"], "text": ["good", "bad"]})
     >>> candidates = pd.DataFrame({
     ...     "task": "cite", "split": "train", "query_id": "q",
     ...     "document_id": ["d", "e"], "relevance": [1, 0]})
-    >>> ranking_examples(queries, documents, candidates, pairs=9, negatives=1, seed=0)[0]
+    >>> ranking_examples(queries, documents, candidates, file, pairs=9, negatives=1, seed=0)[0]
     {'query': 'a query', 'positive': 'good', 'negatives': ['bad']}
     """
     check_texts(documents, queries, candidates)
@@ -78,7 +91,23 @@ def ranking_examples(
     pools = {key: ids.to_numpy() for key, ids in others}
     query_text = queries.drop_duplicates("query_id").set_index("query_id")["text"]
     text = documents.set_index("document_id")["text"]
-    rows = []
+
+    with ArrowWriter(path=str(file), features=_FEATURES) as writer:
+        for row in _rows(drawn, pools, query_text, text, negatives, generator):
+            writer.write(row)
+        writer.finalize()
+    return Dataset.from_file(str(file))
+
+
+def _rows(
+    drawn: pd.DataFrame,
+    pools: dict[tuple[str, str], np.ndarray],
+    query_text: pd.Series,
+    text: pd.Series,
+    negatives: int,
+    generator: np.random.Generator,
+) -> Iterator[dict[str, str | list[str]]]:
+    """One example a pair, with documents drawn from the pool of its list."""
     for pair in drawn.itertuples(index=False):
         pool = pools.get((pair.task, pair.query_id), np.array([]))
         if len(pool) < negatives:
@@ -87,11 +116,8 @@ def ranking_examples(
                 f"not relevant: {negatives} are needed; ask for fewer."
             )
         chosen = generator.choice(pool, negatives, replace=False)
-        rows.append(
-            {
-                "query": query_text[pair.query_id],
-                "positive": text[pair.document_id],
-                "negatives": [text[document] for document in chosen],
-            }
-        )
-    return Dataset.from_list(rows)
+        yield {
+            "query": query_text[pair.query_id],
+            "positive": text[pair.document_id],
+            "negatives": [text[document] for document in chosen],
+        }

@@ -1,4 +1,4 @@
-"""Loading models, and the two systems that are used as they come: SPLADE and a dense encoder.
+"""Loading BERT models with their tokenizers.
 
 Weights are read from safetensors only: a pickle can run code when it is read. Nothing is fetched
 from the network unless a call allows it.
@@ -6,18 +6,14 @@ from the network unless a call allows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-from scipy import sparse
-from torch.nn import functional
 from transformers import (
     AutoConfig,
     AutoTokenizer,
@@ -29,8 +25,6 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from everycell.learning.batching import Batch, map_batches
-from everycell.learning.tilde import check_length, token_ids
 from everycell.learning.tildev2 import TildeV2
 
 Head = Literal["masked-lm", "encoder", "classifier", "tildev2"]
@@ -48,8 +42,6 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 }
 # What a cross-encoder starts anew when a language model or an encoder becomes one.
 _NEW_PARTS = ("classifier.", "bert.pooler.")
-# Vocabulary entries whose logits are computed at once.
-_BLOCK = 1024
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5")
 # From a hub: never code, never a pickle.
 _HUB_FILES = (
@@ -172,155 +164,6 @@ def one_thread() -> None:
     1
     """
     torch.set_num_threads(1)
-
-
-def splade_weights(
-    model: BertForMaskedLM,
-    tokenizer: PreTrainedTokenizerBase,
-    texts: Sequence[str],
-    length: int,
-    *,
-    columns: npt.NDArray[np.integer] | None = None,
-    batch_tokens: int = 2048,
-) -> sparse.csr_array:
-    """SPLADE's weight of each vocabulary entry for each text.
-
-    The largest of log(1 + ReLU(logit)) over the tokens of the text, [CLS] and [SEP] included,
-    padding left out (Formal et al. 2021, SPLADE v2, equations 1 and 6).
-
-    Parameters
-    ----------
-    model : BertForMaskedLM
-        Trained as SPLADE, in eval mode.
-    tokenizer : transformers.PreTrainedTokenizerBase
-    texts : sequence of str
-        n texts; may be empty. An empty text has the weights of [CLS] and [SEP].
-    length : int
-        Most tokens of a text, the two special ones included, 3 or more; the rest is cut off.
-    columns : numpy.ndarray of int, optional
-        Entries to weigh, for instance those that have a weight in any query: a score needs no
-        others of a document, and most of the time goes into them. Default: the whole vocabulary.
-    batch_tokens : int
-        Most tokens in a batch.
-
-    Returns
-    -------
-    scipy.sparse.csr_array of float32, shape (n, vocabulary) or (n, columns)
-        Only weights above 0 are stored, columns in order. The dot product of two rows is the score.
-
-    Raises
-    ------
-    ModelError
-        A length beyond what the model reads.
-    ValueError
-        A length below 3.
-
-    Examples
-    --------
-    >>> from transformers import BertConfig, BertTokenizer
-    >>> vocabulary = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"])}
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> model = BertForMaskedLM(BertConfig(vocab_size=6, num_hidden_layers=1, **size)).eval()
-    >>> splade_weights(model, BertTokenizer(vocab=vocabulary), ["a b", "a"], 8).shape
-    (2, 6)
-    """
-    check_length(model, length)
-    decoder = model.cls.predictions.decoder
-    kept_entries = slice(None) if columns is None else torch.as_tensor(columns, dtype=torch.long)
-    projection, bias = decoder.weight[kept_entries], decoder.bias[kept_entries]
-
-    def forward(batch: Batch) -> torch.Tensor:
-        states = model.cls.predictions.transform(model.bert(**batch).last_hidden_state)
-        # Padding repeats [CLS], which changes no maximum.
-        states = states.where(batch["attention_mask"][:, :, None] == 1, states[:, :1])
-        # Adding b, ReLU and the logarithm keep the order, so the largest is taken first. In blocks
-        # that fit into the processor's cache: twice as fast as all logits at once.
-        largest = [(states @ block.T).amax(dim=1) for block in projection.split(_BLOCK)]
-        weights = (torch.cat(largest, dim=1) + bias).relu().log1p()
-        # Only the largest leave the batch, as many as its fullest text has above 0.
-        most = int((weights > 0).sum(dim=1).max())
-        values, entries = weights.topk(most, dim=1)
-        return torch.stack((values, entries.to(values.dtype)), dim=1)
-
-    rows = map_batches(
-        forward,
-        token_ids(tokenizer, texts, length),
-        pad_id=tokenizer.pad_token_id,
-        batch_tokens=batch_tokens,
-        device=model.device,
-    )
-    kept = [row[:, row[0] > 0] for row in rows]
-    starts = np.concatenate([[0], np.cumsum([row.shape[1] for row in kept], dtype=np.int64)])
-    values, entries = np.concatenate([*kept, np.empty((2, 0), np.float32)], axis=1)
-    # Entries are whole numbers below 2^24, which float32 holds exactly.
-    matrix = sparse.csr_array(
-        (values, entries.astype(np.int64), starts), shape=(len(texts), len(bias))
-    )
-    matrix.sort_indices()
-    return matrix
-
-
-def dense_vectors(
-    model: BertModel,
-    tokenizer: PreTrainedTokenizerBase,
-    texts: Sequence[str],
-    length: int,
-    *,
-    batch_tokens: int = 2048,
-) -> npt.NDArray[np.float32]:
-    """A vector of length 1 for each text: the mean of its tokens' last hidden states.
-
-    [CLS] and [SEP] count, padding does not (Reimers and Gurevych 2019, Sentence-BERT, section 3).
-
-    Parameters
-    ----------
-    model : BertModel
-        A sentence encoder, in eval mode.
-    tokenizer : transformers.PreTrainedTokenizerBase
-    texts : sequence of str
-        n texts; may be empty. An empty text has the mean of [CLS] and [SEP].
-    length : int
-        Most tokens of a text, the two special ones included, 3 or more; the rest is cut off.
-    batch_tokens : int
-        Most tokens in a batch.
-
-    Returns
-    -------
-    numpy.ndarray of float32, shape (n, hidden size)
-        Rows of Euclidean length 1. The dot product of two is their cosine, from -1 to 1.
-
-    Raises
-    ------
-    ModelError
-        A length beyond what the model reads.
-    ValueError
-        A length below 3.
-
-    Examples
-    --------
-    >>> from transformers import BertConfig, BertTokenizer
-    >>> vocabulary = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"])}
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> model = BertModel(BertConfig(vocab_size=6, num_hidden_layers=1, **size)).eval()
-    >>> vectors = dense_vectors(model, BertTokenizer(vocab=vocabulary), ["a b", "a"], 8)
-    >>> np.linalg.norm(vectors, axis=1).round(6)
-    array([1., 1.], dtype=float32)
-    """
-    check_length(model, length)
-
-    def forward(batch: Batch) -> torch.Tensor:
-        states = model(**batch).last_hidden_state
-        real = batch["attention_mask"][:, :, None].to(states.dtype)
-        return functional.normalize((states * real).sum(dim=1) / real.sum(dim=1), dim=1)
-
-    rows = map_batches(
-        forward,
-        token_ids(tokenizer, texts, length),
-        pad_id=tokenizer.pad_token_id,
-        batch_tokens=batch_tokens,
-        device=model.device,
-    )
-    return np.array(rows, dtype=np.float32).reshape(len(texts), model.config.hidden_size)
 
 
 def _missing(folder: Path) -> str | None:

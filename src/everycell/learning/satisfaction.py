@@ -26,7 +26,7 @@ from torch.nn import functional
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from everycell.learning.batching import map_batches, pad
-from everycell.learning.cross_encoder import tokenise
+from everycell.learning.text_pairs import tokenise
 
 #: A dialogue: (speaker, text) of each utterance.
 Dialogue: TypeAlias = Sequence[tuple[str, str]]

@@ -17,19 +17,17 @@ import numpy.typing as npt
 import torch
 from datasets import Dataset
 
-from everycell.learning.hawkes import (
+from everycell.learning.asap import (
     TURNS,
-    Asap,
-    AsapConfig,
     Lookup,
-    asap_from_encoder,
     asap_loss,
     asap_probabilities,
     frozen_vectors,
     numbered_turns,
     trained_vectors,
 )
-from everycell.learning.models import dense_vectors, device, load_model
+from everycell.learning.hawkes import Asap, AsapConfig, asap_from_encoder
+from everycell.learning.models import device, load_model
 from everycell.learning.satisfaction import (
     UTTERANCE,
     Dialogue,
@@ -39,8 +37,10 @@ from everycell.learning.satisfaction import (
     macro_f1,
     up_sampled,
 )
+from everycell.learning.text_vectors import dense_vectors
 from everycell.learning.tilde import token_ids
-from everycell.learning.training import TrainingOptions, sha256_of, train, weights_sha256
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions, sha256_of, weights_sha256
 
 #: Probability of dissatisfaction of each dialogue, 0 to 1.
 Estimate: TypeAlias = Callable[[Sequence[Dialogue]], npt.NDArray[np.float32]]

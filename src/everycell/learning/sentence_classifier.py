@@ -22,8 +22,8 @@ from torch.nn import functional
 from transformers import BertModel, PreTrainedModel, PreTrainedTokenizerBase
 
 from everycell.learning.batching import map_batches, pad
-from everycell.learning.cross_encoder import PairLength, join, tokenise
-from everycell.learning.models import dense_vectors
+from everycell.learning.text_pairs import PairLength, join, tokenise
+from everycell.learning.text_vectors import dense_vectors
 from everycell.learning.tilde import check_length
 from everycell.text.sentences import sentence_spans
 

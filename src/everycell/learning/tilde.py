@@ -26,6 +26,7 @@ from torch.nn import functional
 from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from everycell.learning.batching import Batch, map_batches, pad
+from everycell.learning.token_cache import each_text_once
 from everycell.learning.training import Batch as Rows
 
 Ids = npt.NDArray[np.int64]
@@ -369,9 +370,13 @@ def two_way_loss(
         Of the model and rows with the texts `query` and `positive` (a relevant document).
     """
 
+    def marked(marker: int) -> Callable[[Sequence[str]], list[Sequence[int]]]:
+        return each_text_once(lambda texts: token_ids(tokenizer, texts, length, marker))
+
+    document_ids, query_ids = marked(DOCUMENT_MARKER), marked(QUERY_MARKER)
+
     def loss(model: BertForMaskedLM, rows: Rows) -> torch.Tensor:
-        documents = token_ids(tokenizer, rows["positive"], length, DOCUMENT_MARKER)
-        queries = token_ids(tokenizer, rows["query"], length, QUERY_MARKER)
+        documents, queries = document_ids(rows["positive"]), query_ids(rows["query"])
 
         def one_way(texts: list[list[int]], partners: list[list[int]]) -> torch.Tensor:
             logits = first_logits(model, pad(texts, tokenizer.pad_token_id, model.device))

@@ -19,6 +19,7 @@ from transformers import BertConfig, BertModel, BertPreTrainedModel, PreTrainedT
 
 from everycell.learning.batching import Batch, map_batches, pad
 from everycell.learning.tilde import Ids, check_length, count_terms, token_ids
+from everycell.learning.token_cache import each_text_once
 from everycell.learning.training import Batch as Rows
 
 
@@ -198,6 +199,7 @@ def ranking_loss(
         Of the model and rows with `query` and `positive` (texts) and `negatives` (list of texts, as
         many in each row).
     """
+    ids_of = each_text_once(lambda texts: token_ids(tokenizer, texts, length))
 
     def loss(model: TildeV2, rows: Rows) -> torch.Tensor:
         negatives = rows["negatives"]
@@ -212,11 +214,11 @@ def ranking_loss(
             for text in (positive, *others)
         ]
         group = 1 + len(negatives[0])
-        queries = token_ids(tokenizer, rows["query"], length)
-        counts = torch.from_numpy(count_terms(queries, model.config.vocab_size, stop).toarray())
+        queries = count_terms(ids_of(rows["query"]), model.config.vocab_size, stop)
+        counts = torch.from_numpy(queries.toarray())
         scores = pairwise_scores(
             model,
-            pad(token_ids(tokenizer, texts, length), tokenizer.pad_token_id, model.device),
+            pad(ids_of(texts), tokenizer.pad_token_id, model.device),
             counts.to(model.device),
         )
         if scale:

@@ -13,20 +13,18 @@ ends with the same bytes as one that was not, on a CPU with the same number of t
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
-from safetensors.torch import load_file, save_file
+from pydantic import JsonValue
 from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -35,6 +33,17 @@ from transformers import (
 )
 
 from everycell.learning.batching import out_of_memory
+from everycell.learning.checkpoints import Checkpoints, new_folder
+from everycell.learning.training_record import (
+    RECORD,
+    TrainingError,
+    TrainingOptions,
+    TrainingRecord,
+    Validation,
+    finished_record,
+    sha256_of,
+    weights_sha256,
+)
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -42,126 +51,9 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 #: Seconds between two lines of progress.
 PROGRESS_SECONDS = 10.0
-RECORD = "training.json"
-_WEIGHTS, _OPTIMISER, _STATE = "model.safetensors", "optimiser.safetensors", "state.json"
 
 Batch = dict[str, list[Any]]
 Loss = Callable[[Any, Batch], torch.Tensor]
-
-
-class TrainingError(Exception):
-    """A training cannot start, go on or be taken up again; the message says why."""
-
-
-class TrainingOptions(BaseModel):
-    """How a model is trained.
-
-    Attributes
-    ----------
-    learning_rate : float
-        Highest rate, above 0.
-    seed : int
-        0 to 2**32 - 1: order of the rows, dropout.
-    epochs : int
-        Passes over the rows, 1 or more.
-    max_steps : int or None
-        Steps after which to stop, even within an epoch.
-    batch_size : int
-        Rows that go through the model at once.
-    accumulation : int
-        Batches whose gradients make one step; the last step of an epoch may have fewer rows.
-    schedule : {"linear", "constant"}
-        What the rate does after the warm-up: falls in a straight line, which would reach 0 one step
-        after the last one, or stays.
-    warmup_ratio : float
-        Share of the steps, 0 to 1, in which the rate rises from 0.
-    weight_decay : float
-        0 or more; on matrices only (as in transformers' Trainer: no bias, no layer norm).
-    optimiser : {"adamw", "adam"}
-        Decay apart from the gradient (AdamW), or added to it (Adam).
-    max_gradient_norm : float or None
-        Longer gradients are scaled down to it (transformers' default is 1); None: never.
-    bf16 : bool
-        Forward pass in bfloat16. Only on a GPU; on a CPU it is left out, and the log says so.
-    validation_steps : int or None
-        Steps between two validations; None: after each epoch. After the last step in any case.
-    patience : int or None
-        Stop after so many validations in a row without a better value; None: never.
-    checkpoint_steps : int
-        Steps between two checkpoints; one is written at each validation, too. It changes no result.
-
-    Examples
-    --------
-    >>> TrainingOptions(learning_rate=2e-5, epochs=5, optimiser="adam").batch_size
-    8
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    learning_rate: float = Field(gt=0)
-    seed: int = Field(default=0, ge=0, lt=2**32)
-    epochs: int = Field(default=1, ge=1)
-    max_steps: int | None = Field(default=None, ge=1)
-    batch_size: int = Field(default=8, ge=1)
-    accumulation: int = Field(default=1, ge=1)
-    schedule: Literal["linear", "constant"] = "linear"
-    warmup_ratio: float = Field(default=0.0, ge=0, le=1)
-    weight_decay: float = Field(default=0.0, ge=0)
-    optimiser: Literal["adamw", "adam"] = "adamw"
-    max_gradient_norm: float | None = Field(default=1.0, gt=0)
-    bf16: bool = False
-    validation_steps: int | None = Field(default=None, ge=1)
-    patience: int | None = Field(default=None, ge=1)
-    checkpoint_steps: int = Field(default=500, ge=1)
-
-
-class Validation(BaseModel):
-    """Value of the validation measure after a step; higher is better."""
-
-    model_config = ConfigDict(frozen=True)
-
-    step: int
-    value: float
-
-
-class TrainingRecord(BaseModel):
-    """What a training did; `training.json` of a finished folder, and the state of a checkpoint.
-
-    Attributes
-    ----------
-    inputs : dict
-        What decides the result: options, settings of the caller, version of torch, sha256 of
-        examples and weights.
-    steps : int
-        Steps done.
-    losses : list of float
-        Mean loss of the rows of each step.
-    validations : list of Validation
-        Empty if nothing was validated.
-    best_step : int or None
-        Step whose weights were kept: the first with the best value. None without validation: the
-        weights are those of the last step.
-    stopped_early : bool
-        Whether patience ended the training.
-    batch_size : int
-        Rows that went through the model at once in the end: less than the option if memory ran out.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    inputs: dict[str, JsonValue]
-    steps: int = 0
-    losses: list[float] = []
-    validations: list[Validation] = []
-    best_step: int | None = None
-    stopped_early: bool = False
-    batch_size: int
-
-    @model_validator(mode="after")
-    def _whole(self) -> TrainingRecord:
-        if len(self.losses) != self.steps:
-            raise ValueError(f"{len(self.losses)} losses for {self.steps} steps")
-        return self
 
 
 def train(
@@ -249,15 +141,14 @@ def train(
     }
     checkpoints = folder.with_name(f"{folder.name}.checkpoints")
     if folder.is_dir() and any(folder.iterdir()):
-        record = _finished(folder, inputs)
+        record = finished_record(folder, inputs)
         # A kill may have come between the last rename and this.
         shutil.rmtree(checkpoints, ignore_errors=True)
         return record
     run = _Run(model, examples, loss, options, inputs, checkpoints)
-    run.resume()
     run.go(validate)
     _write_model(model, tokenizer, run.record, folder)
-    shutil.rmtree(run.checkpoints, ignore_errors=True)
+    run.checkpoints.remove()
     return run.record
 
 
@@ -274,8 +165,6 @@ class _Run:
         checkpoints: Path,
     ) -> None:
         self.model, self.examples, self.loss, self.options = model, examples, loss, options
-        self.checkpoints = checkpoints
-        self.record = TrainingRecord(inputs=inputs, batch_size=options.batch_size)
         self.rows_a_step = options.batch_size * options.accumulation
         self.steps_an_epoch = -(-len(examples) // self.rows_a_step)
         self.total = options.epochs * self.steps_an_epoch
@@ -298,11 +187,16 @@ class _Run:
             num_warmup_steps=round(options.warmup_ratio * self.total),
             num_training_steps=self.total,
         )
+        self.checkpoints = Checkpoints(checkpoints, model, self.optimiser, self.schedule)
+        found = self.checkpoints.resume(inputs)
+        if found is not None:
+            LOG.info(
+                "%s: training goes on after step %d of %d.", checkpoints, found.steps, self.total
+            )
+        self.record = found or TrainingRecord(inputs=inputs, batch_size=options.batch_size)
         self.on_gpu = next(model.parameters()).device.type == "cuda"
         if options.bf16 and not self.on_gpu:
             LOG.warning("bf16 is for a GPU and this is a CPU: training goes on in float32.")
-
-    # -- steps ---------------------------------------------------------------------------------
 
     def go(self, validate: Callable[[Any], float] | None) -> None:
         """Do the steps that are left; leave the kept weights in the model."""
@@ -325,9 +219,9 @@ class _Run:
             if validated:
                 self.judge(validate)
             if done < self.total and (validated or done % self.options.checkpoint_steps == 0):
-                self.save()
+                self.checkpoints.save(self.record)
         if self.record.best_step not in (None, self.record.steps):
-            self.load_weights(self.checkpoints / _name(self.record.best_step))
+            self.checkpoints.load_weights(self.record.best_step)
         self.model.eval()
 
     def step(self) -> None:
@@ -408,76 +302,6 @@ class _Run:
         record.stopped_early = self.options.patience is not None and worse >= self.options.patience
         LOG.info("validation after step %d: %.4f", record.steps, value)
 
-    # -- checkpoints ---------------------------------------------------------------------------
-
-    def save(self) -> None:
-        """Write a checkpoint under another name, then rename it; keep two and the best one."""
-        target = self.checkpoints / _name(self.record.steps)
-        partial = _empty(self.checkpoints / "partial")
-        save_file(_tensors(self.model), partial / _WEIGHTS)
-        save_file(
-            {
-                f"{number}.{key}": value.contiguous()
-                for number, values in self.optimiser.state_dict()["state"].items()
-                for key, value in values.items()
-            },
-            partial / _OPTIMISER,
-        )
-        state = {
-            "record": self.record.model_dump(),
-            "schedule": self.schedule.state_dict(),
-            "sha256": {name: _file_sha256(partial / name) for name in (_WEIGHTS, _OPTIMISER)},
-        }
-        (partial / _STATE).write_text(json.dumps(state), encoding="utf-8")
-        # Only a checkpoint that was found to be corrupt can be there already.
-        shutil.rmtree(target, ignore_errors=True)
-        os.replace(partial, target)
-        kept = [*_steps(self.checkpoints)[-2:], self.record.best_step]
-        for step in set(_steps(self.checkpoints)) - set(kept):
-            shutil.rmtree(self.checkpoints / _name(step))
-
-    def resume(self) -> None:
-        """Go on from the last whole checkpoint, if there is one."""
-        for step in reversed(_steps(self.checkpoints)):
-            folder = self.checkpoints / _name(step)
-            try:
-                state = _read_state(folder)
-                record = TrainingRecord.model_validate(state["record"])
-                if record.best_step not in (None, step):
-                    _read_state(self.checkpoints / _name(record.best_step))
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                LOG.warning("%s cannot be taken up (%s): it is left out.", folder, error)
-                continue
-            _refuse_other(self.checkpoints, record.inputs, self.record.inputs)
-            self.load_weights(folder)
-            self.load_optimiser(folder)
-            self.schedule.load_state_dict(state["schedule"])
-            # The schedule sets the rate only when it steps.
-            for group, rate in zip(
-                self.optimiser.param_groups, self.schedule.get_last_lr(), strict=True
-            ):
-                group["lr"] = rate
-            self.record = record
-            LOG.info("%s: training goes on after step %d of %d.", folder, step, self.total)
-            return
-        if self.checkpoints.is_dir():
-            LOG.warning("%s has no whole checkpoint: training starts anew.", self.checkpoints)
-            shutil.rmtree(self.checkpoints)
-
-    def load_weights(self, folder: Path) -> None:
-        saved = load_file(folder / _WEIGHTS)
-        with torch.no_grad():
-            for name, tensor in _tensors(self.model).items():
-                tensor.copy_(saved[name])
-
-    def load_optimiser(self, folder: Path) -> None:
-        state: dict[int, dict[str, torch.Tensor]] = {}
-        for name, tensor in load_file(folder / _OPTIMISER).items():
-            number, key = name.split(".", 1)
-            state.setdefault(int(number), {})[key] = tensor
-        groups = self.optimiser.state_dict()["param_groups"]
-        self.optimiser.load_state_dict({"state": state, "param_groups": groups})
-
 
 def _write_model(
     model: PreTrainedModel,
@@ -485,7 +309,7 @@ def _write_model(
     record: TrainingRecord,
     folder: Path,
 ) -> None:
-    partial = _empty(folder.with_name(f".{folder.name}.partial"))
+    partial = new_folder(folder.with_name(f".{folder.name}.partial"))
     model.save_pretrained(partial)
     if tokenizer is not None:
         tokenizer.save_pretrained(partial)
@@ -495,101 +319,3 @@ def _write_model(
     for path in partial.iterdir():
         path.chmod((partial / RECORD).stat().st_mode)
     os.replace(partial, folder)
-
-
-def _finished(folder: Path, inputs: dict[str, JsonValue]) -> TrainingRecord:
-    try:
-        text = (folder / RECORD).read_text(encoding="utf-8")
-        record = TrainingRecord.model_validate_json(text)
-    except (OSError, ValueError) as error:
-        raise TrainingError(
-            f"{folder} is not empty and has no readable {RECORD}, so it is no model of ours: "
-            "remove it or name another folder."
-        ) from error
-    _refuse_other(folder, record.inputs, inputs)
-    return record
-
-
-def _refuse_other(
-    folder: Path, found: Mapping[str, JsonValue], wanted: Mapping[str, JsonValue]
-) -> None:
-    """Compare what two trainings depend on; how often checkpoints are written changes nothing."""
-    flat_found, flat_wanted = _flat(found), _flat(wanted)
-    differences = [
-        f"{key} {flat_found.get(key)!r}, now {flat_wanted.get(key)!r}"
-        for key in sorted(flat_found.keys() | flat_wanted.keys())
-        if flat_found.get(key) != flat_wanted.get(key)
-    ]
-    if differences:
-        raise TrainingError(
-            f"{folder} belongs to another training ({'; '.join(differences)}): remove it or name "
-            "another folder."
-        )
-
-
-def _flat(inputs: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    flat: dict[str, JsonValue] = {}
-    for name, value in inputs.items():
-        if isinstance(value, dict):
-            flat |= {f"{name}.{key}": part for key, part in value.items()}
-        else:
-            flat[name] = value
-    flat.pop("options.checkpoint_steps", None)
-    return flat
-
-
-def _tensors(model: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """Weights and buffers by name, each once (a tied weight has several names)."""
-    return dict(model.named_parameters()) | dict(model.named_buffers())
-
-
-def _name(step: int) -> str:
-    return f"step-{step:08d}"
-
-
-def _steps(checkpoints: Path) -> list[int]:
-    return sorted(int(path.name.removeprefix("step-")) for path in checkpoints.glob("step-*"))
-
-
-def _read_state(folder: Path) -> dict[str, Any]:
-    """State of a checkpoint whose files are what they were when it was written."""
-    state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
-    for name, expected in state["sha256"].items():
-        if _file_sha256(folder / name) != expected:
-            raise ValueError(f"{folder.name}/{name} has another sha256 than {_STATE} says")
-    return state
-
-
-def _empty(folder: Path) -> Path:
-    """Make a folder, without what an earlier process left in it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
-
-
-def _file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def weights_sha256(model: torch.nn.Module) -> str:
-    """Hash over the names and values of a model's weights."""
-    return sha256_of(
-        name.encode() + tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()
-        for name, tensor in _tensors(model).items()
-    )
-
-
-def sha256_of(parts: Iterable[bytes]) -> str:
-    """Hash over parts, each with its length.
-
-    Examples
-    --------
-    >>> sha256_of([b"ab", b"c"]) == sha256_of([b"a", b"bc"])
-    False
-    """
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(part)
-    return digest.hexdigest()

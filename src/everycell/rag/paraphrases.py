@@ -379,7 +379,7 @@ def paraphrase_all(
     passages : sequence of Passage
     ask : callable
         Answers requests in their order, such as
-        `everycell.language_models.records.Recorded.answer_all`.
+        `everycell.language_models.recorded.Recorded.answer_all`.
         Requests of a round (all sentences that are still open) come at once.
     template
         What `read_template` gives; its slot takes a sentence.

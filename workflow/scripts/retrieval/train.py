@@ -8,11 +8,13 @@ from everycell.engine.job import Job
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, one_thread
 from everycell.learning.ranker import ranker_named
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions
 
 with Job(snakemake) as job:
     one_thread()
-    settings = snakemake.params
+    settings, folder = snakemake.params, Path(snakemake.output.model)
+    drawn = folder.with_name(f"{folder.name}.examples.arrow")
     kind = snakemake.wildcards.kind
     start = ranker_named(kind).start(job.folder_of("encoder"), settings.reading, job.seed)
     examples = ranking_examples(
@@ -20,6 +22,7 @@ with Job(snakemake) as job:
             pd.read_parquet(snakemake.input[part])
             for part in ("queries", "documents", "candidates")
         ),
+        drawn,
         pairs=settings.pairs,
         negatives=settings.negatives,
         seed=job.seed,
@@ -30,7 +33,8 @@ with Job(snakemake) as job:
         examples,
         start.loss,
         TrainingOptions(seed=job.seed, **settings.options),
-        Path(snakemake.output.model),
+        folder,
         tokenizer=start.tokenizer,
         settings={"kind": kind, "code": settings.code, **settings.reading},
     )
+    drawn.unlink()

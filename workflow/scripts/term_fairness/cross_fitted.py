@@ -5,8 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.learning.cross_encoder import PairLength, score_pairs
+from everycell.learning.cross_encoder import score_pairs
 from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.text_pairs import PairLength
 from everycell.trec.runs import read_run, trec_order, write_run
 
 with Job(snakemake) as job:

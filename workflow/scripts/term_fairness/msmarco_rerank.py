@@ -6,8 +6,9 @@ import pandas as pd
 
 from everycell.collections.msmarco import read_passages
 from everycell.engine.job import Job
-from everycell.learning.cross_encoder import PairLength, score_pairs
+from everycell.learning.cross_encoder import score_pairs
 from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.text_pairs import PairLength
 from everycell.text.gender_swap import swap_gender
 from everycell.trec.runs import read_run, write_run
 

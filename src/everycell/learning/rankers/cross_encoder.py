@@ -42,8 +42,9 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
 
     def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
         """A new score head on the encoder, and the softmax loss."""
-        from everycell.learning.cross_encoder import PairLength, training_loss
+        from everycell.learning.cross_encoder import training_loss
         from everycell.learning.models import load_model
+        from everycell.learning.text_pairs import PairLength
 
         model, tokenizer = load_model(encoder, "classifier", seed=seed)
         loss = training_loss(
@@ -72,7 +73,8 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
         reading: Reading,
     ) -> npt.NDArray[np.float32]:
         """The score of each pair."""
-        from everycell.learning.cross_encoder import PairLength, score_pairs
+        from everycell.learning.cross_encoder import score_pairs
+        from everycell.learning.text_pairs import PairLength
 
         length = PairLength(**reading["pair_length"])
         return score_pairs(model, tokenizer, queries, documents, pairs, length)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class DenseRanker(TextEncodingRanker):
-    """`everycell.learning.models.dense_vectors`."""
+    """`everycell.learning.text_vectors.dense_vectors`."""
 
     name = "dense"
 
@@ -22,7 +22,8 @@ class DenseRanker(TextEncodingRanker):
 
     def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
         """A vector for each text."""
-        from everycell.learning.models import dense_vectors, device, load_model
+        from everycell.learning.models import device, load_model
+        from everycell.learning.text_vectors import dense_vectors
         from everycell.retrieval.encoded import Encoded
 
         loaded, tokenizer = load_model(model, "encoder")

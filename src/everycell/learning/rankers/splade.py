@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SpladeRanker(TextEncodingRanker):
-    """`everycell.learning.models.splade_weights`."""
+    """`everycell.learning.text_vectors.splade_weights`."""
 
     name = "splade"
 
@@ -24,7 +24,8 @@ class SpladeRanker(TextEncodingRanker):
         """Weights of the terms that have one in any query."""
         import numpy as np
 
-        from everycell.learning.models import device, load_model, splade_weights
+        from everycell.learning.models import device, load_model
+        from everycell.learning.text_vectors import splade_weights
         from everycell.retrieval.encoded import Encoded
 
         loaded, tokenizer = load_model(model, "masked-lm")

@@ -11,12 +11,15 @@ from everycell.learning.cross_encoder import set_dropout
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, one_thread
 from everycell.learning.ranker import ranker_named
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions
 from everycell.retrieval.evaluation import evaluate
 
 with Job(snakemake) as job:
     one_thread()
     settings, reading = snakemake.params, snakemake.params.reading
+    folder = Path(snakemake.output.model)
+    drawn = folder.with_name(f"{folder.name}.examples.arrow")
     kind, task = snakemake.wildcards.kind, snakemake.wildcards.trained_on
     ranker = ranker_named(kind)
     start = ranker.start(job.folder_of("encoder"), reading, job.seed)
@@ -38,6 +41,7 @@ with Job(snakemake) as job:
         queries,
         documents,
         candidates,
+        drawn,
         pairs=settings.pairs,
         negatives=settings.negatives,
         seed=job.seed,
@@ -48,8 +52,9 @@ with Job(snakemake) as job:
         examples,
         start.loss,
         TrainingOptions(seed=job.seed, **settings.options),
-        Path(snakemake.output.model),
+        folder,
         tokenizer=start.tokenizer,
         validate=ndcg,
         settings={"kind": kind, "code": settings.code, **reading, "dropout": settings.dropout},
     )
+    drawn.unlink()

@@ -6,13 +6,8 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.learning.models import (
-    dense_vectors,
-    device,
-    load_model,
-    one_thread,
-    splade_weights,
-)
+from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.text_vectors import dense_vectors, splade_weights
 from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
 from everycell.trec.runs import write_run
 

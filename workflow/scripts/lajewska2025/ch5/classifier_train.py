@@ -13,7 +13,8 @@ from everycell.learning.sentence_classifier import (
     classification_loss,
     squad_pairs,
 )
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions
 from everycell.studies.lajewska2025.ch5.answerability_data import labelled_pairs, read_labels
 
 #: Nothing is more or less sure than this where log losses are taken.

@@ -12,7 +12,8 @@ from string import Template
 import pandas as pd
 
 from everycell.language_models.generation import LanguageModelError, Request
-from everycell.language_models.records import Entry, Recorded, key_of
+from everycell.language_models.recorded import Recorded
+from everycell.language_models.records import Entry, key_of
 from everycell.language_models.settings import Decoding
 from everycell.rag.paraphrased_questions import Outlook
 from everycell.rag.paraphrases import Limits, Paraphrase, Passage, paraphrase_all, passed_on

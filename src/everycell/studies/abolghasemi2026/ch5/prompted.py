@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from string import Template
 
 from everycell.language_models.generation import Answer, Request
-from everycell.language_models.records import Entry, Recorded, key_of
+from everycell.language_models.recorded import Recorded
+from everycell.language_models.records import Entry, key_of
 from everycell.language_models.settings import Decoding
 from everycell.rag.citations import may_cite
 from everycell.rag.quotations import without_quotations

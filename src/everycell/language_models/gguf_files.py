@@ -1,0 +1,89 @@
+"""Models in GGUF files, written once as safetensors.
+
+Taking a GGUF file apart costs more than ten times the reading of safetensors.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from unittest.mock import patch
+
+import gguf
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from everycell.language_models.generation import SOURCE_FILE, folder_identity
+from everycell.learning.models import ModelError, quiet
+
+
+def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
+    """Write a GGUF model as safetensors, with its tokenizer and chat template.
+
+    The weights keep the values of the GGUF file, in float32. A note beside them says which file
+    they are from, so that answers are recorded under its hash.
+
+    Parameters
+    ----------
+    file : Path
+        The GGUF file, of an architecture that transformers can read.
+    folder : Path
+        Where the model shall be; it must not exist, and is there only when all is written.
+    name : str
+        Name in records and receipts.
+
+    Raises
+    ------
+    ModelError
+        The file is no GGUF file, is damaged, or has an unknown architecture.
+
+    Examples
+    --------
+    >>> with tempfile.NamedTemporaryFile(suffix=".gguf") as empty:
+    ...     convert_gguf(Path(empty.name), Path("never"), name="x")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.learning.models.ModelError: The GGUF file ... cannot be read (...
+    """
+    # transformers takes the file apart anew for settings, tokenizer and weights, and makes a table
+    # of names for each module: without this, converting takes more than twice as long.
+    once = {name: cache(getattr(gguf, name)) for name in ("GGUFReader", "get_tensor_name_map")}
+    try:
+        with quiet(), patch.multiple(gguf, **once):
+            tokenizer = AutoTokenizer.from_pretrained(
+                file.parent, gguf_file=file.name, trust_remote_code=False
+            )
+            read = AutoModelForCausalLM.from_pretrained(
+                file.parent,
+                gguf_file=file.name,
+                trust_remote_code=False,
+                dtype=torch.float32,
+            )
+    # gguf, numpy, torch and transformers all have errors of their own for a damaged file.
+    except Exception as error:
+        raise ModelError(
+            f"The GGUF file {file} cannot be read ({error}): it is damaged, or of an architecture "
+            "that transformers does not know; copy it again, or take another one."
+        ) from error
+    # It is a plain model by now, but what it was read by refuses to be saved.
+    del read.config.quantization_config
+    read.hf_quantizer = None
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        read.save_pretrained(partial)
+        tokenizer.save_pretrained(partial)
+        identity = folder_identity(file, name=name).model_dump(include={"name", "revision"})
+        (partial / SOURCE_FILE).write_text(json.dumps(identity) + "\n", encoding="utf-8")
+        # mkdtemp makes folders that only their owner can read.
+        umask = os.umask(0)
+        os.umask(umask)
+        for path in (partial, *partial.iterdir()):
+            path.chmod((0o777 if path.is_dir() else 0o666) & ~umask)
+        partial.replace(folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise

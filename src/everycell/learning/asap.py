@@ -1,0 +1,207 @@
+"""ASAP on dialogues: what it reads of a dialogue, its loss and its probabilities.
+
+The model itself, a Hawkes process over turns, is in `everycell.learning.hawkes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn import functional
+
+from everycell.learning.batching import Ids, pad
+from everycell.learning.hawkes import Asap
+from everycell.learning.satisfaction import SYSTEM, Dialogue
+
+#: Most turns that are read, the last ones.
+TURNS = 16
+
+
+def exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
+    """Turns of a dialogue: what the user said and what the system answered.
+
+    Parameters
+    ----------
+    dialogue : sequence of (speaker, text)
+        Utterances that follow each other in any order; those of one speaker in a row become one.
+
+    Returns
+    -------
+    list of (user, system)
+        An empty text where one of both said nothing: before the system's first word, or after the
+        user's last.
+
+    Examples
+    --------
+    >>> exchanges([("SYSTEM", "Yes?"), ("USER", "Hi."), ("USER", "A room?"), ("SYSTEM", "Where?")])
+    [('', 'Yes?'), ('Hi. A room?', 'Where?')]
+    """
+    turns: list[tuple[list[str], list[str]]] = []
+    for speaker, text in dialogue:
+        answers = speaker == SYSTEM
+        if not turns or (not answers and turns[-1][1]):
+            turns.append(([], []))
+        turns[-1][answers].append(text)
+    return [(" ".join(user), " ".join(system)) for user, system in turns]
+
+
+#: Vectors of utterances, one a row, by their numbers.
+Lookup = Callable[[Asap, npt.NDArray[np.int64]], torch.Tensor]
+
+
+def frozen_vectors(vectors: npt.NDArray[np.float32]) -> Lookup:
+    """Vectors that were computed once and stay as they are.
+
+    Parameters
+    ----------
+    vectors : numpy.ndarray of float32, shape (utterances, vector)
+
+    Returns
+    -------
+    callable
+        Gets a model and numbers of utterances, gives their rows.
+    """
+    table = torch.from_numpy(vectors)
+    return lambda model, numbers: table[torch.from_numpy(numbers)].to(model.device)
+
+
+def trained_vectors(ids: Sequence[Ids], pad_id: int) -> Lookup:
+    """Vectors that the model's own encoder makes: means over the word pieces.
+
+    Parameters
+    ----------
+    ids : sequence of (sequence of int)
+        Word pieces of each utterance with [CLS] and [SEP].
+    pad_id : int
+        Token id to fill up with.
+
+    Returns
+    -------
+    callable
+        As `frozen_vectors`, for a model made by `asap_from_encoder`.
+    """
+
+    def vectors(model: Asap, numbers: npt.NDArray[np.int64]) -> torch.Tensor:
+        batch = pad([ids[number] for number in numbers], pad_id, model.device)
+        states = model.encoder(**batch).last_hidden_state
+        real = batch["attention_mask"][:, :, None].to(states.dtype)
+        return (states * real).sum(dim=1) / real.sum(dim=1)
+
+    return vectors
+
+
+def numbered_turns(
+    dialogues: Sequence[Dialogue], *, most: int = TURNS
+) -> tuple[list[str], list[list[list[int]]]]:
+    """Dialogues as numbers of utterances, so that an utterance is encoded once.
+
+    Parameters
+    ----------
+    dialogues : sequence of dialogues
+        May be empty.
+    most : int
+        Turns of a dialogue that are kept, the last ones, 1 or more.
+
+    Returns
+    -------
+    texts : list of str
+        Each utterance once, in the order in which they come.
+    turns : list of list of [user, system]
+        Numbers of `texts` for each dialogue.
+
+    Raises
+    ------
+    ValueError
+        A dialogue has no utterance.
+
+    Examples
+    --------
+    >>> numbered_turns([[("USER", "Hi."), ("SYSTEM", "Hello.")], [("SYSTEM", "Hello.")]])
+    (['Hi.', 'Hello.', ''], [[[0, 1]], [[2, 1]]])
+    """
+    numbers: dict[str, int] = {}
+    turns = []
+    for place, dialogue in enumerate(dialogues):
+        found = exchanges(dialogue)[-most:]
+        if not found:
+            raise ValueError(
+                f"Dialogue {place} has no utterance: leave it out, or give it its text."
+            )
+        turns.append(
+            [[numbers.setdefault(text, len(numbers)) for text in exchange] for exchange in found]
+        )
+    return list(numbers), turns
+
+
+def asap_loss(
+    lookup: Lookup, *, base_weight: float = 1.0
+) -> Callable[[Asap, Mapping[str, Any]], torch.Tensor]:
+    """Cross-entropy of the last event's type, and of the base estimator's guess.
+
+    Parameters
+    ----------
+    lookup : callable
+        `frozen_vectors` or `trained_vectors`.
+    base_weight : float
+        Weight of the base estimator's part, 0 or more.
+
+    Returns
+    -------
+    callable
+        For `everycell.learning.training.train`: rows have `turns` (from `numbered_turns`) and
+        `dissatisfied`.
+    """
+
+    def loss(model: Asap, rows: Mapping[str, Any]) -> torch.Tensor:
+        base, intensities = _last(model, lookup, rows["turns"])
+        truth = torch.tensor(rows["dissatisfied"], dtype=torch.int64, device=model.device)
+        value = functional.cross_entropy(intensities, truth)
+        return value + base_weight * functional.cross_entropy(base, truth)
+
+    return loss
+
+
+def asap_probabilities(
+    model: Asap, lookup: Lookup, turns: Sequence[Sequence[Sequence[int]]], *, batch: int = 64
+) -> npt.NDArray[np.float32]:
+    """Probability of dissatisfaction after the last turn.
+
+    Parameters
+    ----------
+    model : Asap
+        In eval mode.
+    lookup : callable
+        `frozen_vectors` or `trained_vectors`.
+    turns : sequence of dialogues
+        From `numbered_turns`; may be empty.
+    batch : int
+        Dialogues that go through the model at once, 1 or more.
+
+    Returns
+    -------
+    numpy.ndarray of float32, shape (n,)
+        0 to 1.
+    """
+    found = [np.empty(0, dtype=np.float32)]
+    with torch.no_grad():
+        for start in range(0, len(turns), batch):
+            _, intensities = _last(model, lookup, turns[start : start + batch])
+            found.append(intensities.softmax(dim=-1)[:, 1].cpu().numpy())
+    return np.concatenate(found)
+
+
+def _last(
+    model: Asap, lookup: Lookup, turns: Sequence[Sequence[Sequence[int]]]
+) -> tuple[torch.Tensor, ...]:
+    """What the model says at the last turn of dialogues."""
+    lengths = [len(dialogue) for dialogue in turns]
+    flat = np.concatenate([np.asarray(dialogue, dtype=np.int64) for dialogue in turns])
+    numbers, places = np.unique(flat, return_inverse=True)
+    vectors = lookup(model, numbers)[torch.from_numpy(places.reshape(flat.shape))]
+    parts = vectors.reshape(len(flat), -1).split(lengths)
+    return model.last(nn.utils.rnn.pad_sequence(parts, batch_first=True), lengths)

@@ -1,0 +1,167 @@
+"""Checkpoints of a training under way: whole states of model, optimiser and schedule."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import JsonValue
+from safetensors.torch import load_file, save_file
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+
+from everycell.learning.training_record import TrainingRecord, refuse_other, tensors_of
+
+_LOG = logging.getLogger(__name__)
+_WEIGHTS, _OPTIMISER, _STATE = "model.safetensors", "optimiser.safetensors", "state.json"
+
+
+class Checkpoints:
+    """A folder with the last two checkpoints of a training, and the best one.
+
+    Each appears whole: it is written under another name, then renamed. One that was damaged since
+    is left out.
+
+    Parameters
+    ----------
+    folder : Path
+        Made with the first checkpoint.
+    model : torch.nn.Module
+    optimiser : torch.optim.Optimizer
+    schedule : torch.optim.lr_scheduler.LRScheduler
+        Of the training; their states are written, and read back.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        model: torch.nn.Module,
+        optimiser: Optimizer,
+        schedule: LRScheduler,
+    ) -> None:
+        self.folder = folder
+        self._model, self._optimiser, self._schedule = model, optimiser, schedule
+
+    def save(self, record: TrainingRecord) -> None:
+        """Write a checkpoint after the steps of a record; remove those that are not kept."""
+        target = self.folder / _name(record.steps)
+        partial = new_folder(self.folder / "partial")
+        save_file(tensors_of(self._model), partial / _WEIGHTS)
+        save_file(
+            {
+                f"{number}.{key}": value.contiguous()
+                for number, values in self._optimiser.state_dict()["state"].items()
+                for key, value in values.items()
+            },
+            partial / _OPTIMISER,
+        )
+        state = {
+            "record": record.model_dump(),
+            "schedule": self._schedule.state_dict(),
+            "sha256": {name: _file_sha256(partial / name) for name in (_WEIGHTS, _OPTIMISER)},
+        }
+        (partial / _STATE).write_text(json.dumps(state), encoding="utf-8")
+        # Only a checkpoint that was found to be corrupt can be there already.
+        shutil.rmtree(target, ignore_errors=True)
+        os.replace(partial, target)
+        kept = [*_steps(self.folder)[-2:], record.best_step]
+        for step in set(_steps(self.folder)) - set(kept):
+            shutil.rmtree(self.folder / _name(step))
+
+    def resume(self, inputs: dict[str, JsonValue]) -> TrainingRecord | None:
+        """Take up the last whole checkpoint.
+
+        Parameters
+        ----------
+        inputs : dict
+            What the training depends on; see `TrainingRecord`.
+
+        Returns
+        -------
+        TrainingRecord or None
+            What was done up to it. None where there is no whole checkpoint; the folder is then
+            removed.
+
+        Raises
+        ------
+        TrainingError
+            The checkpoint is of another training.
+        """
+        for step in reversed(_steps(self.folder)):
+            folder = self.folder / _name(step)
+            try:
+                state = _read_state(folder)
+                record = TrainingRecord.model_validate(state["record"])
+                if record.best_step not in (None, step):
+                    _read_state(self.folder / _name(record.best_step))
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                _LOG.warning("%s cannot be taken up (%s): it is left out.", folder, error)
+                continue
+            refuse_other(self.folder, record.inputs, inputs)
+            self.load_weights(step)
+            self._load_optimiser(folder)
+            self._schedule.load_state_dict(state["schedule"])
+            # The schedule sets the rate only when it steps.
+            for group, rate in zip(
+                self._optimiser.param_groups, self._schedule.get_last_lr(), strict=True
+            ):
+                group["lr"] = rate
+            return record
+        if self.folder.is_dir():
+            _LOG.warning("%s has no whole checkpoint: training starts anew.", self.folder)
+            shutil.rmtree(self.folder)
+        return None
+
+    def load_weights(self, step: int) -> None:
+        """Give the model the weights of the checkpoint after a step."""
+        saved = load_file(self.folder / _name(step) / _WEIGHTS)
+        with torch.no_grad():
+            for name, tensor in tensors_of(self._model).items():
+                tensor.copy_(saved[name])
+
+    def remove(self) -> None:
+        """Remove all of them."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _load_optimiser(self, folder: Path) -> None:
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, tensor in load_file(folder / _OPTIMISER).items():
+            number, key = name.split(".", 1)
+            state.setdefault(int(number), {})[key] = tensor
+        groups = self._optimiser.state_dict()["param_groups"]
+        self._optimiser.load_state_dict({"state": state, "param_groups": groups})
+
+
+def new_folder(folder: Path) -> Path:
+    """Make a folder, without what an earlier process left in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _name(step: int) -> str:
+    return f"step-{step:08d}"
+
+
+def _steps(checkpoints: Path) -> list[int]:
+    return sorted(int(path.name.removeprefix("step-")) for path in checkpoints.glob("step-*"))
+
+
+def _read_state(folder: Path) -> dict[str, Any]:
+    """State of a checkpoint whose files are what they were when it was written."""
+    state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
+    for name, expected in state["sha256"].items():
+        if _file_sha256(folder / name) != expected:
+            raise ValueError(f"{folder.name}/{name} has another sha256 than {_STATE} says")
+    return state
+
+
+def _file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

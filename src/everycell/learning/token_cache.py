@@ -1,0 +1,48 @@
+"""Texts that are tokenised once, however often a training sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from everycell.learning.batching import Ids
+
+
+def each_text_once(
+    tokenise: Callable[[Sequence[str]], Sequence[Ids]],
+) -> Callable[[Sequence[str]], list[Ids]]:
+    """A tokeniser that remembers.
+
+    In query by example a document is a query, relevant to some queries and not to others, so a
+    training tokenises it many times: a tenth of a step of a tiny BERT.
+
+    Parameters
+    ----------
+    tokenise : callable
+        Token ids of each of some texts; those of a text must not depend on the others.
+
+    Returns
+    -------
+    callable
+        The same. What it gives for a text is kept as long as it lives, a few bytes a token, and
+        must not be changed.
+
+    Examples
+    --------
+    >>> asked = []
+    >>> def by_letters(texts):
+    ...     asked.extend(texts)
+    ...     return [[ord(letter) for letter in text] for text in texts]
+    >>> remembered = each_text_once(by_letters)
+    >>> remembered(["a", "bc", "a"]), remembered(["bc"])
+    ([[97], [98, 99], [97]], [[98, 99]])
+    >>> asked
+    ['a', 'bc']
+    """
+    known: dict[str, Ids] = {}
+
+    def remembered(texts: Sequence[str]) -> list[Ids]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, tokenise(new), strict=True))
+        return [known[text] for text in texts]
+
+    return remembered

@@ -1,0 +1,218 @@
+"""What a training is told and what it did: options, and the record that is kept of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+#: Name of the record in the folder of a model.
+RECORD = "training.json"
+
+
+class TrainingError(Exception):
+    """A training cannot start, go on or be taken up again; the message says why."""
+
+
+class TrainingOptions(BaseModel):
+    """How a model is trained.
+
+    Attributes
+    ----------
+    learning_rate : float
+        Highest rate, above 0.
+    seed : int
+        0 to 2**32 - 1: order of the rows, dropout.
+    epochs : int
+        Passes over the rows, 1 or more.
+    max_steps : int or None
+        Steps after which to stop, even within an epoch.
+    batch_size : int
+        Rows that go through the model at once.
+    accumulation : int
+        Batches whose gradients make one step; the last step of an epoch may have fewer rows.
+    schedule : {"linear", "constant"}
+        What the rate does after the warm-up: falls in a straight line, which would reach 0 one step
+        after the last one, or stays.
+    warmup_ratio : float
+        Share of the steps, 0 to 1, in which the rate rises from 0.
+    weight_decay : float
+        0 or more; on matrices only (as in transformers' Trainer: no bias, no layer norm).
+    optimiser : {"adamw", "adam"}
+        Decay apart from the gradient (AdamW), or added to it (Adam).
+    max_gradient_norm : float or None
+        Longer gradients are scaled down to it (transformers' default is 1); None: never.
+    bf16 : bool
+        Forward pass in bfloat16. Only on a GPU; on a CPU it is left out, and the log says so.
+    validation_steps : int or None
+        Steps between two validations; None: after each epoch. After the last step in any case.
+    patience : int or None
+        Stop after so many validations in a row without a better value; None: never.
+    checkpoint_steps : int
+        Steps between two checkpoints; one is written at each validation, too. It changes no result.
+
+    Examples
+    --------
+    >>> TrainingOptions(learning_rate=2e-5, epochs=5, optimiser="adam").batch_size
+    8
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    learning_rate: float = Field(gt=0)
+    seed: int = Field(default=0, ge=0, lt=2**32)
+    epochs: int = Field(default=1, ge=1)
+    max_steps: int | None = Field(default=None, ge=1)
+    batch_size: int = Field(default=8, ge=1)
+    accumulation: int = Field(default=1, ge=1)
+    schedule: Literal["linear", "constant"] = "linear"
+    warmup_ratio: float = Field(default=0.0, ge=0, le=1)
+    weight_decay: float = Field(default=0.0, ge=0)
+    optimiser: Literal["adamw", "adam"] = "adamw"
+    max_gradient_norm: float | None = Field(default=1.0, gt=0)
+    bf16: bool = False
+    validation_steps: int | None = Field(default=None, ge=1)
+    patience: int | None = Field(default=None, ge=1)
+    checkpoint_steps: int = Field(default=500, ge=1)
+
+
+class Validation(BaseModel):
+    """Value of the validation measure after a step; higher is better."""
+
+    model_config = ConfigDict(frozen=True)
+
+    step: int
+    value: float
+
+
+class TrainingRecord(BaseModel):
+    """What a training did; `training.json` of a finished folder, and the state of a checkpoint.
+
+    Attributes
+    ----------
+    inputs : dict
+        What decides the result: options, settings of the caller, version of torch, sha256 of
+        examples and weights.
+    steps : int
+        Steps done.
+    losses : list of float
+        Mean loss of the rows of each step.
+    validations : list of Validation
+        Empty if nothing was validated.
+    best_step : int or None
+        Step whose weights were kept: the first with the best value. None without validation: the
+        weights are those of the last step.
+    stopped_early : bool
+        Whether patience ended the training.
+    batch_size : int
+        Rows that went through the model at once in the end: less than the option if memory ran out.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    inputs: dict[str, JsonValue]
+    steps: int = 0
+    losses: list[float] = []
+    validations: list[Validation] = []
+    best_step: int | None = None
+    stopped_early: bool = False
+    batch_size: int
+
+    @model_validator(mode="after")
+    def _whole(self) -> TrainingRecord:
+        if len(self.losses) != self.steps:
+            raise ValueError(f"{len(self.losses)} losses for {self.steps} steps")
+        return self
+
+
+def finished_record(folder: Path, inputs: Mapping[str, JsonValue]) -> TrainingRecord:
+    """Record of a finished training.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the model.
+    inputs : mapping
+        What the training is to depend on.
+
+    Raises
+    ------
+    TrainingError
+        The folder has no readable record, or that of another training.
+    """
+    try:
+        text = (folder / RECORD).read_text(encoding="utf-8")
+        record = TrainingRecord.model_validate_json(text)
+    except (OSError, ValueError) as error:
+        raise TrainingError(
+            f"{folder} is not empty and has no readable {RECORD}, so it is no model of ours: "
+            "remove it or name another folder."
+        ) from error
+    refuse_other(folder, record.inputs, inputs)
+    return record
+
+
+def refuse_other(
+    folder: Path, found: Mapping[str, JsonValue], wanted: Mapping[str, JsonValue]
+) -> None:
+    """Compare what two trainings depend on; how often checkpoints are written changes nothing.
+
+    Raises
+    ------
+    TrainingError
+        They differ; the message says in what.
+    """
+    flat_found, flat_wanted = _flat(found), _flat(wanted)
+    differences = [
+        f"{key} {flat_found.get(key)!r}, now {flat_wanted.get(key)!r}"
+        for key in sorted(flat_found.keys() | flat_wanted.keys())
+        if flat_found.get(key) != flat_wanted.get(key)
+    ]
+    if differences:
+        raise TrainingError(
+            f"{folder} belongs to another training ({'; '.join(differences)}): remove it or name "
+            "another folder."
+        )
+
+
+def _flat(inputs: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    flat: dict[str, JsonValue] = {}
+    for name, value in inputs.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{key}": part for key, part in value.items()}
+        else:
+            flat[name] = value
+    flat.pop("options.checkpoint_steps", None)
+    return flat
+
+
+def tensors_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Weights and buffers by name, each once (a tied weight has several names)."""
+    return dict(model.named_parameters()) | dict(model.named_buffers())
+
+
+def weights_sha256(model: torch.nn.Module) -> str:
+    """Hash over the names and values of a model's weights."""
+    return sha256_of(
+        name.encode() + tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()
+        for name, tensor in tensors_of(model).items()
+    )
+
+
+def sha256_of(parts: Iterable[bytes]) -> str:
+    """Hash over parts, each with its length.
+
+    Examples
+    --------
+    >>> sha256_of([b"ab", b"c"]) == sha256_of([b"a", b"bc"])
+    False
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()

@@ -1,0 +1,65 @@
+"""Training examples: what is drawn, what is refused, and that they are mapped from their file."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from datasets import Dataset
+
+from everycell.learning.examples import ranking_examples
+
+DOCUMENTS = [f"d{number}" for number in range(8)]
+FRAMES = {
+    "queries": pd.DataFrame(
+        {"query_id": ["q", "r", "s"], "text": ["one", "two", "three"]}
+        | {"split": ["train", "train", "test"]}
+    ),
+    "documents": pd.DataFrame(
+        {"document_id": DOCUMENTS, "text": [f"text of {name}" for name in DOCUMENTS]}
+    ),
+    "candidates": pd.DataFrame(
+        [
+            (task, "test" if query == "s" else "train", query, document, int(number < 2))
+            for task in ("cite", "co-cite")
+            for query in "qrs"
+            for number, document in enumerate(DOCUMENTS)
+        ],
+        columns=["task", "split", "query_id", "document_id", "relevance"],
+    ),
+}
+
+
+def draw(folder, name="examples.arrow", **changed):
+    options = {"pairs": 99, "negatives": 3, "seed": 0} | changed
+    return ranking_examples(**FRAMES, file=folder / name, **options)
+
+
+def test_a_pair_of_two_tasks_counts_once_and_only_training_queries_are_used(tmp_path):
+    found = draw(tmp_path).to_pandas()
+    pairs = sorted(zip(found["query"], found["positive"], strict=True))
+    assert pairs == [(query, f"text of d{n}") for query in ("one", "two") for n in (0, 1)]
+    for negatives in found["negatives"]:
+        assert len(set(negatives)) == 3
+        assert not {"text of d0", "text of d1"} & set(negatives)
+
+
+def test_the_seed_decides(tmp_path):
+    rows = [list(draw(tmp_path, f"{n}.arrow", seed=seed)) for n, seed in enumerate((1, 1, 2))]
+    assert rows[0] == rows[1] != rows[2]
+
+
+def test_rows_are_mapped_from_the_file_which_is_replaced(tmp_path):
+    (tmp_path / "examples.arrow").write_bytes(b"left half written by a kill")
+    found = draw(tmp_path)
+    assert [file["filename"] for file in found.cache_files] == [str(tmp_path / "examples.arrow")]
+    assert list(found) == list(Dataset.from_list(list(found)))
+    assert len(draw(tmp_path, pairs=2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [({"negatives": 7}, "has 6 documents"), ({"tasks": ["no-task"]}, "no relevant pair")],
+)
+def test_what_cannot_be_drawn(tmp_path, changed, message):
+    with pytest.raises(ValueError, match=message):
+        draw(tmp_path, **changed)
