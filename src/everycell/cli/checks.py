@@ -14,13 +14,13 @@ from everycell.cli.printing import first_three, shortened, with_noun
 from everycell.cli.project import Json, can_be_run, errors_as_sentences, warn_of_faults
 from everycell.config import read_config
 from everycell.engine.differences import Difference, compare_folders
-from everycell.engine.foreign import quoted
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.lineage import contradictions, without_jobs
 from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import ReceiptError, absent_inputs, made_by_other_code
 from everycell.engine.receipts import verify as verify_receipt
 from everycell.engine.results import collect
+from everycell.engine.untrusted import in_quotes
 from everycell.studies.discovery import audits_of
 
 EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
@@ -228,7 +228,7 @@ def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
             rows = csv.DictReader(file)
             if rows.fieldnames != EXPECTED_COLUMNS:
                 raise CardError(
-                    f"{path}: has the columns {quoted(rows.fieldnames, 300)}; it needs "
+                    f"{path}: has the columns {in_quotes(rows.fieldnames, 300)}; it needs "
                     f"{EXPECTED_COLUMNS}, so write it again with `--update`."
                 )
             return {(row["tier"], row["artefact"], row["key"]): row["verdict"] for row in rows}
