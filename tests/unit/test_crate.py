@@ -291,7 +291,7 @@ def test_no_crate_is_made_of_what_does_not_hold(project):
 
 def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypatch, repository):
     monkeypatch.chdir(project)
-    monkeypatch.setattr("everycell.cli.PUBLISHED", repository / "published")
+    monkeypatch.setattr("everycell.cli.project.PUBLISHED", repository / "published")
 
     def call(*arguments: str) -> tuple[int, str]:
         done = CliRunner().invoke(app, ["crate", "results", *arguments])

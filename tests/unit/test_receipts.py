@@ -193,7 +193,7 @@ def test_a_copied_folder_is_not_compared_with_the_checkers_own_run(run_otherwise
     ]
     # The command, whose cards are those of the repository.
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("everycell.cli.ROOT", project)
+    monkeypatch.setattr("everycell.cli.project.ROOT", project)
     done = CliRunner().invoke(app, ["verify", str(copied)])
     assert done.exit_code == 0 and done.stdout.startswith(f"All 2 receipts in {copied} hold.\n1 ")
     # As a card that says something else here: an input of both, whoever ran it.

@@ -19,7 +19,7 @@ import pandas as pd
 
 from everycell.collections.snippets import AnnotationError, literal
 from everycell.collections.user_studies import read_table
-from everycell.engine.foreign import parse_json, quoted
+from everycell.engine.untrusted import in_quotes, parse_json
 
 #: Registry keys.
 FILES: Mapping[str, str] = {
@@ -479,6 +479,6 @@ def _refuse(path: Path, raw: pd.DataFrame, column: str, bad: pd.Series, allowed:
     if bad.any():
         row = int(bad.argmax())
         raise AnnotationError(
-            f"{path}, row {row + 1}: {column} is {quoted(raw[column][row])}; allowed is {allowed}, "
-            "so fetch the file again (delete it first)."
+            f"{path}, row {row + 1}: {column} is {in_quotes(raw[column][row])}; allowed is "
+            f"{allowed}, so fetch the file again (delete it first)."
         )

@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_studies import read_table
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 
 #: Registry keys.
 FILES: Mapping[str, str] = {
@@ -190,8 +190,8 @@ def _rows(path: Path, prefix: str) -> pd.DataFrame:
         if bad.any():
             row = int(bad.argmax())
             raise CollectionError(
-                f"{path}, row {row + 1}: {prefix}{column} is {quoted(rows[column][row])}; allowed "
-                f"is {allowed}, so fetch the file again (delete it first)."
+                f"{path}, row {row + 1}: {prefix}{column} is {in_quotes(rows[column][row])}; "
+                f"allowed is {allowed}, so fetch the file again (delete it first)."
             )
     return pd.DataFrame(
         {
@@ -213,8 +213,9 @@ def _once(rows: pd.DataFrame, keys: list[str], value: str, files: str) -> None:
         key = rows.loc[twice.idxmax(), keys]
         values = rows.loc[(rows[keys] == key).all(axis="columns"), value].tolist()
         raise CollectionError(
-            f"{files}: {' and '.join(map(quoted, key))} have the {value} values "
-            f"{quoted(values, 300)}; allowed is one, so fetch the files again (delete them first)."
+            f"{files}: {' and '.join(map(in_quotes, key))} have the {value} values "
+            f"{in_quotes(values, 300)}; allowed is one, so fetch the files again (delete them "
+            "first)."
         )
 
 

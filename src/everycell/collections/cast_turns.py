@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from everycell.collections.smart import CollectionError
-from everycell.engine.foreign import parse_json, quoted
+from everycell.engine.untrusted import in_quotes, parse_json
 
 _FOLDER = "cast-reproducibility"
 #: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" is the rewriter with
@@ -143,7 +143,7 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
     lines = [line.split("\t") for line in _lines(path)]
     if not lines or lines[0] != _COLUMNS:
         raise CollectionError(
-            f"{path}: its first line is {quoted(lines[0] if lines else [], 300)}; allowed is "
+            f"{path}: its first line is {in_quotes(lines[0] if lines else [], 300)}; allowed is "
             f"{_COLUMNS}, so fetch it again (delete it first)."
         )
     said = dict(zip(turns["query_id"], turns["utterance"], strict=True))
@@ -160,7 +160,7 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
             if turn not in said
             else "stands twice"
             if turn in found
-            else f"was said otherwise ({quoted(original)})"
+            else f"was said otherwise ({in_quotes(original)})"
             if original != said[turn]
             else "has an empty rewrite"
             if not rewrite
@@ -168,7 +168,7 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
         )
         if fault:
             raise CollectionError(
-                f"{path}, line {number}: the turn {quoted(turn)} {fault}; rewrites go with the "
+                f"{path}, line {number}: the turn {in_quotes(turn)} {fault}; rewrites go with the "
                 "topics of their year, one a turn, so take both files from one source."
             )
         found[turn] = rewrite

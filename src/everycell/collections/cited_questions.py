@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.collections.smart import CollectionError
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 from everycell.engine.validation import describe_fault
 
 #: Files of a folder.
@@ -107,8 +107,8 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
         for document in question.relevant:
             if document not in known:
                 raise CollectionError(
-                    f"{folder / QUESTIONS}: {quoted(question.id)} has the relevant passage "
-                    f"{quoted(document)}, which is not in {PASSAGES}; add it there."
+                    f"{folder / QUESTIONS}: {in_quotes(question.id)} has the relevant passage "
+                    f"{in_quotes(document)}, which is not in {PASSAGES}; add it there."
                 )
     pairs = [(each.id, document) for each in questions for document in each.relevant]
     return CitedQuestions(
@@ -160,7 +160,7 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
     for row, text in table.query.items():
         if not all(row in part for part in (table.query_id, table.answers, table.passages)):
             raise CollectionError(
-                f"{path}: row {quoted(row)} is not in all of query, query_id, answers and "
+                f"{path}: row {in_quotes(row)} is not in all of query, query_id, answers and "
                 "passages; unpack the published file again."
             )
         query = str(table.query_id[row])
@@ -169,7 +169,7 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
         for place, passage in enumerate(table.passages[row]):
             if not passage.passage_text:
                 raise CollectionError(
-                    f"{path}: row {quoted(row)} has a passage without a text; take the row out."
+                    f"{path}: row {in_quotes(row)} has a passage without a text; take the row out."
                 )
             document = f"{query}.{place + 1}"
             passages.append((document, "", passage.passage_text))
@@ -222,7 +222,7 @@ def _lines(path: Path, kind: type[_Strict]) -> list:
             raise CollectionError(f"{path}, line {number}: {fault}; mend the line.") from None
         if read.id in seen:
             raise CollectionError(
-                f"{path}, line {number}: the id {quoted(read.id)} stands twice; ids differ."
+                f"{path}, line {number}: the id {in_quotes(read.id)} stands twice; ids differ."
             )
         seen.add(read.id)
         found.append(read)

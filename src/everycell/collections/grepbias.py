@@ -20,7 +20,7 @@ import pandas as pd
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.smart import CollectionError
 from everycell.collections.user_studies import read_table
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 
 #: Registry keys: the queries, and the documents of each category of queries.
 QUERIES = "gender-bias-ir/grepbiasir/queries.csv"
@@ -219,8 +219,9 @@ def _refuse(files: str, rows: pd.DataFrame, bad: pd.Series, fault: str) -> None:
     if bad.any():
         row = rows[bad].iloc[0]
         raise CollectionError(
-            f"{files}: document {quoted(row['document_id'])} of query {quoted(row['query_id'])} "
-            f"cannot be used, since {fault.format(**row)}; fetch the files again (delete them "
+            f"{files}: document {in_quotes(row['document_id'])} of query "
+            f"{in_quotes(row['query_id'])} cannot be used, since "
+            f"{fault.format(**row)}; fetch the files again (delete them "
             "first)."
         )
 
@@ -271,8 +272,8 @@ def _check(path: Path, raw: pd.DataFrame, column: str, good: pd.Series, allowed:
     if not good.all():
         row = int((~good).argmax())
         raise CollectionError(
-            f"{path}, row {row + 1}: {column} is {quoted(raw[column][row])}; allowed is {allowed}, "
-            "so fetch the file again (delete it first)."
+            f"{path}, row {row + 1}: {column} is {in_quotes(raw[column][row])}; allowed is "
+            f"{allowed}, so fetch the file again (delete it first)."
         )
 
 

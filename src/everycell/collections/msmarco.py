@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 
 #: File of the passages in the folder that the user names.
 COLLECTION = "collection.tsv"
@@ -103,7 +103,7 @@ def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tupl
         # Counting is what finds a passage twice without holding all ids.
         if passage != str(number - 1):
             raise MsMarcoError(
-                f"{path}, line {number} has the id {quoted(passage)} where {number - 1} is due: "
+                f"{path}, line {number} has the id {in_quotes(passage)} where {number - 1} is due: "
                 "ids count from 0, so download the file again."
             )
         yield passage, text
@@ -222,7 +222,7 @@ def read_annotated_queries(path: Path, label: str | None = NOT_GENDERED) -> dict
         text, _, found = rest.rpartition(",")
         if found not in LABELS:
             raise MsMarcoError(
-                f"{path}, line {number} has the label {quoted(found)}: it must be one of "
+                f"{path}, line {number} has the label {in_quotes(found)}: it must be one of "
                 f"{', '.join(LABELS)}; correct the line 'id,text,label'."
             )
         _add_query(queries, path, number, query, text, form="'id,text,label'")
@@ -237,8 +237,8 @@ def _add_query(
     text = text.strip()
     if not _NUMBER.fullmatch(query) or not text or "\t" in text:
         raise MsMarcoError(
-            f"{path}, line {number} has the id {quoted(query)} and the text {quoted(text)}: a "
-            f"line is {form} with an id of digits, so correct it."
+            f"{path}, line {number} has the id {in_quotes(query)} and the text {in_quotes(text)}: "
+            f"a line is {form} with an id of digits, so correct it."
         )
     if query in queries:
         raise MsMarcoError(
@@ -357,7 +357,7 @@ def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
         parts = line.split()
         if len(parts) != 4 or not all(map(_NUMBER.fullmatch, parts)):
             raise MsMarcoError(
-                f"{path}, line {number} reads {quoted(line)}: a line is 'query 0 passage "
+                f"{path}, line {number} reads {in_quotes(line)}: a line is 'query 0 passage "
                 "relevance', all numbers, so correct it."
             )
         query, _, passage, relevance = parts

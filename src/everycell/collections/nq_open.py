@@ -18,7 +18,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.collections.smart import CollectionError
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 from everycell.engine.validation import describe_fault
 
 #: Registry key.
@@ -152,12 +152,12 @@ def _row(path: Path, number: int, line: str) -> _Row:
     number_of_gold = sum(passage.isgold for passage in row.ctxs)
     if number_of_gold != 1:
         raise CollectionError(
-            f"{place}: {quoted(row.question)} has {number_of_gold} gold passages; allowed is one, "
-            "so leave the question out."
+            f"{place}: {in_quotes(row.question)} has {number_of_gold} gold passages; allowed is "
+            "one, so leave the question out."
         )
     if not all(row.answers):
         raise CollectionError(
-            f"{place}: {quoted(row.question)} has an answer without a text; take it out."
+            f"{place}: {in_quotes(row.question)} has an answer without a text; take it out."
         )
     return row
 
@@ -170,7 +170,7 @@ def _refuse_twice(path: Path, rows: list[tuple[int, _Row]]) -> None:
         first = seen.setdefault(question, number)
         if first != number:
             raise CollectionError(
-                f"{path}, line {number}: {quoted(question)} stands in line {first} too; a "
+                f"{path}, line {number}: {in_quotes(question)} stands in line {first} too; a "
                 "question has one line, so remove one."
             )
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.foreign import parse_json, parse_literal, quoted
+from everycell.engine.untrusted import in_quotes, parse_json, parse_literal
 
 #: Registry key of the labels as a mirror condenses them: a line a judge, run and topic.
 CONDENSED = "ginger/nugget_assignments.jsonl"
@@ -200,8 +200,8 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
         missing = [name for name in ("qid", *columns.values(), run + _SCORE) if name not in header]
         if missing:
             raise LabelsError(
-                f"{path}: lacks the column {quoted(missing[0])}; it ends with "
-                f"{quoted(header[-4:], 300)}, so fetch it again (delete the file first)."
+                f"{path}: lacks the column {in_quotes(missing[0])}; it ends with "
+                f"{in_quotes(header[-4:], 300)}, so fetch it again (delete the file first)."
             )
         for row in reader:
             number = reader.line_num
@@ -211,8 +211,8 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
                     entry[name] = parse_literal(row[column] or "")
                 except ValueError as error:
                     raise LabelsError(
-                        f"{path}, line {number}: {quoted(column)} is no list or number as Python "
-                        f"writes it ({error}); fetch the file again."
+                        f"{path}, line {number}: {in_quotes(column)} is no list or number as "
+                        f"Python writes it ({error}); fetch the file again."
                     ) from None
             yield number, entry
 
@@ -222,13 +222,13 @@ def _check_entry(where: str, entry: Any) -> None:
         found = entry.get(name) if isinstance(entry, dict) else None
         if not (isinstance(found, str) and found):
             raise LabelsError(
-                f"{where}: {name!r} is {quoted(found)}; allowed is any name, so fill it in."
+                f"{where}: {name!r} is {in_quotes(found)}; allowed is any name, so fill it in."
             )
     for name in _LISTS:
         found = entry.get(name)
         if not (isinstance(found, list) and all(isinstance(part, str) for part in found)):
             raise LabelsError(
-                f"{where}: {name!r} is {quoted(found)}; allowed is a list of texts, so mend the "
+                f"{where}: {name!r} is {in_quotes(found)}; allowed is a list of texts, so mend the "
                 "line."
             )
     _check_labels(where, "importance", [label.lower() for label in entry["importance"]], IMPORTANCE)
@@ -243,8 +243,8 @@ def _check_entry(where: str, entry: Any) -> None:
     # A bool is an int to Python, and NaN is in no interval.
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise LabelsError(
-            f"{where}: 'v_strict' is {quoted(score)}; a score is a number from 0 to 1, so mend the "
-            "line."
+            f"{where}: 'v_strict' is {in_quotes(score)}; a score is a number from 0 to 1, so mend "
+            "the line."
         )
 
 
@@ -252,7 +252,7 @@ def _check_labels(where: str, name: str, labels: list[str], allowed: tuple[str, 
     for place, label in enumerate(labels, start=1):
         if label not in allowed:
             raise LabelsError(
-                f"{where}: nugget {place} has the {name} {quoted(label)}; allowed are "
+                f"{where}: nugget {place} has the {name} {in_quotes(label)}; allowed are "
                 f"{', '.join(allowed)}."
             )
 

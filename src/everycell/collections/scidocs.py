@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 
 #: Task -> its folder among the published files.
 FOLDERS: Mapping[str, str] = {
@@ -259,7 +259,7 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
             keys = [key for key, _ in pairs]
             twice = next(key for place, key in enumerate(keys) if key in keys[:place])
             raise SciDocsError(
-                f"{path}: {quoted(twice)} stands twice in one object; a paper and a field stand "
+                f"{path}: {in_quotes(twice)} stands twice in one object; a paper and a field stand "
                 "once, so fetch the file again."
             )
         for key in _UNUSED:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.foreign import quoted, unpack
+from everycell.engine.untrusted import in_quotes, unpack
 
 #: Type of a link in the records of CACM -> task.
 LINK_TYPES: Mapping[str, str] = {"5": "cite", "6": "co-cite", "4": "coupling"}
@@ -254,8 +254,9 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
             other, kind, own = link.groups()
             if kind not in LINK_TYPES or _cacm_id(own) != record:
                 raise CollectionError(
-                    f"{where}: {quoted(line.strip())} is no link of {record}; a link is 'record, "
-                    f"type, {int(record[-4:])}' with type 4, 5 or 6: use the registry's file."
+                    f"{where}: {in_quotes(line.strip())} is no link of {record}; a link is "
+                    f"'record, type, {int(record[-4:])}' with type 4, 5 or 6: use the registry's "
+                    "file."
                 )
             if _cacm_id(other) != record:
                 links[LINK_TYPES[kind], record, _cacm_id(other)] = where
@@ -392,7 +393,7 @@ def _cacm_pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
                 # A sparse member of a few bytes may say that it has terabytes of zeros.
                 if not page or not member.isfile() or member.issparse():
                     raise CollectionError(
-                        f"{path} holds {quoted(member.name)}; expected are pages CACM-0001.html "
+                        f"{path} holds {in_quotes(member.name)}; expected are pages CACM-0001.html "
                         "and so on: use the registry's file."
                     )
                 place = f"{path}, {member.name}"
@@ -444,7 +445,7 @@ def _smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[st
             field = record.setdefault(mark[1], [])
         elif mark or (field is None and line.strip()):
             raise CollectionError(
-                f"{where}: found {quoted(line.strip())} where a record (.I and a number) or a "
+                f"{where}: found {in_quotes(line.strip())} where a record (.I and a number) or a "
                 "field "
                 f"({', '.join('.' + key for key in allowed)}) begins; use the registry's file."
             )
@@ -527,7 +528,7 @@ def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]
             continue
         if len(parts) != form.columns:
             raise CollectionError(
-                f"{where}: {quoted(line.strip())} has {len(parts)} columns, {form.columns} are "
+                f"{where}: {in_quotes(line.strip())} has {len(parts)} columns, {form.columns} are "
                 "expected; use the registry's file."
             )
         topic, document, grade = parts[0], parts[form.document], parts[form.grade]
@@ -535,12 +536,12 @@ def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]
         for kind, found, known in (("topic", topic, topics), ("document", document, documents)):
             if found not in known:
                 raise CollectionError(
-                    f"{where}: {kind} {quoted(found)} is not in the collection; use the registry's "
-                    "files, all of one collection."
+                    f"{where}: {kind} {in_quotes(found)} is not in the collection; use the "
+                    "registry's files, all of one collection."
                 )
         if grade not in form.relevance:
             raise CollectionError(
-                f"{where}: grade {quoted(grade)} is unknown, allowed are "
+                f"{where}: grade {in_quotes(grade)} is unknown, allowed are "
                 f"{', '.join(form.relevance)}; use the registry's file."
             )
         _only_once(seen, where, f"the judgement of document {document} for topic {topic}")

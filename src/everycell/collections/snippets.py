@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.user_studies import read_table
-from everycell.engine.foreign import parse_literal, quoted
+from everycell.engine.untrusted import in_quotes, parse_literal
 
 #: Start and end of a snippet, in characters of its text; the end is not part of it.
 Span = tuple[int, int]
@@ -318,7 +318,7 @@ def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
             if bad.any():
                 row = int(bad.argmax())
                 raise AnnotationError(
-                    f"{path}, row {row + 1}: {column} is {quoted(raw[column][row])}; allowed is "
+                    f"{path}, row {row + 1}: {column} is {in_quotes(raw[column][row])}; allowed is "
                     f"{allowed}, so fetch the file again (delete it first)."
                 )
         parts.append(
@@ -357,8 +357,8 @@ def _annotations(path: Path) -> pd.DataFrame:
         of_spans = tuple(_ascii(text[start:end]) for start, end in spans)
         if snippets != of_spans:
             raise AnnotationError(
-                f"{where}: {texts} has {quoted(snippets, 300)}, and the text of the spans is "
-                f"{quoted(of_spans, 300)}; they "
+                f"{where}: {texts} has {in_quotes(snippets, 300)}, and the text of the spans is "
+                f"{in_quotes(of_spans, 300)}; they "
                 "must be the same but for characters that are not ASCII, so mend or drop the row."
             )
         passage = row["Input.passage_id"]
@@ -433,7 +433,7 @@ def literal(value: str, kind: type[Collection], where: str) -> Collection:
         found = None
     if not isinstance(found, kind):
         raise AnnotationError(
-            f"{where} is {quoted(value)}; allowed is a {kind.__name__} as Python writes it, so "
+            f"{where} is {in_quotes(value)}; allowed is a {kind.__name__} as Python writes it, so "
             "mend or drop the row."
         )
     return found

@@ -22,7 +22,7 @@ from typing import Any
 
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
 from everycell.collections.smart import CollectionError
-from everycell.engine.foreign import parse_literal, quoted
+from everycell.engine.untrusted import in_quotes, parse_literal
 
 #: Registry keys by benchmark: ratings, and the two parts of the split that are at hand.
 FILES: Mapping[str, Mapping[str, str]] = {
@@ -347,6 +347,6 @@ def _literal(text: str, where: str, allowed: str) -> Any:
 
 def _refused(where: str, found: object, allowed: str) -> CollectionError:
     return CollectionError(
-        f"{where}: has {quoted(found)}; allowed is {allowed}, so fetch the file again (delete it "
-        "first)."
+        f"{where}: has {in_quotes(found)}; allowed is {allowed}, so fetch the file again (delete "
+        "it first)."
     )

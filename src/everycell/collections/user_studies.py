@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 
 RATING = range(1, 5)
 #: Answers of the questionnaires: ``option_1`` is the first in the order of the print.
@@ -191,9 +191,9 @@ def read_transparency(path: Path) -> pd.DataFrame:
     if twice.any():
         row = int(twice.idxmax())
         raise RatingsError(
-            f"{path}, row {row + 2}: worker {quoted(raw['worker_ids'][row])} rates query "
-            f"{quoted(raw['questions_ids'][row])} a second time; each worker rates a query once, "
-            "so remove one of the rows."
+            f"{path}, row {row + 2}: worker {in_quotes(raw['worker_ids'][row])} rates query "
+            f"{in_quotes(raw['questions_ids'][row])} a second time; each worker rates a query "
+            "once, so remove one of the rows."
         )
     for column in EXPLANATION_RATINGS.values():
         raw[column] = raw[column].str.removeprefix("option_")
@@ -286,7 +286,7 @@ def _require(
     if missing:
         raise error(
             f"{path}: lacks the column {missing[0]!r}; it has "
-            f"{quoted(list(raw.columns[:20]), 300)}."
+            f"{in_quotes(list(raw.columns[:20]), 300)}."
         )
 
 
@@ -297,7 +297,7 @@ def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.Da
         bad = ~found.isin(allowed)
         if bad.any():
             row = int(bad.idxmax())
-            what = f"is {quoted(raw[column][row])}" if raw[column][row] else "is empty"
+            what = f"is {in_quotes(raw[column][row])}" if raw[column][row] else "is empty"
             raise RatingsError(
                 f"{path}, row {row + 2}: {column!r} {what}; a rating is a whole number from "
                 f"{RATING.start} to {RATING.stop - 1}, so mend or drop the row."
@@ -312,7 +312,7 @@ def _check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[
     if bad.any():
         row = int(bad.idxmax())
         raise RatingsError(
-            f"{path}, row {row + 2}: {column!r} is {quoted(raw[column][row])}; allowed are "
+            f"{path}, row {row + 2}: {column!r} is {in_quotes(raw[column][row])}; allowed are "
             f"{', '.join(allowed)}."
         )
 
@@ -407,8 +407,8 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
         if bad.any():
             row = int(bad.idxmax())
             raise RatingsError(
-                f"{path}, row {row + 2}: {quoted(theme)} is {quoted(counts[row])}; a count is a "
-                "whole number of 0 or more, so mend the row."
+                f"{path}, row {row + 2}: {in_quotes(theme)} is {in_quotes(counts[row])}; a count "
+                "is a whole number of 0 or more, so mend the row."
             )
     return ratings.join(themes.astype(float).astype(int))
 
@@ -453,8 +453,8 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
             found = raw.iloc[line, column]
             if found not in {"1", "2", "3", "4", "5"}:
                 raise RatingsError(
-                    f"{path}, row {line + 1}, column {column + 1}: the score is {quoted(found)}; a "
-                    "score is a whole number from 1 to 5."
+                    f"{path}, row {line + 1}, column {column + 1}: the score is "
+                    f"{in_quotes(found)}; a score is a whole number from 1 to 5."
                 )
             place = (raw.iloc[line, 0], dimensions[column], variants[column], experts[column])
             scores.append((*place, int(found)))
@@ -495,8 +495,8 @@ def read_pilot(path: Path) -> pd.DataFrame:
     if bad.any():
         row = int(bad.idxmax())
         raise RatingsError(
-            f"{path}, row {row + 2}: the ratings are {quoted(raw['usefulness'][row])}; allowed is "
-            "a list "
+            f"{path}, row {row + 2}: the ratings are {in_quotes(raw['usefulness'][row])}; allowed "
+            "is a list "
             f"of numbers from {RATING.start} to {RATING.stop - 1}, as in ['2', '3'], so mend it."
         )
     lists = raw["usefulness"].str.findall(r"\d")

@@ -11,7 +11,7 @@ import pyarrow.parquet
 from everycell.collections.satisfaction_samples import Sample
 from everycell.collections.smart import CollectionError
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting
-from everycell.engine.foreign import parse_json, quoted
+from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.text.sheets import SheetError
 
 
@@ -76,10 +76,10 @@ def read_rewritings(path: Path) -> list[Rewriting]:
     for where, row, sample in _read_samples(path):
         text, fault, raw = (row.get(name) for name in ("text", "fault", "raw"))
         if not isinstance(text, str):
-            raise SheetError(f"{where}: `text` is {quoted(text)}; allowed is the new utterance.")
+            raise SheetError(f"{where}: `text` is {in_quotes(text)}; allowed is the new utterance.")
         if fault and fault not in FAULTS:
             raise SheetError(
-                f"{where}: `fault` is {quoted(fault)}; allowed is none, or one of "
+                f"{where}: `fault` is {in_quotes(fault)}; allowed is none, or one of "
                 f"{', '.join(FAULTS)}."
             )
         # On one line: what looks like a turn of its own would be taken for one.
@@ -99,8 +99,8 @@ def _read_samples(
         rows = [(where, row) for where, row in rows if row.get("part") == part]
         if not rows:
             raise SheetError(
-                f"{path}: no row has the `part` {quoted(part)}; found are "
-                f"{quoted(', '.join(sorted(parts)))}."
+                f"{path}: no row has the `part` {in_quotes(part)}; found are "
+                f"{in_quotes(', '.join(sorted(parts)))}."
             )
     for where, row in rows:
         lacking = [name for name in ("id", "benchmark", "turns", "satisfied") if name not in row]
@@ -113,10 +113,10 @@ def _read_samples(
             name = str(name)
         for column, value in (("id", name), ("benchmark", benchmark)):
             if not isinstance(value, str) or not value.strip():
-                raise SheetError(f"{where}: `{column}` is {quoted(value)}; allowed is a name.")
+                raise SheetError(f"{where}: `{column}` is {in_quotes(value)}; allowed is a name.")
         if not isinstance(label, bool | int) or label not in (0, 1):
             raise SheetError(
-                f"{where}: `satisfied` is {quoted(label)}; allowed is true or false (or 1 or 0)."
+                f"{where}: `satisfied` is {in_quotes(label)}; allowed is true or false (or 1 or 0)."
             )
         turns = row["turns"]
         if not isinstance(turns, list) or not all(
@@ -124,8 +124,8 @@ def _read_samples(
             for turn in turns
         ):
             raise SheetError(
-                f"{where}: `turns` is {quoted(turns)}; allowed is a list of pairs of speaker and "
-                "text."
+                f"{where}: `turns` is {in_quotes(turns)}; allowed is a list of pairs of speaker "
+                "and text."
             )
         try:
             sample = Sample(name, benchmark, tuple((who, text) for who, text in turns), bool(label))
@@ -169,8 +169,8 @@ def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 row = parse_json(row)
             except ValueError:
                 raise SheetError(
-                    f"{where}: is no JSON ({quoted(row)}), or was cut off; restore or remove it."
+                    f"{where}: is no JSON ({in_quotes(row)}), or was cut off; restore or remove it."
                 ) from None
         if not isinstance(row, dict):
-            raise SheetError(f"{where}: is {quoted(row)}; allowed is a JSON object.")
+            raise SheetError(f"{where}: is {in_quotes(row)}; allowed is a JSON object.")
         yield where, row

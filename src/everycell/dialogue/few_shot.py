@@ -70,10 +70,10 @@ def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
     found = [Message(role="system", content=_INSTRUCTION)]
     for example, label in _EXAMPLES:
         found += [
-            Message(role="user", content=_shown(example)),
+            Message(role="user", content=_as_question(example)),
             Message(role="assistant", content=label),
         ]
-    return (*found, Message(role="user", content=_shown(turns)))
+    return (*found, Message(role="user", content=_as_question(turns)))
 
 
 def parse_label(answer: str) -> bool | None:
@@ -158,5 +158,5 @@ def drawn_pairs(
     return list(first), list(second)
 
 
-def _shown(turns: Sequence[Turn]) -> str:
+def _as_question(turns: Sequence[Turn]) -> str:
     return "\n".join([*(f"{speaker}: {text}" for speaker, text in turns), _QUESTION])

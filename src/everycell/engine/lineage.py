@@ -17,9 +17,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.engine.files import sha256
-from everycell.engine.foreign import parse_json
 from everycell.engine.receipts import ReceiptError, is_own, is_released, read_receipt, write_json
 from everycell.engine.registry import load_registry
+from everycell.engine.untrusted import parse_json
 from everycell.engine.validation import describe_fault
 
 NAME = "lineage.json"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 
 #: Columns of a cells file that describe a cell rather than name it.
 DESCRIPTION = ("value", "unit", "marker", "line", "note")
@@ -82,7 +82,7 @@ def read_cells(path: Path) -> pd.DataFrame:
         raise CardError(f"{path}: its rows have more fields than its header; name each column.")
     if "value" not in cells:
         raise CardError(
-            f"{path}: has no column `value`; the columns are {quoted(list(cells.columns), 300)}."
+            f"{path}: has no column `value`; the columns are {in_quotes(list(cells.columns), 300)}."
         )
     if cells.empty:
         raise CardError(f"{path}: holds no cells; delete the file or fill it.")
@@ -95,7 +95,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     after = set(cells.columns[list(cells.columns).index("value") :]) - set(DESCRIPTION)
     if after:
         raise CardError(
-            f"{path}: the column {quoted(sorted(after)[0])} stands after `value`, where only "
+            f"{path}: the column {in_quotes(sorted(after)[0])} stands after `value`, where only "
             f"{', '.join(DESCRIPTION[1:])} may; move a column that names cells before `value`."
         )
     keys = key_columns(cells)
@@ -106,7 +106,7 @@ def read_cells(path: Path) -> pd.DataFrame:
         line = int(twice.idxmax()) + 2
         raise CardError(
             f"{path}, line {line}: a second cell for "
-            f"{quoted(cells.loc[line - 2, keys].to_dict(), 300)}; each cell stands once."
+            f"{in_quotes(cells.loc[line - 2, keys].to_dict(), 300)}; each cell stands once."
         )
     return cells
 

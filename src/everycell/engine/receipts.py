@@ -25,8 +25,8 @@ import everycell
 from everycell.engine.cards import Tier
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.files import sha256, write_atomically
-from everycell.engine.foreign import parse_json
 from everycell.engine.registry import RelativePath, load_registry
+from everycell.engine.untrusted import parse_json
 from everycell.engine.validation import describe_fault
 
 #: Packages whose versions a receipt names: those that compute, or read what is computed with.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from everycell.engine.files import sha256
-from everycell.engine.foreign import parse_json
 from everycell.engine.registry import Entry, Registry, SourceError, load_registry
+from everycell.engine.untrusted import parse_json
 
 
 class DamagedFileError(SourceError):

@@ -16,7 +16,7 @@ from pydantic import (
 
 from everycell.engine.cards import State, Tier
 from everycell.engine.conclusions import Outcome
-from everycell.engine.foreign import parse_json
+from everycell.engine.untrusted import parse_json
 from everycell.engine.validation import describe_fault
 
 Verdict = Literal["equal", "close", "differs", "misprint", "quoted", "not_run"]

@@ -215,8 +215,8 @@ class Endpoint:
         except (ValidationError, IndexError):
             raise _PassingError(
                 f"The endpoint {self.identity.host} answered what is no reply of OpenAI's "
-                f"protocol (it starts {self._shown(content)!r}): check its address, which should "
-                "end before /chat/completions, and the server."
+                f"protocol (it starts {self._start_without_key(content)!r}): check its address, "
+                "which should end before /chat/completions, and the server."
             ) from None
         served = " ".join(part for part in (reply.model, reply.system_fingerprint) if part)
         facts: dict[str, Any] = {"served_by": served}
@@ -301,7 +301,7 @@ class Endpoint:
                 else "requests without a key (`key` names the environment variable that holds it)"
             )
             return EndpointError(f"The endpoint {host} refuses {where} (status {status}).")
-        said = self._shown(content)
+        said = self._start_without_key(content)
         if status in _AGAIN and b"insufficient_quota" not in content:
             return _PassingError(
                 f"The endpoint {host} answered with status {status} ({said!r}) each time: ask "
@@ -313,7 +313,7 @@ class Endpoint:
             "`url`, `model` and the decoding parameters, and the account's quota."
         )
 
-    def _shown(self, content: bytes) -> str:
+    def _start_without_key(self, content: bytes) -> str:
         """Start of a reply, on one line and without the key."""
         text = " ".join(content.decode(errors="replace").split())
         key = os.environ.get(self._settings.key or "", "").strip()

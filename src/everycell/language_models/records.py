@@ -20,7 +20,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from everycell.engine.foreign import parse_json
+from everycell.engine.untrusted import parse_json
 from everycell.engine.validation import describe_fault
 from everycell.language_models.generation import (
     Answer,

@@ -24,7 +24,7 @@ import pandas as pd
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
-from everycell.engine.foreign import most_unpacked, parse_json, quoted
+from everycell.engine.untrusted import in_quotes, most_unpacked, parse_json
 from everycell.metrics.fairness_frames import correlation, fairness_by_query
 from everycell.metrics.ranked_counts import RankedCounts, ranked_counts
 from everycell.metrics.ranked_lists import checked_target
@@ -101,7 +101,7 @@ def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
             if column not in file.schema_arrow.names:
                 raise ValueError(
                     f"{path} has no column {column!r}: it has "
-                    f"{quoted(file.schema_arrow.names, 300)}; give '{DOCUMENT}' and 'text'."
+                    f"{in_quotes(file.schema_arrow.names, 300)}; give '{DOCUMENT}' and 'text'."
                 )
         for batch in file.iter_batches(batch_size=10_000, columns=[DOCUMENT, "text"]):
             ids, texts = (batch.column(name).to_pylist() for name in (DOCUMENT, "text"))
@@ -109,8 +109,8 @@ def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
                 row += 1
                 if not all(isinstance(value, str) for value in pair):
                     raise ValueError(
-                        f"Row {row} of {path} has the id and text {quoted(pair)}; both are text, "
-                        "so correct it."
+                        f"Row {row} of {path} has the id and text {in_quotes(pair)}; both are "
+                        "text, so correct it."
                     )
                 yield pair
 

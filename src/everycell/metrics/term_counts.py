@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
 Words = Mapping[str, Collection[str]]
@@ -107,8 +107,8 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
         term, _, group = (part.strip() for part in line.rpartition(","))
         if not term or not group:
             raise ValueError(
-                f"Line {number} of {path} reads {quoted(line)}; a line is 'term,group', so correct "
-                "it."
+                f"Line {number} of {path} reads {in_quotes(line)}; a line is 'term,group', so "
+                "correct it."
             )
         words.setdefault(group, {})[term.lower()] = None
     try:
@@ -307,7 +307,8 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
         for column in (DOCUMENT, LENGTH):
             if column not in table.schema.names:
                 raise ValueError(
-                    f"{path} has no column {column!r}: it has {quoted(table.schema.names, 300)}; "
+                    f"{path} has no column {column!r}: it has "
+                    f"{in_quotes(table.schema.names, 300)}; "
                     f"give '{DOCUMENT}', '{LENGTH}' and one column a group."
                 )
         wanted = (

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
 from everycell.rag.citations import without_citations
@@ -81,7 +81,7 @@ def read_names(path: Path = NAMES) -> list[str]:
     for place, name in enumerate(names):
         if name in names[:place] or set(name) & set("()[]"):
             raise ValueError(
-                f"{path} has {quoted(name)}, which stands twice or has a bracket; take it out."
+                f"{path} has {in_quotes(name)}, which stands twice or has a bracket; take it out."
             )
     return names
 

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from everycell.engine.foreign import parse_json, quoted
+from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.retrieval.java import LuceneError, start_java
 
 # Queries whose hits Java holds at a time: a published index stores every passage's text, and each
@@ -430,7 +430,7 @@ def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[s
     for query, text in queries.items():
         if text.strip() not in found:
             raise PrebuiltError(
-                f"{path} has no vector for query {query}, {quoted(text)}: encode all queries."
+                f"{path} has no vector for query {query}, {in_quotes(text)}: encode all queries."
             )
     return {query: found[text.strip()] for query, text in queries.items()}
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pandas as pd
 
-from everycell.engine.foreign import parse_json, quoted
+from everycell.engine.untrusted import in_quotes, parse_json
 
 #: File that says what each item of the sheets is.
 KEY = "key.jsonl"
@@ -269,7 +269,7 @@ def read_sheet(path: Path, form: Form, rows: Rows) -> pd.DataFrame:
         where = f"{path}, row {number}"
         if name not in rows:
             raise SheetError(
-                f"{where}: has the item {quoted(name)}, which is none of this sheet's "
+                f"{where}: has the item {in_quotes(name)}, which is none of this sheet's "
                 f"{len(rows)}; restore the name that was there."
             )
         if name in found:
@@ -285,7 +285,7 @@ def read_sheet(path: Path, form: Form, rows: Rows) -> pd.DataFrame:
         answers = {question: row[question].strip() for question in form.questions}
         for question, answer in answers.items():
             if answer not in ("0", "1"):
-                told = f"is {quoted(answer)}" if answer else "is empty"
+                told = f"is {in_quotes(answer)}" if answer else "is empty"
                 raise SheetError(
                     f"{where}: `{question}` of item {name} {told}; allowed is 0 (no) or 1 (yes)."
                 )

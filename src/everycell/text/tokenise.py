@@ -26,7 +26,7 @@ import regex
 import Stemmer
 from tokenizers import BertWordPieceTokenizer
 
-from everycell.engine.foreign import quoted
+from everycell.engine.untrusted import in_quotes
 
 #: Names of Table 2.2, in its order.
 Name = Literal["SA", "STM1", "STM2", "BERT-Token", "SciBERT-Token"]
@@ -373,7 +373,7 @@ def _read_vocabulary(path: Path) -> dict[str, int]:
                 piece = line.rstrip("\n")
                 if piece in vocabulary:
                     raise TokeniseError(
-                        f"{path}, line {number + 1}: {quoted(piece)} stands in line "
+                        f"{path}, line {number + 1}: {in_quotes(piece)} stands in line "
                         f"{vocabulary[piece] + 1} already; each piece stands once, so remove one."
                     )
                 vocabulary[piece] = number

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from everycell.engine.foreign import quoted, unpack
+from everycell.engine.untrusted import in_quotes, unpack
 
 Ranks = Literal["ignore", "error"]
 
@@ -95,14 +95,14 @@ def _explain(data: bytes, kind: Kind, path: Path, cause: Exception) -> ValueErro
             line.decode("utf-8")
         except UnicodeDecodeError:
             return ValueError(
-                f"{where} is not UTF-8 text: it reads {quoted(_text(line))}; convert the file to "
-                "UTF-8."
+                f"{where} is not UTF-8 text: it reads {in_quotes(_text(line))}; convert the file "
+                "to UTF-8."
             )
         if kind.number:
             found = fields[kind.fields.index(kind.number)]
             if not re.fullmatch(kind.pattern, found):
                 return ValueError(
-                    f"{where} has the {kind.number} {quoted(_text(found))}: it must be "
+                    f"{where} has the {kind.number} {in_quotes(_text(found))}: it must be "
                     f"{kind.allowed}; correct the line."
                 )
     return ValueError(f"{path} is no {kind.name} file: {cause}; correct it.")
@@ -204,15 +204,15 @@ def checked_lines(
             if column == "query":
                 row = int(np.argmax(query == row))
             raise ValueError(
-                f"{place(row)} has the {column} id {quoted(frame[column].iloc[row])}: "
+                f"{place(row)} has the {column} id {in_quotes(frame[column].iloc[row])}: "
                 "an id has one character or more and no white space; replace it."
             )
     row = _first_twice(query, documents)
     if row is not None:
         raise ValueError(
-            f"{place(row)} has the document {quoted(frame['document'].iloc[row])} of query "
-            f"{quoted(frame['query'].iloc[row])} for the second time: a document stands once in a "
-            "query's list; keep one of the two."
+            f"{place(row)} has the document {in_quotes(frame['document'].iloc[row])} of query "
+            f"{in_quotes(frame['query'].iloc[row])} for the second time: a document stands once in "
+            "a query's list; keep one of the two."
         )
     return frame if kind.number is None else _checked_number(frame, kind, place)
 
@@ -254,9 +254,9 @@ def _checked_number(frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"{place(row)} (query {quoted(frame['query'].iloc[row])}, document "
-            f"{quoted(frame['document'].iloc[row])}) has the {kind.number} {values[row]}: it must "
-            f"be {allowed}; find out where it comes from."
+            f"{place(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
+            f"{in_quotes(frame['document'].iloc[row])}) has the {kind.number} {values[row]}: it "
+            f"must be {allowed}; find out where it comes from."
         )
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
@@ -267,8 +267,8 @@ def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[i
     if not pc.all(whole).as_py():
         row = whole.index(False).as_py()
         raise ValueError(
-            f"{place(row)} has the rank {quoted(ranks[row].as_py())}: it must be a whole number of "
-            "0 or more; correct it, or have ranks ignored."
+            f"{place(row)} has the rank {in_quotes(ranks[row].as_py())}: it must be a whole number "
+            "of 0 or more; correct it, or have ranks ignored."
         )
     rank = pc.cast(ranks, pa.int64()).to_numpy()
     query, _ = pd.factorize(frame["query"])
@@ -301,8 +301,8 @@ def check_scale(
     if outside.any():
         row = int(np.argmax(outside))
         raise ValueError(
-            f"{place(row)} (query {quoted(frame['query'].iloc[row])}, document "
-            f"{quoted(frame['document'].iloc[row])}) has the relevance "
+            f"{place(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
+            f"{in_quotes(frame['document'].iloc[row])}) has the relevance "
             f"{frame['relevance'].iloc[row]}: "
             f"the scale goes from {low} to {high}; correct the label, or give the right scale."
         )
@@ -318,7 +318,7 @@ def check_queries(
     if unknown.any():
         row = int(np.argmax(unknown))
         raise ValueError(
-            f"{place(row)} has the query {quoted(frame['query'].iloc[row])}, which is not among "
+            f"{place(row)} has the query {in_quotes(frame['query'].iloc[row])}, which is not among "
             "the known queries: delete the line, or add the query."
         )
 

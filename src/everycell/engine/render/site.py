@@ -135,7 +135,7 @@ def paper_results(paper: Paper, found: Iterable[Found], results: Path, assets: s
             + "\n"
         )
         for entry in chapter_entries:
-            parts += _shown(entry, results, assets)
+            parts += _folded_result(entry, results, assets)
     errata = [
         (artefact, erratum)
         for artefact in paper.artefacts.values()
@@ -177,7 +177,7 @@ def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
 
 
-def _shown(entry: Found, results: Path, assets: str) -> Iterator[str]:
+def _folded_result(entry: Found, results: Path, assets: str) -> Iterator[str]:
     """The result itself, folded: its figure, or the table that a reader sees."""
     if entry.report.state not in RUNNABLE:
         return

@@ -48,7 +48,7 @@ with ResultJob(snakemake) as job:
     retrieved = answers[answers["place"] == "retrieved"]
     for name, table in found.items():
         if name == "table_5_1" or (name in written and name.startswith("table")):
-            cells = table.shown(shown.get(name, shown["all"]), all_run=verdicts)
+            cells = table.of_generators(shown.get(name, shown["all"]), all_run=verdicts)
             note = size_note(retrieved, cells)
             job.write_table(cells, note, name.removeprefix("table_5_1") and name)
 

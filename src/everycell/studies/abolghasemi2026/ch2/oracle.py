@@ -149,7 +149,7 @@ def oracle_table(
             check_task(task, singles=singles, noise=noise)
             for metric in found.values:
                 chosen = oracle(found, metric)
-                wide = _beside(task, metric, chosen["value"], singles[task])
+                wide = _with_singles(task, metric, chosen["value"], singles[task])
                 number = len(singles[task]) if comparisons is None else comparisons
                 tests = paired_tests(
                     wide,
@@ -172,7 +172,7 @@ def oracle_table(
     return table.iloc[np.lexsort(places[::-1])].reset_index(drop=True)
 
 
-def _beside(
+def _with_singles(
     task: str, metric: str, values: pd.Series, singles: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
     """Values of an oracle (column "") beside those of the single systems."""

@@ -58,7 +58,7 @@ class ChapterTable(NamedTuple):
     keys: list[str]
     rows: pd.DataFrame
 
-    def shown(self, generators: Collection[str], *, all_run: bool = False) -> pd.DataFrame:
+    def of_generators(self, generators: Collection[str], *, all_run: bool = False) -> pd.DataFrame:
         """Rows of some generators, in the columns of the print.
 
         Parameters
@@ -73,7 +73,7 @@ class ChapterTable(NamedTuple):
         --------
         >>> rows = pd.DataFrame({"generator": ["a", "b", "b"], "metric": "AC", "p": 0.2,
         ...                      "value": [1.0, 2.0, NOT_RUN]})
-        >>> ChapterTable(["generator"], rows).shown(["b"], all_run=True).values.tolist()
+        >>> ChapterTable(["generator"], rows).of_generators(["b"], all_run=True).values.tolist()
         [['b', 'AC', 2.0]]
         """
         rows = self.rows[self.rows["generator"].isin(generators)]

@@ -1,4 +1,4 @@
-"""What readers of foreign files share: values in bounds, and quotations that fit in a sentence."""
+"""Reading what others wrote: values in bounds, and quotations that fit in an error's sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNPACKED = 16 * 2**20
 RATIO = 100
 
 
-def quoted(value: object, most: int = 60) -> str:
+def in_quotes(value: object, most: int = 60) -> str:
     r"""What was found, as an error shows it: in one line, and cut in its middle where it is long.
 
     Parameters
@@ -29,9 +29,9 @@ def quoted(value: object, most: int = 60) -> str:
 
     Examples
     --------
-    >>> quoted("a\nb")
+    >>> in_quotes("a\nb")
     "'a\\nb'"
-    >>> quoted("x" * 1000 + "end", most=20)
+    >>> in_quotes("x" * 1000 + "end", most=20)
     "'xxxxxxx ... xxxend'"
     """
     if isinstance(value, str) and len(value) > most:

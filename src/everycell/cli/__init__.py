@@ -1,0 +1,33 @@
+"""Command line: what the workflow rebuilt, the checks that CI runs, measures of other runs."""
+
+from __future__ import annotations
+
+import typer
+
+from everycell.cli import checks, machine, measures, results, sheets
+
+app = typer.Typer(
+    help="Look at what the workflow rebuilt. Run it in the project folder.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+# In the order of the help.
+for _name, _command in {
+    "list": results.list_,
+    "show": results.show,
+    "verify": checks.verify,
+    "diff": checks.diff,
+    "crate": checks.crate,
+    "doctor": machine.doctor,
+    "page": results.page,
+    "summary": results.summary,
+    "check-verdicts": checks.check_verdicts,
+    "fetch": machine.fetch,
+    "count-terms": measures.count_terms_,
+    "fairness": measures.fairness,
+    "overlap": measures.overlap,
+    "compare": measures.compare,
+}.items():
+    app.command(_name)(_command)
+app.add_typer(sheets.annotation, name="annotation")

@@ -1,0 +1,258 @@
+"""Checks of results folders: receipts, differences, expected verdicts; and their archive."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everycell.cli import project
+from everycell.cli.printing import first_three, shortened, with_noun
+from everycell.cli.project import Json, can_be_run, errors_as_sentences, warn_of_faults
+from everycell.config import read_config
+from everycell.engine.differences import Difference, compare_folders
+from everycell.engine.lineage import NAME as LINEAGE
+from everycell.engine.lineage import contradictions, without_jobs
+from everycell.engine.printed_cells import CardError
+from everycell.engine.receipts import ReceiptError, absent_inputs, made_by_other_code
+from everycell.engine.receipts import verify as verify_receipt
+from everycell.engine.results import collect
+from everycell.engine.untrusted import in_quotes
+from everycell.studies.discovery import audits_of
+
+EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
+
+
+def verify(
+    results: Annotated[Path, typer.Argument(help="Results folder to check.")] = project.RESULTS,
+) -> None:
+    """Check all receipts and verdicts without recomputing; name what changed."""
+    with errors_as_sentences():
+        papers = project.papers()
+        if not results.is_dir():
+            raise CardError(f"There is no folder {results}; run `make reproduce` first.")
+        receipts = sorted(results.rglob("*.receipt.json"))
+        if not receipts:
+            raise CardError(f"{results} holds no receipt; run `make reproduce` first.")
+        faults = [
+            fault
+            for receipt in receipts
+            for fault in verify_receipt(receipt, project.ROOT, results)
+        ]
+        found = collect(papers, results, project.ROOT, wanted=can_be_run, audits=audits_of)
+    faults += [fault for result in found for fault in result.faults]
+    try:
+        unexplained = without_jobs(results)
+        faults += contradictions(results, project.ROOT)
+    except ReceiptError as error:  # a receipt that cannot be read is among the faults already
+        faults.append(str(error))
+    for fault in dict.fromkeys(faults):
+        typer.echo(fault)
+    if faults:
+        raise typer.Exit(1)
+    absent = {
+        path for receipt in receipts for path in absent_inputs(receipt, project.ROOT, results)
+    }
+    one = len(receipts) == 1
+    typer.echo(
+        f"The receipt in {results} holds."
+        if one
+        else f"All {len(receipts)} receipts in {results} hold."
+    )
+    if absent:
+        typer.echo(
+            f"{with_noun(len(absent), 'file')} that they were made from cannot be checked here, as "
+            f"{min(absent)}."
+        )
+    if unexplained:
+        typer.echo(
+            f"{results / LINEAGE} does not say what made {with_noun(len(unexplained), 'file')} "
+            f"behind them, as {unexplained[0]}; `everycell page` in the project that made them "
+            "writes it again."
+        )
+    others = made_by_other_code(receipts, project.ROOT)
+    if others:
+        typer.echo(
+            f"{with_noun(len(others), 'result')} came from other code than that of the project "
+            f"here, as {next(iter(others)).relative_to(results)} says."
+        )
+
+
+def diff(
+    first: Annotated[Path, typer.Argument(help="Results folder.")],
+    second: Annotated[Path, typer.Argument(help="Results folder that is compared with it.")],
+    cells: Annotated[int, typer.Option(min=0, help="Cells that are shown of each result.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Compare two results folders: which cells moved, and which input or setting explains it.
+
+    Exit code as that of diff: 0 where all is the same, 1 where something differs, 2 on an error.
+    """
+    try:
+        with errors_as_sentences():
+            for folder in (first, second):
+                if not folder.is_dir():
+                    raise CardError(f"There is no folder {folder}; name two results folders.")
+                if next(folder.rglob("*.receipt.json"), None) is None:
+                    raise CardError(f"{folder} holds no receipt; name a folder of results.")
+            found = compare_folders(first, second)
+    except typer.Exit:
+        raise typer.Exit(2) from None
+    different = [result for result in found if not result.same]
+    if as_json:
+        said = [result.model_dump(mode="json") | {"same": result.same} for result in found]
+        typer.echo(json.dumps(said, indent=1, ensure_ascii=False))
+    else:
+        for result in different:
+            typer.echo("\n".join(_difference_lines(result, first, second, cells)))
+        others = [result for result in found if result.same]
+        elsewhere = sum(bool(result.causes) for result in others)
+        typer.echo(
+            f"{with_noun(len(different), 'result')} differ{'s' * (len(different) == 1)}, "
+            f"{len(others)} {'is' if len(others) == 1 else 'are'} the same"
+            + (
+                f" ({elsewhere} of them were made otherwise; --json says how)."
+                if elsewhere
+                else "."
+            )
+        )
+    if different:
+        raise typer.Exit(1)
+
+
+def _difference_lines(result: Difference, first: Path, second: Path, limit: int) -> list[str]:
+    """Lines on one result that differs."""
+    if result.only_in:
+        return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
+    lines = [
+        f"{result.name}: {with_noun(len(result.cells), 'cell')} moved, "
+        f"{with_noun(len(result.verdicts), 'verdict')} and "
+        f"{with_noun(len(result.conclusions), 'conclusion')} changed"
+        + f"; other bytes in {first_three(result.files)}"
+        * bool(result.files)
+    ]
+    for what, moved in (
+        ("", result.cells),
+        ("verdict of ", result.verdicts),
+        ("conclusion ", result.conclusions),
+    ):
+        lines += [
+            f"  {what}{cell.key}: {shortened(cell.old)} -> {shortened(cell.new)}"
+            for cell in moved[:limit]
+        ]
+        if len(moved) > limit:
+            lines.append(f"  ... and {len(moved) - limit} more (--json has all)")
+    if not result.causes:
+        lines.append("  nothing in the receipts explains it")
+    for cause in result.causes:
+        what = cause.kind if cause.name == cause.kind else f"{cause.kind} {cause.name}"
+        if cause.kind == "file":
+            side = second if cause.old is None else first
+            lines.append(f"  because {side}/.../{cause.name} was changed after it was made")
+        elif cause.kind == cause.name == "card":
+            lines.append("  card: the table is the same, its tolerance or the code that judges not")
+        else:
+            lines.append(f"  {what}: {shortened(cause.old)} -> {shortened(cause.new)}")
+    if result.unexplained:
+        lines.append(
+            f"  nothing in the receipts and in {LINEAGE} explains {first_three(result.unexplained)}"
+        )
+    if result.unrecorded:
+        lines.append(
+            f"  {LINEAGE} of a folder does not say all that {first_three(result.unrecorded)} "
+            "came from"
+        )
+    return lines
+
+
+def check_verdicts(
+    expected: Annotated[Path, typer.Argument(help="CSV: tier, artefact, key, verdict.")],
+    update: Annotated[bool, typer.Option("--update", help="Write the file instead.")] = False,
+    tier: Annotated[
+        list[str] | None, typer.Option(help="Compare these tiers only; all by default.")
+    ] = None,
+) -> None:
+    """Compare the verdicts of the rebuilt cells with a committed expectation."""
+    with errors_as_sentences():
+        found = collect(
+            project.papers(), project.RESULTS, project.ROOT, wanted=can_be_run, audits=None
+        )
+    warn_of_faults(found)
+    verdicts = {
+        (result.tier, result.artefact.id, " / ".join(cell.key.values())): cell.verdict
+        for result in found
+        if result.report.state == "rebuilt"
+        for cell in result.report.cells
+    } | {
+        (result.tier, result.artefact.id, f"conclusion {conclusion.id}"): conclusion.on_rebuilt
+        for result in found
+        if result.report.state in ("rebuilt", "stand_in")
+        # What is trained here may fall out otherwise on another processor.
+        and not result.artefact.card.tiers[result.tier].varies
+        for conclusion in result.report.conclusions
+    }
+    if update:
+        with expected.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(EXPECTED_COLUMNS)
+            writer.writerows([*key, verdict] for key, verdict in verdicts.items())
+        typer.echo(f"Wrote {len(verdicts)} verdicts to {expected}.")
+        return
+    with errors_as_sentences():
+        wanted = _read_expected(expected)
+    if tier:
+        wanted = {key: verdict for key, verdict in wanted.items() if key[0] in tier}
+        verdicts = {key: verdict for key, verdict in verdicts.items() if key[0] in tier}
+    changed = [
+        f"{' '.join(key)}: expected {wanted.get(key, 'nothing')}, "
+        f"found {verdicts.get(key, 'nothing')}"
+        for key in dict.fromkeys([*wanted, *verdicts])
+        if wanted.get(key) != verdicts.get(key)
+    ]
+    for line in changed[:50]:
+        typer.echo(line)
+    if changed:
+        typer.echo(f"{len(changed)} verdicts changed; `--update` if the change is meant.", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"All {len(wanted)} verdicts are as expected.")
+
+
+def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
+    if not path.is_file():
+        raise CardError(f"There is no file {path}; write it with `--update`.")
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = csv.DictReader(file)
+            if rows.fieldnames != EXPECTED_COLUMNS:
+                raise CardError(
+                    f"{path}: has the columns {in_quotes(rows.fieldnames, 300)}; it needs "
+                    f"{EXPECTED_COLUMNS}, so write it again with `--update`."
+                )
+            return {(row["tier"], row["artefact"], row["key"]): row["verdict"] for row in rows}
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise CardError(
+            f"{path}: cannot be read as CSV ({error}); write it again with `--update`."
+        ) from None
+
+
+def crate(
+    results: Annotated[Path, typer.Argument(help="Results folder.")],
+    out: Annotated[Path, typer.Argument(help="Archive to write, as results.zip.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write a results folder as a Workflow Run RO-Crate, for an archive such as Zenodo."""
+    from everycell.engine.crate import write_crate
+
+    with errors_as_sentences():
+        settings = read_config(Path("config.yaml"))
+        if not results.is_dir():
+            raise CardError(f"There is no folder {results}; run `make reproduce` first.")
+        if out.suffix != ".zip":
+            raise CardError(f"{out}: a crate is a zip archive; name a file that ends with .zip.")
+        if out.exists() and not force:
+            raise CardError(f"{out} is there already; remove it, or replace it with --force.")
+        write_crate(results, out, project.ROOT, settings.cache, project.papers(), audits_of)
+    typer.echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")

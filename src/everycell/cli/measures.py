@@ -1,0 +1,291 @@
+"""Measures on runs of one's own: group bias, overlap, and how close a reproduction is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+from everycell.cli.printing import (
+    output_console,
+    print_frame,
+    print_measures,
+    print_settings,
+    records,
+)
+from everycell.cli.project import Json, check_choice, errors_as_sentences
+from everycell.cli.user_files import read_run_file, read_user_file
+from everycell.engine.printed_cells import CardError
+
+Format = Annotated[str, typer.Option("--format", help="table, csv or json.")]
+PerQuery = Annotated[bool, typer.Option("--per-query", help="One row a query, not the mean.")]
+
+
+def count_terms_(
+    documents: Annotated[
+        Path,
+        typer.Argument(
+            help="Parquet (document_id, text), JSONL (id, text) or TSV (id, tab, text)."
+        ),
+    ],
+    words: Annotated[
+        list[Path], typer.Option(help="Word list: a line is term,group. May be given again.")
+    ],
+    out: Annotated[Path, typer.Option(help="Parquet file of counts to write.")],
+    tokens: Annotated[
+        str, typer.Option(help="blank: as the NFaiRR authors; standard: words, no punctuation.")
+    ] = "blank",
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Count documents without a word, too.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Count each group's terms in every document of a collection, for `fairness`."""
+    from everycell.metrics import fairness_report as report
+    from everycell.metrics.term_counts import blank_tokens, count_terms
+    from everycell.text.tokenise import tokeniser
+
+    with errors_as_sentences(ValueError):
+        check_choice("tokens", tokens, ("blank", "standard"))
+        if out.is_dir():
+            raise CardError(f"{out} is a folder; name a file to write.")
+        if out.exists() and not force:
+            raise CardError(f"{out} is there already; remove it, or replace it with --force.")
+        groups = report.read_word_lists(words)
+        texts = report.check_texts(
+            report.read_documents(documents),
+            by_blanks=tokens == "blank",
+            allow_empty=allow_empty,
+        )
+        cut = blank_tokens if tokens == "blank" else tokeniser("SA")
+        with Progress(
+            TextColumn("{task.completed:,.0f} documents"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        ) as progress:
+            count_terms(progress.track(texts), groups, out, tokenise=cut)
+        number, having = report.documents_with_terms(out)
+    terms = ", ".join(f"{len(found)} of {group}" for group, found in groups.items())
+    typer.echo(f"{out}: {number} documents, {having} of them with a group term (terms: {terms}).")
+
+
+def fairness(
+    run: Annotated[Path, typer.Argument(help="Run in TREC format, gzipped or not.")],
+    counts: Annotated[Path, typer.Option(help="Parquet file that count-terms wrote.")],
+    k: Annotated[list[int] | None, typer.Option("--k", help="Cut-off, 10; may be given again.")] = (
+        None
+    ),
+    tau: Annotated[
+        float, typer.Option(help="NFaiRR: documents with no more group terms are neutral.")
+    ] = 1,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Share of each group, as 0.5,0.5, in the order of the counts' columns."),
+    ] = None,
+    background: Annotated[
+        str, typer.Option(help="NFaiRR against all documents of the counts, or each query's run.")
+    ] = "all",
+    unknown: Annotated[
+        str, typer.Option(help="Documents without counts: error or neutral.")
+    ] = "error",
+    allow_short: Annotated[
+        bool, typer.Option("--allow-short", help="Keep queries with fewer than k documents.")
+    ] = False,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Take documents of length 0 as neutral.")
+    ] = False,
+    form: Format = "table",
+    per_query: PerQuery = False,
+) -> None:
+    """Measure group bias in a run: NFaiRR, TExFAIR with and without RBDF, AWRF."""
+    from everycell.metrics.fairness_report import documents_with_terms, fairness_report
+
+    with errors_as_sentences(ValueError):
+        check_choice("format", form, ("table", "csv", "json"))
+        check_choice("background", background, ("all", "run"))
+        check_choice("unknown", unknown, ("error", "neutral"))
+        report = fairness_report(
+            read_run_file(run),
+            counts,
+            k or [10],
+            tau=tau,
+            target=None if target is None else _parse_shares(target),
+            background=background,  # type: ignore[arg-type]
+            unknown=unknown,  # type: ignore[arg-type]
+            allow_short=allow_short,
+            allow_empty=allow_empty,
+        )
+        number, having = documents_with_terms(counts)
+    settings = {
+        "run": str(run),
+        "counts": str(counts),
+        "tau": tau,
+        "background": background,
+        "target": dict(zip(report.groups, report.target, strict=True)),
+        "highest TExFAIR": report.highest,
+        "documents": number,
+        "documents with terms": having,
+    }
+    print_measures(report.by_query if per_query else report.means, form, settings)
+
+
+def overlap(
+    run: Annotated[Path, typer.Argument(help="Run on the collection, in TREC format.")],
+    counterfactual: Annotated[
+        Path, typer.Argument(help="Run on its counterfactual, with the same document ids.")
+    ],
+    p: Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")] = 0.9,
+    depth: Annotated[int, typer.Option(help="Documents that are compared.")] = 10,
+    variant: Annotated[str, typer.Option(help="ext, min or truncated.")] = "ext",
+    form: Format = "table",
+    per_query: PerQuery = False,
+) -> None:
+    """Compare a run with one on a gender-swapped collection (CRBO)."""
+    from everycell.metrics.rank_overlap import crbo
+    from everycell.trec.runs import trec_order
+
+    with errors_as_sentences(ValueError):
+        check_choice("format", form, ("table", "csv", "json"))
+        ranked = []
+        for path in (run, counterfactual):
+            order = trec_order(read_run_file(path))
+            rank = order.groupby("query", sort=False).cumcount() + 1
+            ranked.append(order.assign(rank=rank))
+        values = crbo(*ranked, p, depth=depth, variant=variant)  # type: ignore[arg-type]
+    frame = values.rename("CRBO").reset_index()
+    if not per_query:
+        same = float((values > 1 - 1e-9).mean())
+        frame = pd.DataFrame(
+            {"queries": [len(values)], "CRBO": [values.mean()], "lowest": [values.min()]}
+            | ({"unchanged": [same]} if variant == "ext" else {})
+        )
+    settings = {"run": str(run), "counterfactual": str(counterfactual)}
+    print_measures(frame, form, settings | {"p": p, "depth": depth, "variant": variant})
+
+
+def compare(
+    original: Annotated[Path, typer.Argument(help="Original run, in TREC format.")],
+    reproduced: Annotated[Path, typer.Argument(help="Reproduced run, of the same topics.")],
+    judgements: Annotated[Path, typer.Argument(metavar="QRELS", help="Qrels in TREC format.")],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(help="As MAP, nDCG@3, RR@10, P@5, R@500; MAP and nDCG; may be given again."),
+    ] = None,
+    level: Annotated[int, typer.Option(help="Least relevance that counts as relevant.")] = 1,
+    k: Annotated[
+        list[int] | None,
+        typer.Option("--k", help="Documents whose order is compared, 1000; may be given again."),
+    ] = None,
+    p: Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")] = 0.8,
+    variant: Annotated[str, typer.Option(help="Of the overlap: ext, min or truncated.")] = "ext",
+    union: Annotated[
+        str, typer.Option(help="Numbers of documents for Kendall's tau: original or ids.")
+    ] = "original",
+    baseline: Annotated[
+        Path | None, typer.Option(help="Baseline of the original experiment, for its effect.")
+    ] = None,
+    reproduced_baseline: Annotated[
+        Path | None, typer.Option(help="Baseline of the reproduced experiment.")
+    ] = None,
+    missing: Annotated[
+        str, typer.Option(help="Topics of the qrels without an answer: error, zero or drop.")
+    ] = "error",
+    ranks: Annotated[
+        str, typer.Option(help="Ranks that disagree with the scores: error or ignore.")
+    ] = "error",
+    scale: Annotated[
+        str | None, typer.Option(help="Least and greatest relevance of the qrels, as 0,4.")
+    ] = None,
+    per_query: PerQuery = False,
+    as_json: Json = False,
+) -> None:
+    """Measure how close a reproduced run is to the original: order, scores, effects."""
+    from everycell.retrieval.reproduction import compare_runs
+    from everycell.trec.qrels import read_qrels
+    from everycell.trec.runs import read_run
+
+    with errors_as_sentences(ValueError):
+        check_choice("missing", missing, ("error", "zero", "drop"))
+        check_choice("ranks", ranks, ("error", "ignore"))
+        if (baseline is None) != (reproduced_baseline is None):
+            raise CardError(
+                "An effect needs both --baseline and --reproduced-baseline; give both, or none."
+            )
+        paths = {
+            "original": original,
+            "reproduced": reproduced,
+            "baseline": baseline,
+            "reproduced baseline": reproduced_baseline,
+        }
+        runs = {
+            name: read_user_file(path, read_run, ranks=ranks)
+            for name, path in paths.items()
+            if path is not None
+        }
+        labels = None if scale is None else _parse_scale(scale)
+        qrels = read_user_file(judgements, read_qrels, scale=labels)
+        first, second, *baselines = runs.values()
+        found = compare_runs(
+            first,
+            second,
+            qrels,
+            measure or ["MAP", "nDCG"],
+            baselines=tuple(baselines) or None,  # type: ignore[arg-type]
+            relevance_level=level,
+            missing_topics=missing,  # type: ignore[arg-type]
+            depths=k or [1000],
+            p=p,
+            variant=variant,  # type: ignore[arg-type]
+            union=union,  # type: ignore[arg-type]
+        )
+    settings = {name: str(path) for name, path in paths.items() if path is not None} | {
+        "qrels": str(judgements),
+        "topics": len(found.by_topic),
+        "topics of the qrels": qrels["query"].nunique(),
+        "level": level,
+        "missing": missing,
+        "ranks": ranks,
+        "p": p,
+        "variant": variant,
+        "union": union,
+    }
+    frames = {"order": found.order, "scores": found.scores}
+    if found.effects is not None:
+        frames["effects"] = found.effects
+    if per_query:
+        frames = {"queries": found.by_topic}
+    rows = {name: frame.reset_index() for name, frame in frames.items()}
+    if as_json:
+        said = {name: records(frame) for name, frame in rows.items()}
+        typer.echo(json.dumps({"settings": settings} | said, indent=1))
+        return
+    console = output_console()
+    print_settings(console, settings)
+    for frame in rows.values():
+        console.print()
+        print_frame(console, frame)
+
+
+def _parse_scale(text: str) -> tuple[int, int]:
+    try:
+        low, high = map(int, text.split(","))
+    except ValueError:
+        raise CardError(
+            f"--scale is {text!r}; give the least and the greatest label, as 0,4."
+        ) from None
+    return low, high
+
+
+def _parse_shares(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise CardError(f"--target is {text!r}; give one share a group, as 0.5,0.5.") from None

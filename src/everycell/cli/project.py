@@ -1,0 +1,64 @@
+"""What commands share of the project in whose folder they run: cards, results and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everycell.engine.artefacts import Artefact, Paper, load_papers
+from everycell.engine.cards import RUNNABLE, Tier
+from everycell.engine.printed_cells import CardError
+from everycell.engine.receipts import ReceiptError
+from everycell.engine.registry import SourceError
+from everycell.engine.results import Result
+from everycell.engine.settings import ConfigError
+
+PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@contextmanager
+def errors_as_sentences(*more: type[Exception]) -> Iterator[None]:
+    """Turn the errors that explain themselves, and `more` ones, into one line and exit code 1."""
+    try:
+        yield
+    except (CardError, ConfigError, ReceiptError, SourceError, *more) as error:
+        typer.echo(f"everycell: {error}", err=True)
+        raise typer.Exit(1) from None
+    except OSError as error:
+        # What the library raises itself is a sentence and has no number.
+        said = f"{error.filename}: {error.strerror}." if error.errno else str(error)
+        typer.echo(f"everycell: {said}", err=True)
+        raise typer.Exit(1) from None
+
+
+def papers() -> dict[str, Paper]:
+    """Cards and printed cells of all papers, by key."""
+    if not PUBLISHED.is_dir():
+        raise CardError(
+            f"There is no folder {PUBLISHED}/ here; run everycell in the project folder."
+        )
+    return load_papers(PUBLISHED)
+
+
+def can_be_run(artefact: Artefact, tier: Tier) -> bool:
+    """Whether the card says that a run of this tier makes a result."""
+    return artefact.card.tiers[tier].state in RUNNABLE
+
+
+def warn_of_faults(results: list[Result]) -> None:
+    """Say on standard error why results on disk are not trusted."""
+    for result in results:
+        for fault in result.faults:
+            typer.echo(f"not trusted: {fault}", err=True)
+
+
+def check_choice(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    """Refuse a value of the option `what` that is not allowed; None is no value."""
+    if value is not None and value not in allowed:
+        raise CardError(f"--{what} is {value!r}; allowed are {', '.join(allowed)}.")
