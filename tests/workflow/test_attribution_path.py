@@ -141,10 +141,10 @@ def test_a_killed_study_goes_on_and_asks_nothing_twice(
 def test_what_the_full_tier_needs_is_said(clean: Project) -> None:
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert done.returncode != 0
-    assert "`attribution.full.models` names no language model" in done.stdout
+    assert "`attribution.full.models` is empty; this tier needs language models" in done.stdout
     clean.edit("config.yaml", "    models: {}\n", "    models: {smollm2: Mistral}\n")
     done = clean.snakemake("-n", f"{TABLE}.csv")
-    assert "`attribution.full.nq` is null; this tier needs a folder" in done.stdout
+    assert "`attribution.full.nq` is null; this tier needs questions, passages" in done.stdout
     clean.edit("config.yaml", "    nq: null\n", "    nq: no/such/folder\n")
     done = clean.snakemake("-n", f"{TABLE}.csv")
-    assert "'no/such/folder', which is not there" in done.stdout
+    assert "'no/such/folder', which is no folder" in done.stdout

@@ -199,22 +199,46 @@ def registered_encoder(encoder):
 FETCHED_TOGETHER = {}
 
 
-def named_by_user(key, content, page, *, file=False):
-    """A folder or file that only the user can name, by its key in config.yaml.
+def is_language_model(name):
+    """Whether config.yaml has a language model of this name."""
+    models = SETTINGS.language_models
+    return name in models.local or name in models.endpoints
+
+
+#: Kinds of what only the user can name -> how a sentence asks for it, whether a name is one.
+NAMED = {
+    "folder": ("its folder", os.path.isdir),
+    "file": ("its file", os.path.isfile),
+    # The library looks for a name on the hub in its own cache.
+    "model": ("its folder or its name on the hub", lambda name: True),
+    "language model": ("one of `language_models`", is_language_model),
+    "language models": (
+        "some of `language_models`",
+        lambda names: all(map(is_language_model, names)),
+    ),
+}
+
+
+def named_by_user(key, content, page, *, kind="folder"):
+    """What only the user can name, by its key in config.yaml; folders and files as paths.
 
     `content` says what is needed there, `page` which page of docs/ tells more.
     """
     named = SETTINGS
     for part in key.split("."):
         named = getattr(named, part)
-    kind, is_there = ("file", os.path.isfile) if file else ("folder", os.path.isdir)
-    if named is None or not is_there(named):
-        found = "null" if named is None else f"{named!r}, which is no {kind}"
-        raise WorkflowError(
-            f"config.yaml: `{key}` is {found}; this tier needs {content} there, so name its {kind} "
-            f"(docs/{page} says what it holds), or ask for another tier."
+    what, is_one = NAMED[kind]
+    if not named or not is_one(named):
+        found = (
+            f"{named!r}, which is no {kind}"
+            if named
+            else "null" if named is None else "empty"
         )
-    return Path(named)
+        raise WorkflowError(
+            f"config.yaml: `{key}` is {found}; this tier needs {content} there, so name {what} "
+            f"(docs/{page} says more), or ask for another tier."
+        )
+    return Path(named) if kind in ("folder", "file") else named
 
 
 def encoder_files_in(folder, key, what="a BERT in safetensors and its tokenizer"):

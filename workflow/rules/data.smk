@@ -1,26 +1,6 @@
 # Included after the chapters, whose files it brings.
 #: Sets of the registry that come inside packages which only one environment has.
 IN_PACKAGES = "splade-tiny|minilm|smollm2"
-# Files that a run needs together, in one job each: to start a job costs more than to fetch a file.
-FETCHED_TOGETHER |= {
-    "cast-reproducibility": [resource(key) for key in CAST_RELEASED],
-    "cast-snippets-batches": annotations("dataset")["dataset"],
-    "cast-snippets-preliminary-study": sorted(
-        {
-            file
-            for group, files in annotations(*ANNOTATION_FILES, *SELECTION_FILES).items()
-            if group != "dataset"
-            for file in files
-        }
-    ),
-    "cast-answerability": [resource(key) for key in ANSWERABILITY_FILES.values()],
-    "ginger-tables": [resource(key) for key in TABLES],
-    "transparent-cis-pilot": [resource(key) for key in CH7_PILOT],
-    "cis-response-limitations-comments": [
-        resource(f"{CH4}/qualitative/{part}_stats.csv")
-        for part in ("answerability_second_run", "viewpoints")
-    ],
-}
 
 
 localrules:

@@ -4,7 +4,7 @@
 # Full tier: questions over a collection of the user's, with the runs of three retrievers.
 use rule step as abolghasemi2026_ch5_nq_full with:
     input:
-        unpack(attribution_named("nq_full")),
+        files=attribution_nq,
     output:
         questions="work/attribution/nq_full/questions.parquet",
         relevant="work/attribution/nq_full/relevant.parquet",
@@ -22,7 +22,7 @@ use rule step as abolghasemi2026_ch5_nq_full with:
 
 use rule abolghasemi2026_ch5_nq_full as abolghasemi2026_ch5_msmarco_qa with:
     input:
-        unpack(attribution_named("msmarco_qa")),
+        published=attribution_msmarco_qa,
     output:
         questions="work/attribution/msmarco_qa/questions.parquet",
         relevant="work/attribution/msmarco_qa/relevant.parquet",

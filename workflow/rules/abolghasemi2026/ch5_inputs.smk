@@ -45,46 +45,37 @@ def paraphrase_sizes(wildcards):
 
 def paraphraser(wildcards):
     """The language model that says passages again."""
-    tier = wildcards.tier
-    model = getattr(SETTINGS.attribution.paraphrases, tier).model
-    if model is None:
+    return named_by_user(
+        f"attribution.paraphrases.{wildcards.tier}.model",
+        "a language model that says passages again",
+        "attribution.md",
+        kind="language model",
+    )
+
+
+def attribution_nq(wildcards):
+    """Natural Questions over a collection of the user's, and the runs of its retrievers."""
+    key = "attribution.full.nq"
+    parts = [QUESTIONS, PASSAGES]
+    parts += [f"{run}.run" for run in ATTRIBUTION_RUNS["nq_full"].values()]
+    folder = named_by_user(key, "questions, passages and runs", "attribution.md")
+    missing = [part for part in parts if not (folder / part).is_file()]
+    if missing:
         raise WorkflowError(
-            f"config.yaml: `attribution.paraphrases.{tier}.model` is null; name one of "
-            "`language_models` that says passages again (docs/attribution.md has an example), or "
-            "ask for another tier."
+            f"config.yaml: `{key}` is {str(folder)!r}, which has no {missing[0]}; "
+            "docs/attribution.md says what it holds."
         )
-    return model
+    return [str(folder / part) for part in parts]
 
 
-def attribution_named(benchmark):
-    """Files of a benchmark of the full tier, which only the user can name."""
-    key, content = {
-        "nq_full": ("nq", "a folder with questions.jsonl, passages.jsonl and runs"),
-        "msmarco_qa": ("msmarco_qa", "the file dev_v2.1.json of MS MARCO QA"),
-    }[benchmark]
-
-    def files(wildcards):
-        named = getattr(SETTINGS.attribution.full, key)
-        if named is None or not os.path.exists(named):
-            found = "null" if named is None else f"{named!r}, which is not there"
-            raise WorkflowError(
-                f"config.yaml: `attribution.full.{key}` is {found}; this tier needs {content} "
-                "there, so name it (docs/attribution.md says what it holds), or ask for another "
-                "tier."
-            )
-        if benchmark == "msmarco_qa":
-            return {"published": named}
-        parts = [QUESTIONS, PASSAGES]
-        parts += [f"{run}.run" for run in ATTRIBUTION_RUNS[benchmark].values()]
-        missing = [part for part in parts if not os.path.isfile(f"{named}/{part}")]
-        if missing:
-            raise WorkflowError(
-                f"config.yaml: `attribution.full.nq` is {named!r}, which has no {missing[0]}; "
-                "docs/attribution.md says what it holds."
-            )
-        return {"files": [f"{named}/{part}" for part in parts]}
-
-    return files
+def attribution_msmarco_qa(wildcards):
+    """The file of MS MARCO QA."""
+    return named_by_user(
+        "attribution.full.msmarco_qa",
+        "dev_v2.1.json of MS MARCO QA",
+        "attribution.md",
+        kind="file",
+    )
 
 
 def attribution_templates():
@@ -102,12 +93,12 @@ def attribution_answers(tier, ending):
     """Answers to all benchmarks of a tier, of its language models and, in one, of the control."""
 
     def files(wildcards):
-        models = getattr(SETTINGS.attribution, tier).models
-        if not models:
-            raise WorkflowError(
-                f"config.yaml: `attribution.{tier}.models` names no language model; name some of "
-                "`language_models` (docs/attribution.md has an example), or ask for another tier."
-            )
+        models = named_by_user(
+            f"attribution.{tier}.models",
+            "language models that answer",
+            "attribution.md",
+            kind="language models",
+        )
         named = [
             f"work/attribution/{tier}/{benchmark}/answers/{model}.{ending}"
             for benchmark in ATTRIBUTION_BENCHMARKS[tier]

@@ -1,16 +1,14 @@
 # lajewska2025, chapter 4: do users notice the limitations of a response?
 # Two crowd studies (answerability, viewpoints): ratings -> ANOVA tables, correlations, figures.
 
-CH4 = "cis-response-limitations"
-# Released responses of the study whose queries Table 4.3 or 4.4 lists.
-CH4_RESPONSES = {"3": "answerability_data", "4": "viewpoints_data"}
+
+include: "ch4_inputs.smk"
 
 
 # Tables 4.8 (two-way), 4.9 (with query), 4.10 (with familiarity), and what their designs support.
 use rule table as lajewska2025_ch4_anova with:
     input:
-        answerability=resource(f"{CH4}/answerability_both_runs.csv"),
-        viewpoints=resource(f"{CH4}/viewpoints.csv"),
+        **LIMITATIONS_RATINGS,
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "supported"),
@@ -38,9 +36,9 @@ use rule lajewska2025_ch4_anova as lajewska2025_ch4_oneway with:
 # Table 4.7: sizes of the runs.
 use rule table as lajewska2025_ch4_sizes with:
     input:
-        first_run=resource(f"{CH4}/answerability_first_run.csv"),
-        both_runs=resource(f"{CH4}/answerability_both_runs.csv"),
-        viewpoints=resource(f"{CH4}/viewpoints.csv"),
+        first_run=resource(f"{LIMITATIONS}/answerability_first_run.csv"),
+        both_runs=LIMITATIONS_RATINGS["answerability"],
+        viewpoints=LIMITATIONS_RATINGS["viewpoints"],
     pathvars:
         result="released/lajewska2025/table_4_7",
     params:
@@ -55,7 +53,7 @@ use rule table as lajewska2025_ch4_sizes with:
 use rule table as lajewska2025_ch4_queries with:
     input:
         responses=lambda wildcards: resource(
-            f"{CH4}/responses/{CH4_RESPONSES[wildcards.number]}.csv"
+            f"{LIMITATIONS}/responses/{CH4_RESPONSES[wildcards.number]}.csv"
         ),
     pathvars:
         result="released/lajewska2025/table_4_{number}",
@@ -70,8 +68,7 @@ use rule table as lajewska2025_ch4_queries with:
 # Table 4.11: each rating against overall satisfaction.
 use rule table as lajewska2025_ch4_correlations with:
     input:
-        answerability=resource(f"{CH4}/answerability_both_runs.csv"),
-        viewpoints=resource(f"{CH4}/viewpoints.csv"),
+        **LIMITATIONS_RATINGS,
     pathvars:
         result="released/lajewska2025/table_4_11",
     params:
@@ -83,15 +80,12 @@ use rule table as lajewska2025_ch4_correlations with:
 # Numbers of the text: sizes, comments, power of the first run.
 use rule table as lajewska2025_ch4_text with:
     input:
-        first_run=resource(f"{CH4}/answerability_first_run.csv"),
-        both_runs=resource(f"{CH4}/answerability_both_runs.csv"),
-        viewpoints=resource(f"{CH4}/viewpoints.csv"),
-        experts=resource(f"{CH4}/responses/viewpoints_answer_validation.csv"),
-        # This file holds both runs, whatever its name says.
-        answerability_comments=resource(
-            f"{CH4}/qualitative/answerability_second_run_stats.csv"
-        ),
-        viewpoints_comments=resource(f"{CH4}/qualitative/viewpoints_stats.csv"),
+        first_run=resource(f"{LIMITATIONS}/answerability_first_run.csv"),
+        both_runs=LIMITATIONS_RATINGS["answerability"],
+        viewpoints=LIMITATIONS_RATINGS["viewpoints"],
+        experts=LIMITATIONS_EXPERTS,
+        answerability_comments=CH4_COMMENTS["answerability"],
+        viewpoints_comments=CH4_COMMENTS["viewpoints"],
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "power"),
@@ -109,8 +103,7 @@ use rule table as lajewska2025_ch4_text with:
 # Section 4.4.4: themes of the comments.
 use rule table as lajewska2025_ch4_comments with:
     input:
-        answerability=rules.lajewska2025_ch4_text.input.answerability_comments,
-        viewpoints=rules.lajewska2025_ch4_text.input.viewpoints_comments,
+        **CH4_COMMENTS,
     pathvars:
         result="released/lajewska2025/text_4_4_4",
     params:
@@ -119,45 +112,16 @@ use rule table as lajewska2025_ch4_comments with:
         "Themes of the comments (section 4.4.4)"
 
 
-# Table A.1: who took part.
-use rule table as lajewska2025_chA_demographics with:
-    input:
-        answerability=resource(f"{CH4}/answerability_both_runs.csv"),
-        viewpoints=resource(f"{CH4}/viewpoints.csv"),
-    pathvars:
-        result="released/lajewska2025/table_A_1",
-    params:
-        **runs("lajewska2025/chA/demographics"),
-        pairs_per_hit=10,
-    message:
-        "Demographics (Table A.1)"
-
-
 # Figure 4.3: ratings by query.
 use rule figure as lajewska2025_ch4_ratings_by_query with:
     input:
-        answerability=resource(f"{CH4}/answerability_both_runs.csv"),
-        viewpoints=resource(f"{CH4}/viewpoints.csv"),
+        **LIMITATIONS_RATINGS,
     pathvars:
         result="released/lajewska2025/figure_4_3",
     params:
         **runs("lajewska2025/ch4/ratings_by_query"),
     message:
         "Ratings by query (Figure 4.3)"
-
-
-# Figure A.1: how experts scored the variants of the responses.
-use rule figure as lajewska2025_chA_expert_scores with:
-    input:
-        experts=rules.lajewska2025_ch4_text.input.experts,
-    pathvars:
-        result="released/lajewska2025/figure_A_1",
-    params:
-        **runs("lajewska2025/chA/expert_scores"),
-        # Reach of the whiskers in interquartile ranges, as the authors' code sets it.
-        whiskers={"Diversity": 0.5, "Balance": 1.5},
-    message:
-        "Expert scores (Figure A.1)"
 
 
 # Stand-in: the ANOVA of Table 4.8 on simulated studies with a planted effect.

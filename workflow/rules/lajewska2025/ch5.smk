@@ -113,10 +113,7 @@ use rule table as lajewska2025_ch5_text with:
 # Table 5.5: how many pairs have an answer.
 use rule table as lajewska2025_ch5_labels with:
     input:
-        snippets=resource(ANSWERABILITY_FILES["snippets"]),
-        unanswerable=resource(ANSWERABILITY_FILES["unanswerable"]),
-        snippets_sentences=resource(ANSWERABILITY_FILES["snippets_sentences"]),
-        unanswerable_sentences=resource(ANSWERABILITY_FILES["unanswerable_sentences"]),
+        **answerability_labels(),
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "readings"),
@@ -195,9 +192,7 @@ use rule table as lajewska2025_ch5_accuracy with:
     input:
         **answerability_labels(),
         **classifier_scores("tiny", "frozen"),
-        chatgpt_passages=resource(ANSWERABILITY_FILES["chatgpt_passages"]),
-        classifier=resource(ANSWERABILITY_FILES["classifier"]),
-        augmented_classifier=resource(ANSWERABILITY_FILES["augmented_classifier"]),
+        **released_predictions(),
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "readings"),
@@ -221,9 +216,7 @@ use rule lajewska2025_ch5_accuracy as lajewska2025_ch5_accuracy_full with:
     input:
         unpack(full_classifier_scores),
         **answerability_labels(),
-        chatgpt_passages=resource(ANSWERABILITY_FILES["chatgpt_passages"]),
-        classifier=resource(ANSWERABILITY_FILES["classifier"]),
-        augmented_classifier=resource(ANSWERABILITY_FILES["augmented_classifier"]),
+        **released_predictions(),
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "readings"),
@@ -234,41 +227,3 @@ use rule lajewska2025_ch5_accuracy as lajewska2025_ch5_accuracy_full with:
         result="full/lajewska2025/table_5_6",
     message:
         "Accuracy of answerability detection by the thesis' classifiers (Table 5.6)"
-
-
-# Table B.1: sizes of the data sets.
-use rule table as lajewska2025_chB_data_sets with:
-    input:
-        snippets=resource(ANSWERABILITY_FILES["snippets"]),
-        unanswerable=resource(ANSWERABILITY_FILES["unanswerable"]),
-        snippets_sentences=resource(ANSWERABILITY_FILES["snippets_sentences"]),
-        unanswerable_sentences=resource(ANSWERABILITY_FILES["unanswerable_sentences"]),
-    output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "questions"),
-        **companion(table_files, "<result>", "sentences"),
-    pathvars:
-        result="released/lajewska2025/table_B_1",
-    params:
-        **runs("lajewska2025/chB/data_sets"),
-    message:
-        "Sizes of the data sets (Table B.1)"
-
-
-# Table B.2: labels of one question.
-use rule table as lajewska2025_chB_sample with:
-    input:
-        snippets=resource(ANSWERABILITY_FILES["snippets"]),
-        unanswerable=resource(ANSWERABILITY_FILES["unanswerable"]),
-    output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "passages"),
-    pathvars:
-        result="released/lajewska2025/table_B_2",
-    params:
-        **runs("lajewska2025/chB/sample"),
-        # The print gives the second id twice; its third passage is the one that starts as printed.
-        turn="81_7",
-        passages=["MARCO_7107975", "MARCO_8270733", "MARCO_8270735"],
-    message:
-        "Labels of a sample (Table B.2)"

@@ -1,5 +1,4 @@
 # Input functions and names of the rules of lajewska2025, chapter 5.
-from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
 from everycell.collections.snippets import FILES as ANNOTATION_FILES, SELECTION_FILES
 
 
@@ -9,16 +8,23 @@ def annotations(*groups):
     return {group: [resource(key) for key in files[group]] for group in groups}
 
 
-def answerability_labels():
-    """Released labels of passages and sentences of both halves of CAsT-answerability."""
+# What workers and experts marked in the preliminary study, and the batches of the data set.
+FETCHED_TOGETHER["cast-snippets-batches"] = annotations("dataset")["dataset"]
+FETCHED_TOGETHER["cast-snippets-preliminary-study"] = sorted(
+    {
+        file
+        for group, files in annotations(*ANNOTATION_FILES, *SELECTION_FILES).items()
+        if group != "dataset"
+        for file in files
+    }
+)
+
+
+def released_predictions():
+    """Released predictions for the passages of CAsT-answerability."""
     return {
         part: resource(ANSWERABILITY_FILES[part])
-        for part in (
-            "snippets",
-            "unanswerable",
-            "snippets_sentences",
-            "unanswerable_sentences",
-        )
+        for part in ("chatgpt_passages", "classifier", "augmented_classifier")
     }
 
 
@@ -62,14 +68,12 @@ def classifier_squad(wildcards):
 
 def squad_file():
     """File of SQuAD 2.0, which only the user can name."""
-    named = SETTINGS.answerability.full.squad
-    if named is None or not os.path.isfile(named):
-        found = "null" if named is None else f"{named!r}, which is no file"
-        raise WorkflowError(
-            f"config.yaml: `answerability.full.squad` is {found}; this tier needs train-v2.0.json "
-            "of SQuAD 2.0 there, so name it (docs/papers/lajewska2025.md), or ask for another tier."
-        )
-    return named
+    return named_by_user(
+        "answerability.full.squad",
+        "train-v2.0.json of SQuAD 2.0",
+        "papers/lajewska2025.md",
+        kind="file",
+    )
 
 
 def classifier_scores(*classifiers):

@@ -1,6 +1,8 @@
 # Input functions and names of the rules of lajewska2025, chapter 6.
 from everycell.collections.nugget_labels import CONDENSED, TABLES
 
+FETCHED_TOGETHER["ginger-tables"] = [resource(key) for key in TABLES]
+
 
 def nugget_labels():
     """Labels of nuggets: in one file where a mirror or the cache has it, else the authors' tables.

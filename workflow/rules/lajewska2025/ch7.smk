@@ -1,8 +1,10 @@
 # lajewska2025, chapter 7: do explanations help? One crowd study of ten conditions:
 # ratings -> ANOVA tables, a figure of means, numbers of the text.
 
+#: Its set of the registry, and the ratings of its pilot.
 CH7 = "transparent-cis"
-CH7_PILOT = [f"{CH7}/pilot/qs{number}.csv" for number in (3, 4, 7)]
+CH7_PILOT = [resource(f"{CH7}/pilot/qs{number}.csv") for number in (3, 4, 7)]
+FETCHED_TOGETHER[f"{CH7}-pilot"] = CH7_PILOT
 
 
 # Tables 7.4 and 7.5 (one-way) and 7.6 (interactions of two factors).
@@ -37,7 +39,7 @@ use rule table as lajewska2025_ch7_text with:
     input:
         ratings=resource(f"{CH7}/user_study.csv"),
         comments=resource(f"{CH7}/comments_annotations.csv"),
-        pilot=[resource(key) for key in CH7_PILOT],
+        pilot=CH7_PILOT,
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "power"),

@@ -1,0 +1,31 @@
+# Released data that rules of several chapters of lajewska2025 read.
+from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
+
+#: The set of the registry with the user studies of chapter 4, and their ratings, of all runs.
+LIMITATIONS = "cis-response-limitations"
+LIMITATIONS_RATINGS = {
+    "answerability": resource(f"{LIMITATIONS}/answerability_both_runs.csv"),
+    "viewpoints": resource(f"{LIMITATIONS}/viewpoints.csv"),
+}
+LIMITATIONS_EXPERTS = resource(
+    f"{LIMITATIONS}/responses/viewpoints_answer_validation.csv"
+)
+
+
+# CAsT-answerability.
+FETCHED_TOGETHER["cast-answerability"] = [
+    resource(key) for key in ANSWERABILITY_FILES.values()
+]
+
+
+def answerability_labels():
+    """Released labels of passages and sentences of both halves of CAsT-answerability."""
+    return {
+        part: resource(ANSWERABILITY_FILES[part])
+        for part in (
+            "snippets",
+            "unanswerable",
+            "snippets_sentences",
+            "unanswerable_sentences",
+        )
+    }
