@@ -15,7 +15,7 @@ from transformers import BertForMaskedLM
 
 from everycell.learning import expansion, rankers, tilde, tildev2
 from everycell.learning.cross_encoder import PairLength, score_pairs
-from everycell.learning.models import load_model, splade_weights
+from everycell.learning.models import load_model
 from everycell.learning.ranker import (
     EncodingRanker,
     PairRanker,
@@ -25,6 +25,7 @@ from everycell.learning.ranker import (
     ranker_names,
     rankers_of,
 )
+from everycell.learning.text_vectors import splade_weights
 from everycell.learning.training import TrainingOptions, train
 from everycell.retrieval.encoded import read_encoded, write_encoded
 
