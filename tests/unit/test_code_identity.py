@@ -17,7 +17,7 @@ COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.p
 #: What shows, judges or configures: no method.
 NO_METHOD = re.compile(
     r"everycell/(config\.py|cli/"
-    r"|engine/(render/|cards|card_checks|printed_cells|artefacts|verdicts|conclusions|audits)"
+    r"|engine/(render/|cards|card_checks|printed_cells|artefacts|verdicts|conclusions|reports|audits)"
     r"|studies/.*/(figures|settings|audits)\.py)"
 )
 PAGE = re.compile(r"engine/render/page/")
@@ -62,6 +62,14 @@ def test_only_the_page_hashes_its_templates():
         if any(PAGE.search(path) for path in closure(script))
     }
     assert reaching == {"page.py"}
+
+
+def test_audits_are_no_code_of_a_script():
+    """They are a parameter: the verdicts of a chapter are judged again after an edit of its own."""
+    audits = re.compile(r"everycell/studies/.*/audits\.py")
+    found = {path for script in SCRIPTS.rglob("*.py") for path in closure(script)}
+    assert "everycell/studies/discovery.py" in found
+    assert not {path for path in found if audits.fullmatch(path)}
 
 
 def test_a_table_hashes_its_own_template_and_no_drawing():

@@ -1,12 +1,15 @@
 """Builds from clean and again: the same bytes, nothing half-written, and only what must be."""
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
 
 import pytest
 from workflow.project import Project, counts
+
+from everycell.engine.artefacts import load_papers
 
 #: A lexical system and one that reads pairs; for one that encodes, test_ranking_chapter.py does so.
 RUNS = ("bm25.STM2", "mtft.splade-tiny.all")
@@ -150,6 +153,23 @@ def replace_first(project: Project, path: str, old: str, new: str) -> None:
 def test_an_edited_claim_is_judged_again_but_not_computed_again(rebuilt):
     replace_first(rebuilt, CHAPTER_7, "        claim: ", "        claim: Edited, ")
     assert rebuilt.planned() == {"errata": 1, "verdicts": 1, "page": 1, "default": 1}
+
+
+@pytest.mark.parametrize(("paper", "chapter"), [("sakai2023", "1"), ("abolghasemi2026", "2")])
+def test_an_edited_audit_judges_its_chapter_again_and_nothing_else(rebuilt, paper, chapter):
+    audits = rebuilt.folder / f"src/everycell/studies/{paper}/ch{chapter}/audits.py"
+    audits.write_text(audits.read_text() + "\n# Edited.\n")
+    own = {
+        (paper, artefact.name)
+        for artefact in load_papers(rebuilt.folder / "published")[paper].artefacts.values()
+        if artefact.chapter == chapter
+        and (rebuilt.folder / f"results/embedded/{artefact.id}.verdicts.json").exists()
+    }
+    assert own
+    jobs = {"errata": 1, "verdicts": len(own), "page": 1, "default": 1}
+    assert rebuilt.planned() == jobs
+    said = rebuilt.snakemake("-n").stdout
+    assert set(re.findall(r"Verdicts of (\S+) (\S+) \(embedded\)", said)) == own
 
 
 def test_an_edited_title_shows_its_own_table_anew(rebuilt):
