@@ -14,7 +14,7 @@ import numpy as np
 import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
-from everycell.statistics.anova import FastAnova
+from everycell.statistics.fast_anova import FastAnova
 from everycell.statistics.simulation import (
     answerability_study,
     simulate_ratings,

@@ -7,13 +7,13 @@ import pytest
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.verdicts import judge
-from everycell.metrics.cells import (
+from everycell.metrics.group_fairness import AttributeSet, gfrc
+from everycell.studies.sakai2023.ch1.conversations import (
     annotated_entities,
     fairness_cells,
     read_targets,
     relevance_cells,
 )
-from everycell.metrics.group_fairness import AttributeSet, gfrc
 
 GAINS = {"L0": 0, "L1": 0.5, "L2": 1}
 #: Means that the paper took of two values that it had rounded before.

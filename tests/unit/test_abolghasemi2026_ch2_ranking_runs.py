@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.retrieval.evaluation import evaluate, judge
+from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.interpolation import sweep
+from everycell.retrieval.judged_lists import judge
 from everycell.studies.abolghasemi2026.ch2.oracle import noise_levels
 from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
 from everycell.trec.runs import write_run

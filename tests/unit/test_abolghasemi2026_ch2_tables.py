@@ -6,7 +6,7 @@ import pytest
 import pytrec_eval
 from scipy import stats
 
-from everycell.retrieval.evaluation import evaluate, judge
+from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.interpolation import (
     Sweep,
     interpolate,
@@ -15,6 +15,7 @@ from everycell.retrieval.interpolation import (
     oracle_summary,
     z_scores,
 )
+from everycell.retrieval.judged_lists import judge
 from everycell.studies.abolghasemi2026.ch2.curves import (
     CELL,
     curve_marks,

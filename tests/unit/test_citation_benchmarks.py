@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from everycell.collections.cacm import linked_tasks, read_cacm_issues, read_cacm_links
 from everycell.collections.citation_benchmarks import (
     CACM_SETTINGS,
     cacm_groups,
@@ -15,16 +16,7 @@ from everycell.collections.citation_benchmarks import (
 )
 from everycell.collections.near_duplicates import shingles, similar_pairs
 from everycell.collections.query_by_example import TASKS, split_queries, training_positives
-from everycell.collections.smart import (
-    FILES,
-    Collection,
-    CollectionError,
-    ad_hoc,
-    linked_tasks,
-    read_cacm_issues,
-    read_cacm_links,
-    read_collection,
-)
+from everycell.collections.smart import FILES, Collection, CollectionError, ad_hoc, read_collection
 from everycell.retrieval.evaluation import evaluate
 from everycell.sources import fetch
 

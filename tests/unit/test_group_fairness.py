@@ -8,12 +8,6 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import wasserstein_distance
 
-from everycell.metrics.cells import (
-    annotated_entities,
-    fairness_cells,
-    read_targets,
-    relevance_cells,
-)
 from everycell.metrics.divergences import (
     DIVERGENCES,
     distribution_similarity,
@@ -30,6 +24,12 @@ from everycell.metrics.group_fairness import (
     turn_similarities,
 )
 from everycell.metrics.reading_weights import position_weight, relevance, without_duplicates
+from everycell.studies.sakai2023.ch1.conversations import (
+    annotated_entities,
+    fairness_cells,
+    read_targets,
+    relevance_cells,
+)
 
 
 def distributions(groups, *, full=False):

@@ -15,14 +15,16 @@ import pytest
 from everycell.retrieval import prebuilt
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import (
-    PrebuiltError,
-    distinct_words,
     find_index,
     index_texts,
-    read_encoded_queries,
     search_impacts,
     search_vectors,
     search_words,
+)
+from everycell.retrieval.query_files import (
+    PrebuiltError,
+    distinct_words,
+    read_encoded_queries,
     write_encoded_queries,
 )
 

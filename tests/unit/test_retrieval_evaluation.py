@@ -7,7 +7,8 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.retrieval.evaluation import evaluate, judge, ranking_measures
+from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.judged_lists import judge, ranking_measures
 from everycell.trec.runs import trec_order
 
 #: Measure -> pytrec_eval's name, written out by hand.

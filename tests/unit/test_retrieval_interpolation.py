@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from everycell.retrieval.evaluation import judge, ranking_measures
 from everycell.retrieval.interpolation import (
     ALPHAS,
     Sweep,
@@ -19,6 +18,7 @@ from everycell.retrieval.interpolation import (
     sweep,
     z_scores,
 )
+from everycell.retrieval.judged_lists import judge, ranking_measures
 
 MEASURES = ["MAP", "nDCG", "nDCG@5", "RR"]
 

@@ -9,13 +9,12 @@ import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from everycell.collections.cacm import linked_tasks, read_cacm_links
 from everycell.collections.smart import (
     CRANFIELD_RELEVANCE,
     FILES,
     CollectionError,
     Counts,
-    linked_tasks,
-    read_cacm_links,
     read_collection,
 )
 from everycell.engine.registry import load_registry

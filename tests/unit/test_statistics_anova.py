@@ -12,13 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.anova import anova_lm
 
-from everycell.statistics.anova import (
-    FastAnova,
-    RankDeficientDesignWarning,
-    anova,
-    design_support,
-    supported_anova,
-)
+from everycell.statistics.anova import anova, design_support, supported_anova
+from everycell.statistics.designs import RankDeficientDesignWarning
+from everycell.statistics.fast_anova import FastAnova
 
 COLUMNS = ["sum_sq", "df", "F", "p"]
 
@@ -74,7 +70,7 @@ def test_fast_and_plain_equal_statsmodels(typ, factors):
         pd.testing.assert_frame_equal(fast.table(column), plain, rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::everycell.statistics.anova.RankDeficientDesignWarning")
+@pytest.mark.filterwarnings("ignore::everycell.statistics.designs.RankDeficientDesignWarning")
 @pytest.mark.parametrize("factors", [["a", "b"], ["a", "b", "c"]])
 def test_empty_cell_follows_statsmodels_where_it_tests_something(factors):
     frame = viewpoints_like()
@@ -93,7 +89,7 @@ def test_empty_cell_follows_statsmodels_where_it_tests_something(factors):
         pd.testing.assert_frame_equal(anova(frame, response, factors), ours)
 
 
-@pytest.mark.filterwarnings("ignore::everycell.statistics.anova.RankDeficientDesignWarning")
+@pytest.mark.filterwarnings("ignore::everycell.statistics.designs.RankDeficientDesignWarning")
 def test_empty_cell_does_not_depend_on_the_order_of_rows():
     frame = viewpoints_like()
     expected = anova(frame, "z", ["a", "b"])

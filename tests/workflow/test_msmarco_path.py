@@ -15,7 +15,8 @@ from workflow.project import Project
 from everycell.collections.msmarco import COLLECTION, QUERY_SETS, read_query_set
 from everycell.learning.tildev2 import TildeV2
 from everycell.retrieval.java import start_java
-from everycell.retrieval.prebuilt import distinct_words, index_texts
+from everycell.retrieval.prebuilt import index_texts
+from everycell.retrieval.query_files import distinct_words
 from everycell.sources import fetch
 from everycell.trec.runs import read_run, write_run
 

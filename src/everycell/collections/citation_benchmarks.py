@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from everycell.collections.benchmark import Benchmark, linked_benchmark
-from everycell.collections.smart import Collection, linked_tasks
+from everycell.collections.cacm import linked_tasks
+from everycell.collections.smart import Collection
 
 #: Settings of the candidate lists; the first one is the main one, and that of training lists.
 #: Half of the records are a title, but four of five relevant ones have an abstract, and most are of
@@ -28,7 +29,7 @@ def cacm_groups(collection: Collection, issues: pd.DataFrame) -> pd.DataFrame:
     collection : Collection
         CACM, from `everycell.collections.smart.read_collection`.
     issues : pandas.DataFrame
-        From `everycell.collections.smart.read_cacm_issues`.
+        From `everycell.collections.cacm.read_cacm_issues`.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def cacm_query_by_example(
     collection : Collection
         CACM, from `everycell.collections.smart.read_collection`.
     links, issues : pandas.DataFrame
-        From `everycell.collections.smart.read_cacm_links` and `read_cacm_issues`.
+        From `everycell.collections.cacm.read_cacm_links` and `read_cacm_issues`.
     min_words : int
         Words that the abstract of a query has at least. Any record may be a candidate, also a
         title alone.

@@ -21,19 +21,15 @@ import pandas as pd
 
 from everycell.engine.untrusted import in_quotes, unpack
 
-#: Type of a link in the records of CACM -> task.
-LINK_TYPES: Mapping[str, str] = {"5": "cite", "6": "co-cite", "4": "coupling"}
 #: Code of a judgement of Cranfield -> relevance. The collection's readme defines codes 1 (complete
 #: answer) to 4 (of minimum interest), so a smaller code is better. It does not define -1, which
 #: stands once a topic, in its last line: taken as 1 (the data card has the evidence).
 CRANFIELD_RELEVANCE: Mapping[str, int] = {"-1": 4, "1": 4, "2": 3, "3": 2, "4": 1}
 
-_MONTHS = "January February March April May June July August September October November December"
-_DATE = re.compile(rf"\s*(CACM )?({'|'.join(_MONTHS.split())}),? ?(\d{{4}})\s*", re.IGNORECASE)
-_CATEGORIES = re.compile(r"\s*[\d .,]*?(\d\.\d+)[\d .,]*")
-_PAGE = re.compile(r"(CACM-\d{4})\.html")
-_LINK = re.compile(r"(\d+)\t(\d+)\t(\d+)\s*")
+
 _FIELD = re.compile(r"\.([A-Z])\s*")
+
+
 _RECORD = re.compile(r"\.I\s+(\d+)\s*")
 
 
@@ -127,6 +123,8 @@ COUNTS: Mapping[str, Counts] = {
     "cranfield": Counts(documents=1400, topics=225, judged_topics=225, judgements=1837),
     "vaswani": Counts(documents=11_429, topics=93, judged_topics=93, judgements=2083),
 }
+
+
 #: Registry keys of each collection: documents, topics, judgements.
 FILES: Mapping[str, Mapping[str, str]] = {
     name: {part: f"ir-collections/{name}/{file}" for part, file in files.items()}
@@ -186,11 +184,11 @@ def read_collection(
     form = _FORMATS[name]
     rows, seen = [], {}
     for place, document_id, title, abstract in form.documents(Path(documents)):
-        _only_once(seen, place, f"document {document_id}")
+        only_once(seen, place, f"document {document_id}")
         rows.append((document_id, title, abstract, f"{title} {abstract}".strip()))
     topic_rows = []
     for place, topic_id, text in form.topics(Path(topics)):
-        _only_once(seen, place, f"topic {topic_id}")
+        only_once(seen, place, f"topic {topic_id}")
         topic_rows.append((topic_id, text))
     collection = Collection(
         pd.DataFrame(rows, columns=["document_id", "title", "abstract", "text"]),
@@ -211,134 +209,6 @@ def read_collection(
             "registry's files."
         )
     return collection
-
-
-def read_cacm_links(path: Path) -> pd.DataFrame:
-    """Links between the records of CACM.
-
-    Parameters
-    ----------
-    path : Path
-        `cacm.tar.gz`: its pages end with lines "record, type, own record".
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `task` (cite, co-cite, coupling), `query_id`, `document_id`, `relevance` (always
-        1), sorted by task (in this order), query and document. Links of a record to itself and
-        repetitions are dropped. The file has every link from both ends, so a citation does not
-        say who cites: both pairs are there.
-
-    Raises
-    ------
-    CollectionError
-        As `read_collection`; a link of another type, of another record's page, to a record that is
-        not there, or that the other end does not have.
-
-    Examples
-    --------
-    >>> read_cacm_links(Path("no.tar.gz"))
-    Traceback (most recent call last):
-    everycell.collections.smart.CollectionError: no.tar.gz cannot be read (No such file or
-    directory); fetch it, or correct its path.
-    """
-    links: dict[tuple[str, str, str], str] = {}
-    records = set()
-    for place, record, lines in _cacm_pages(Path(path)):
-        records.add(record)
-        for number, line in enumerate(lines, start=1):
-            link = _LINK.fullmatch(line)
-            if not link:
-                continue
-            where = f"{place}, line {number}"
-            other, kind, own = link.groups()
-            if kind not in LINK_TYPES or _cacm_id(own) != record:
-                raise CollectionError(
-                    f"{where}: {in_quotes(line.strip())} is no link of {record}; a link is "
-                    f"'record, type, {int(record[-4:])}' with type 4, 5 or 6: use the registry's "
-                    "file."
-                )
-            if _cacm_id(other) != record:
-                links[LINK_TYPES[kind], record, _cacm_id(other)] = where
-    for (task, record, other), where in links.items():
-        if other not in records or (task, other, record) not in links:
-            lack = "has no link back" if other in records else "is not there"
-            raise CollectionError(
-                f"{where}: {record} has a link ({task}) to {other}, which {lack}; use the "
-                "registry's file."
-            )
-    order = {task: place for place, task in enumerate(LINK_TYPES.values())}
-    rows = sorted(links, key=lambda link: (order[link[0]], *link[1:]))
-    return pd.DataFrame(rows, columns=["task", "query_id", "document_id"]).assign(relevance=1)
-
-
-def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int) -> pd.DataFrame:
-    """Query-by-example tasks from links: those of records with an abstract that can be a query.
-
-    Parameters
-    ----------
-    links : pandas.DataFrame
-        From `read_cacm_links`; m rows.
-    documents : pandas.DataFrame
-        From `read_collection`.
-    min_words : int
-        Words, between blanks, that the abstract of a query has at least; 0 or more. Relevant
-        documents may be shorter, also a title alone.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows of `links` with such a query, in their order, numbered anew. The shape is that of
-        `query_by_example.citation_tasks`; other documents to rank are left to the caller.
-
-    Examples
-    --------
-    >>> links = pd.DataFrame(
-    ...     {"task": "cite", "query_id": ["a", "b"], "document_id": ["b", "a"], "relevance": 1}
-    ... )
-    >>> documents = pd.DataFrame({"document_id": ["a", "b"], "abstract": ["two words", ""]})
-    >>> print(linked_tasks(links, documents, min_words=2).to_string(index=False))
-    task query_id document_id  relevance
-    cite        a           b          1
-    """
-    words = documents["abstract"].str.split().str.len()
-    queries = documents.loc[words >= min_words, "document_id"]
-    return links[links["query_id"].isin(queries)].reset_index(drop=True)
-
-
-def read_cacm_issues(path: Path) -> pd.DataFrame:
-    """Year and subject of each record of CACM.
-
-    Parameters
-    ----------
-    path : Path
-        `cacm.tar.gz`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `document_id`, `year` (of the issue, 1958 to 1979) and `category`: the first code
-        of the Computing Reviews classification, such as "4.22", in the line that holds nothing
-        but codes; "" where there is none. Only records from 1968 on have codes.
-
-    Raises
-    ------
-    CollectionError
-        As `read_collection`.
-
-    Examples
-    --------
-    >>> read_cacm_issues(Path("no.tar.gz"))
-    Traceback (most recent call last):
-    everycell.collections.smart.CollectionError: no.tar.gz cannot be read (No such file or
-    directory); fetch it, or correct its path.
-    """
-    rows = []
-    for place, record, lines in _cacm_pages(Path(path)):
-        number, year = _cacm_issue(lines, place)
-        codes = (_CATEGORIES.fullmatch(line) for line in lines[number + 1 :])
-        rows.append((record, year, next((found[1] for found in codes if found), "")))
-    return pd.DataFrame(rows, columns=["document_id", "year", "category"])
 
 
 def ad_hoc(name: str, collection: Collection) -> AdHoc:
@@ -377,55 +247,13 @@ def ad_hoc(name: str, collection: Collection) -> AdHoc:
     return AdHoc(collection.documents[["document_id", "text"]], judged, qrels)
 
 
-def _cacm_id(number: str) -> str:
-    return f"CACM-{int(number):04d}"
-
-
-def _cacm_pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Place, record and lines of each page, in the order of the archive."""
-    try:
-        # Unpacked as a whole, so that the checksum at the end is looked at before any page is used.
-        with gzip.open(path, "rb") as packed:
-            unpacked = io.BytesIO(unpack(packed, path))
-        with tarfile.open(fileobj=unpacked, mode="r:") as archive:
-            for member in archive:
-                page = _PAGE.fullmatch(member.name)
-                # A sparse member of a few bytes may say that it has terabytes of zeros.
-                if not page or not member.isfile() or member.issparse():
-                    raise CollectionError(
-                        f"{path} holds {in_quotes(member.name)}; expected are pages CACM-0001.html "
-                        "and so on: use the registry's file."
-                    )
-                place = f"{path}, {member.name}"
-                yield place, page[1], _decode(archive.extractfile(member).read(), place)
-    # A ValueError is of `unpack`, or of a header that has no number where one must be.
-    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
-        raise CollectionError(
-            f"{path} is no whole .tar.gz archive ({error}); fetch it again."
-        ) from error
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _cacm_issue(lines: list[str], place: str) -> tuple[int, int]:
-    """Number of the line with the month of the issue, and the year."""
-    dates = [(number, date) for number, line in enumerate(lines) if (date := _DATE.fullmatch(line))]
-    if lines[:2] != ["<html>", "<pre>"] or len(dates) != 1:
-        raise CollectionError(
-            f"{place}, line 1: a page begins with <html> and <pre> and has one line with the "
-            f"month of the issue, but this has {len(dates)}; use the registry's file."
-        )
-    number, date = dates[0]
-    return number, int(date[3])
-
-
 def _cacm_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
     """Title and abstract: the first paragraph, and what follows up to the date of the issue."""
-    for place, record, lines in _cacm_pages(path):
+    for place, record, lines in cacm_pages(path):
         issue, _ = _cacm_issue(lines, place)
         head = "\n".join(lines[2:issue]).strip()
         title, _, abstract = (
-            _blanks(part) for part in re.split(r"(\n\s*\n)", head + "\n\n", maxsplit=1)
+            single_blanks(part) for part in re.split(r"(\n\s*\n)", head + "\n\n", maxsplit=1)
         )
         yield place, record, title, abstract
 
@@ -435,11 +263,11 @@ def _smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[st
     record: dict[str, list[str]] | None = None
     field: list[str] | None = None
     place = number = ""
-    for line_number, line in enumerate(_read_lines(path), start=1):
+    for line_number, line in enumerate(read_text_lines(path), start=1):
         where = f"{path}, line {line_number}"
         if start := _RECORD.fullmatch(line):
             if record is not None:
-                yield place, number, {key: _blanks("\n".join(v)) for key, v in record.items()}
+                yield place, number, {key: single_blanks("\n".join(v)) for key, v in record.items()}
             record, field, place, number = {}, None, where, start[1]
         elif (mark := _FIELD.fullmatch(line)) and record is not None and mark[1] in allowed:
             field = record.setdefault(mark[1], [])
@@ -452,7 +280,7 @@ def _smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[st
         elif field is not None:
             field.append(line)
     if record is not None:
-        yield place, number, {key: _blanks("\n".join(v)) for key, v in record.items()}
+        yield place, number, {key: single_blanks("\n".join(v)) for key, v in record.items()}
 
 
 def _cisi_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
@@ -482,7 +310,7 @@ def _trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str,
     first = re.compile(rf"<{identifier}>\s*(\S+)\s*</{identifier}>(.*)")
     block_id, text = None, None
     place = ""
-    for number, line in enumerate(_read_lines(path), start=1):
+    for number, line in enumerate(read_text_lines(path), start=1):
         where = f"{path}, line {number}"
         stripped = line.strip()
         if text is None and stripped == f"<{block}>":
@@ -490,7 +318,7 @@ def _trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str,
         elif text is not None and block_id is None and (found := first.fullmatch(stripped)):
             block_id, text = found[1], [found[2]]
         elif block_id is not None and stripped == f"</{block}>":
-            yield place, block_id, _blanks(re.sub(r"</?title>", " ", "\n".join(text)))
+            yield place, block_id, single_blanks(re.sub(r"</?title>", " ", "\n".join(text)))
             block_id, text = None, None
         elif block_id is not None and stripped != f"<{block}>":
             text.append(line)
@@ -521,7 +349,7 @@ def _vaswani_topics(path: Path) -> Iterator[tuple[str, str, str]]:
 
 def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]) -> pd.DataFrame:
     rows, seen = [], {}
-    for number, line in enumerate(_read_lines(path), start=1):
+    for number, line in enumerate(read_text_lines(path), start=1):
         where = f"{path}, line {number}"
         parts = line.split()
         if not parts:
@@ -544,12 +372,13 @@ def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]
                 f"{where}: grade {in_quotes(grade)} is unknown, allowed are "
                 f"{', '.join(form.relevance)}; use the registry's file."
             )
-        _only_once(seen, where, f"the judgement of document {document} for topic {topic}")
+        only_once(seen, where, f"the judgement of document {document} for topic {topic}")
         rows.append((topic, document, form.relevance[grade]))
     return pd.DataFrame(rows, columns=["topic_id", "document_id", "relevance"])
 
 
-def _only_once(seen: dict[str, str], place: str, what: str) -> None:
+def only_once(seen: dict[str, str], place: str, what: str) -> None:
+    """Refuse what was seen before; `place` is where it stands now."""
     if what in seen:
         raise CollectionError(
             f"{place}: {what} stands in {seen[what]} already; each stands once, so remove one."
@@ -557,14 +386,16 @@ def _only_once(seen: dict[str, str], place: str, what: str) -> None:
     seen[what] = place
 
 
-def _read_lines(path: Path) -> list[str]:
+def read_text_lines(path: Path) -> list[str]:
+    """Lines of an ASCII file."""
     try:
-        return _decode(path.read_bytes(), str(path))
+        return decoded_lines(path.read_bytes(), str(path))
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
-def _decode(content: bytes, place: str) -> list[str]:
+def decoded_lines(content: bytes, place: str) -> list[str]:
+    """Lines of ASCII bytes; `place` names them in an error."""
     try:
         text = content.decode("ascii")
     except UnicodeDecodeError as error:
@@ -578,13 +409,15 @@ def _decode(content: bytes, place: str) -> list[str]:
     return text.split("\n")
 
 
-def _unreadable(path: Path, error: OSError) -> CollectionError:
+def unreadable(path: Path, error: OSError) -> CollectionError:
+    """Error for a file that cannot be read."""
     return CollectionError(
         f"{path} cannot be read ({error.strerror or error}); fetch it, or correct its path."
     )
 
 
-def _blanks(text: str) -> str:
+def single_blanks(text: str) -> str:
+    """Text with each run of white space as one blank."""
     return " ".join(text.split())
 
 
@@ -594,3 +427,58 @@ _FORMATS = {
     "cranfield": _Format(_cranfield_documents, _cranfield_topics, 3, 1, 2, CRANFIELD_RELEVANCE),
     "vaswani": _Format(_vaswani_documents, _vaswani_topics, 4, 2, 3, {"1": 1}),
 }
+
+
+_MONTHS = "January February March April May June July August September October November December"
+
+
+_DATE = re.compile(rf"\s*(CACM )?({'|'.join(_MONTHS.split())}),? ?(\d{{4}})\s*", re.IGNORECASE)
+
+
+CATEGORIES = re.compile(r"\s*[\d .,]*?(\d\.\d+)[\d .,]*")
+
+
+_PAGE = re.compile(r"(CACM-\d{4})\.html")
+
+
+def cacm_id(number: str) -> str:
+    """Id of a CACM document by its number."""
+    return f"CACM-{int(number):04d}"
+
+
+def cacm_pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Place, record and lines of each page, in the order of the archive."""
+    try:
+        # Unpacked as a whole, so that the checksum at the end is looked at before any page is used.
+        with gzip.open(path, "rb") as packed:
+            unpacked = io.BytesIO(unpack(packed, path))
+        with tarfile.open(fileobj=unpacked, mode="r:") as archive:
+            for member in archive:
+                page = _PAGE.fullmatch(member.name)
+                # A sparse member of a few bytes may say that it has terabytes of zeros.
+                if not page or not member.isfile() or member.issparse():
+                    raise CollectionError(
+                        f"{path} holds {in_quotes(member.name)}; expected are pages CACM-0001.html "
+                        "and so on: use the registry's file."
+                    )
+                place = f"{path}, {member.name}"
+                yield place, page[1], decoded_lines(archive.extractfile(member).read(), place)
+    # A ValueError is of `unpack`, or of a header that has no number where one must be.
+    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
+        raise CollectionError(
+            f"{path} is no whole .tar.gz archive ({error}); fetch it again."
+        ) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _cacm_issue(lines: list[str], place: str) -> tuple[int, int]:
+    """Number of the line with the month of the issue, and the year."""
+    dates = [(number, date) for number, line in enumerate(lines) if (date := _DATE.fullmatch(line))]
+    if lines[:2] != ["<html>", "<pre>"] or len(dates) != 1:
+        raise CollectionError(
+            f"{place}, line 1: a page begins with <html> and <pre> and has one line with the "
+            f"month of the issue, but this has {len(dates)}; use the registry's file."
+        )
+    number, date = dates[0]
+    return number, int(date[3])

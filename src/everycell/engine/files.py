@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -50,6 +52,45 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
         os.unlink(name)
         raise
     return path
+
+
+@contextmanager
+def appears_whole(path: Path) -> Iterator[Path]:
+    r"""Give a place for a file or folder that shall be at `path` once all of it is written.
+
+    Parameters
+    ----------
+    path
+        Where it shall be; the folder around it is made. A file that is there is replaced; a folder
+        must be empty or not there.
+
+    Yields
+    ------
+    Path
+        A place on the same disk, gone after the block. Where the block fails, or writes nothing,
+        `path` is as it was before.
+
+    Raises
+    ------
+    OSError
+        No space, no permission, or nothing was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "new" / "a.txt"
+    >>> with appears_whole(path) as place:
+    ...     _ = place.write_text("a\n")
+    ...     path.exists()
+    False
+    >>> path.read_text(), [p.name for p in path.parent.iterdir()]
+    ('a\n', ['a.txt'])
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        place = Path(folder, path.name)
+        yield place
+        os.replace(place, path)
 
 
 def sha256(path: Path) -> str:

@@ -20,6 +20,7 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
+from everycell.engine.files import sha256
 from everycell.language_models.settings import Decoding
 
 #: In the folder of a converted model: the file that it was converted from.
@@ -317,7 +318,7 @@ def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
     """
     try:
         if source.is_file():
-            return Identity(name=name, revision=f"sha256:{_file_hash(source)}", dtype=dtype)
+            return Identity(name=name, revision=f"sha256:{sha256(source)}", dtype=dtype)
         if (source / SOURCE_FILE).is_file():
             note = json.loads((source / SOURCE_FILE).read_text(encoding="utf-8"))
             return Identity(name=name, revision=note["revision"], dtype=dtype)
@@ -328,17 +329,12 @@ def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
             raise LanguageModelError(
                 f"{source} holds no model.safetensors: name the folder of a model."
             )
-        hashes = [[path.name, _file_hash(path)] for path in files]
+        hashes = [[path.name, sha256(path)] for path in files]
     except (OSError, ValueError, KeyError) as error:
         raise LanguageModelError(
             f"{source} cannot be read as a model ({error}): copy or convert it again."
         ) from None
     return Identity(name=name, revision=f"sha256:{_sha256(hashes)}", dtype=dtype)
-
-
-def _file_hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sha256(value: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
@@ -16,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
+from everycell.engine.files import sha256
 from everycell.learning.training_record import TrainingRecord, refuse_other, tensors_of
 
 _LOG = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class Checkpoints:
         state = {
             "record": record.model_dump(),
             "schedule": self._schedule.state_dict(),
-            "sha256": {name: _file_sha256(partial / name) for name in (_WEIGHTS, _OPTIMISER)},
+            "sha256": {name: sha256(partial / name) for name in (_WEIGHTS, _OPTIMISER)},
         }
         (partial / _STATE).write_text(json.dumps(state), encoding="utf-8")
         # Only a checkpoint that was found to be corrupt can be there already.
@@ -157,11 +157,6 @@ def _read_state(folder: Path) -> dict[str, Any]:
     """State of a checkpoint whose files are what they were when it was written."""
     state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
     for name, expected in state["sha256"].items():
-        if _file_sha256(folder / name) != expected:
+        if sha256(folder / name) != expected:
             raise ValueError(f"{folder.name}/{name} has another sha256 than {_STATE} says")
     return state
-
-
-def _file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

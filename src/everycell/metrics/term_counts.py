@@ -10,8 +10,6 @@ holds 240 MiB at 20,000 passages and 244 MiB at 100,000.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -23,6 +21,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+from everycell.engine.files import appears_whole
 from everycell.engine.untrusted import in_quotes
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
@@ -252,10 +251,8 @@ def count_terms(
     schema = pa.schema(
         [(DOCUMENT, pa.string()), (LENGTH, pa.int32()), *((group, pa.int32()) for group in words)]
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
     written = 0
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        unfinished = Path(folder) / path.name
+    with appears_whole(path) as unfinished:
         with pq.ParquetWriter(unfinished, schema) as writer:
             for rows in _batches(documents, batch):
                 columns = _count(rows, written, group_of, len(words), tokenise)
@@ -263,7 +260,6 @@ def count_terms(
                 written += len(rows)
         if not written:
             raise ValueError(f"There is no document to count for {path}; give one or more.")
-        os.replace(unfinished, path)
     return written
 
 

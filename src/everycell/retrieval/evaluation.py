@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -38,19 +37,25 @@ import pandas as pd
 import pyarrow as pa
 import pytrec_eval
 
-from everycell.trec.candidates import check_candidates
 from everycell.trec.qrels import check_qrels
-from everycell.trec.runs import Outside, check_run, id_order, restrict_run
+from everycell.trec.runs import check_run
 
 FloatArray = npt.NDArray[np.float64]
+
+
 Choice = Literal["zero", "drop", "error"]
 
+
 _TREC_NAMES = {"MAP": "map", "nDCG": "ndcg", "RR": "recip_rank", "P": "P", "R": "recall"}
+
+
 _CUT_NAMES = {"MAP": "map_cut", "nDCG": "ndcg_cut", "P": "P", "R": "recall"}
+
+
 _GRAMMAR = re.compile(r"(MAP|nDCG|RR|P|R)(?:@([1-9]\d{0,5}))?")
 
 
-def _parse(measure: str) -> tuple[str, int | None]:
+def parse_measure(measure: str) -> tuple[str, int | None]:
     """Name and cut-off of a measure."""
     match = _GRAMMAR.fullmatch(measure)
     if match is None or (match[1] in ("P", "R") and match[2] is None):
@@ -61,27 +66,30 @@ def _parse(measure: str) -> tuple[str, int | None]:
     return match[1], int(match[2]) if match[2] else None
 
 
-def _trec_name(measure: str) -> str:
-    name, cutoff = _parse(measure)
+def trec_name(measure: str) -> str:
+    """Name under which pytrec_eval knows a measure."""
+    name, cutoff = parse_measure(measure)
     # trec_eval cuts no reciprocal rank; `evaluate` does.
     if cutoff is None or name == "RR":
         return _TREC_NAMES[name]
     return f"{_CUT_NAMES[name]}_{cutoff}"
 
 
-def _check_measures(measures: Sequence[str]) -> None:
+def check_measures(measures: Sequence[str]) -> None:
+    """Refuse an empty list of measures, or one that is no list; each must be known."""
     if isinstance(measures, str) or not measures:
         raise ValueError(f"The measures are {measures!r}: give a list such as ['MAP', 'nDCG@10'].")
     for measure in measures:
-        _parse(measure)
+        parse_measure(measure)
 
 
-def _check_level(relevance_level: int) -> None:
+def check_level(relevance_level: int) -> None:
+    """Refuse a relevance level below 1."""
     if relevance_level < 1:
         raise ValueError(f"relevance_level is {relevance_level}: give 1 or more.")
 
 
-def _topics(
+def topics_of(
     qrels: pd.DataFrame,
     answered: pd.Index,
     *,
@@ -129,7 +137,9 @@ def _topics(
     return topics[~dropped]
 
 
-def _nested(frame: pd.DataFrame, column: str, topics: pd.Index) -> dict[str, dict[str, float]]:
+def nested_scores(
+    frame: pd.DataFrame, column: str, topics: pd.Index
+) -> dict[str, dict[str, float]]:
     """Query -> document -> value of the topics, as pytrec_eval takes it."""
     row, queries = pd.factorize(frame["query"])
     documents, values = pa.array(frame["document"]), frame[column].to_numpy()
@@ -195,10 +205,10 @@ def evaluate(
     >>> evaluate(run, qrels, ["MAP", "RR@2", "P@1"]).round(3).to_dict("records")
     [{'MAP': 0.333, 'RR@2': 0.0, 'P@1': 0.0}]
     """
-    _check_measures(measures)
-    _check_level(relevance_level)
+    check_measures(measures)
+    check_level(relevance_level)
     run, qrels = check_run(run), check_qrels(qrels)
-    topics = _topics(
+    topics = topics_of(
         qrels,
         pd.Index(run["query"].unique()),
         relevance_level=relevance_level,
@@ -206,343 +216,17 @@ def evaluate(
         without_relevant=without_relevant,
     )
     evaluator = pytrec_eval.RelevanceEvaluator(
-        _nested(qrels, "relevance", topics),
-        {_trec_name(measure) for measure in measures},
+        nested_scores(qrels, "relevance", topics),
+        {trec_name(measure) for measure in measures},
         relevance_level=relevance_level,
     )
-    found = evaluator.evaluate(_nested(run, "score", topics))
+    found = evaluator.evaluate(nested_scores(run, "score", topics))
     table = {}
     for measure in measures:
-        name, cutoff = _parse(measure)
-        trec = _trec_name(measure)
+        name, cutoff = parse_measure(measure)
+        trec = trec_name(measure)
         values = np.array([found[topic][trec] if topic in found else 0.0 for topic in topics])
         if name == "RR" and cutoff is not None:
             values = np.where(values >= 1 / cutoff, values, 0.0)
         table[measure] = values
     return pd.DataFrame(table, index=topics)
-
-
-@dataclass(frozen=True)
-class JudgedLists:
-    """Candidate lists of n topics with their relevance, as arrays; made by :func:`judge`.
-
-    Row i is topic i, its candidates stand in descending order of document id, and shorter lists
-    are filled up to the longest, c.
-
-    Attributes
-    ----------
-    queries : pandas.Index, shape (n,)
-        Topics.
-    documents : numpy.ndarray of object, shape (n, c)
-        Document ids, ``""`` where a list is filled up.
-    listed : numpy.ndarray of bool, shape (n, c)
-        Where a candidate stands.
-    relevance : numpy.ndarray of int32, shape (n, c)
-        0 or more, 0 where nothing is judged.
-    relevant : numpy.ndarray of int64, shape (n,)
-        Relevant documents in the qrels, candidates or not.
-    ideal : numpy.ndarray of int32, shape (n, g)
-        Relevance above 0 of all documents in the qrels, descending, filled up with 0.
-    relevance_level : int
-        Least relevance that counts as relevant.
-    """
-
-    queries: pd.Index
-    documents: npt.NDArray[np.object_]
-    listed: npt.NDArray[np.bool_]
-    relevance: npt.NDArray[np.int32]
-    relevant: npt.NDArray[np.int64]
-    ideal: npt.NDArray[np.int32]
-    relevance_level: int
-
-    def topics(self, chosen: slice | npt.ArrayLike) -> JudgedLists:
-        """Only some of the topics, by place (a slice, places or a mask).
-
-        Examples
-        --------
-        >>> frame = pd.DataFrame({"query": ["q", "r"], "document": "d", "relevance": 1})
-        >>> judge(frame, frame).topics(slice(1, 2)).queries.tolist()
-        ['r']
-        """
-        rows = chosen if isinstance(chosen, slice) else np.asarray(chosen)
-        return replace(
-            self,
-            queries=self.queries[rows],
-            documents=self.documents[rows],
-            listed=self.listed[rows],
-            relevance=self.relevance[rows],
-            relevant=self.relevant[rows],
-            ideal=self.ideal[rows],
-        )
-
-    def candidates(self) -> pd.DataFrame:
-        """The lists as a frame with the columns ``query`` and ``document``.
-
-        Examples
-        --------
-        >>> frame = pd.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [1, 0]})
-        >>> judge(frame, frame).candidates().values.tolist()
-        [['q', 'b'], ['q', 'a']]
-        """
-        return pd.DataFrame(
-            {
-                "query": self.queries.repeat(self.listed.sum(axis=1)),
-                "document": pd.Series(self.documents[self.listed], dtype="str"),
-            }
-        )
-
-    def scores(
-        self, run: pd.DataFrame, *, missing: float | None = None, outside: Outside = "error"
-    ) -> FloatArray:
-        """Scores that a run gives to the candidates.
-
-        Parameters
-        ----------
-        run : pandas.DataFrame
-            Columns ``query``, ``document``, ``score``. Topics that are not in the lists are left
-            out.
-        missing : float, optional
-            Score of a candidate that the run does not hold; without it, that is an error.
-        outside : {"error", "drop"}
-            What becomes of the run's documents that are no candidates.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n, c)
-            Finite; 0 where a list is filled up.
-
-        Raises
-        ------
-        ValueError
-            As :func:`~everycell.trec.runs.restrict_run`.
-
-        Examples
-        --------
-        >>> frame = pd.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [1, 0]})
-        >>> run = pd.DataFrame({"query": ["q"], "document": ["b"], "score": [7.0]})
-        >>> judge(frame, frame).scores(run, missing=0)
-        array([[7., 0.]])
-        """
-        known = run[run["query"].isin(self.queries)] if "query" in run.columns else run
-        scores = np.zeros(self.listed.shape)
-        scores[self.listed] = restrict_run(
-            known, self.candidates(), missing=missing, outside=outside
-        )["score"]
-        return scores
-
-    def run(self, scores: npt.ArrayLike) -> pd.DataFrame:
-        """Scores as a run, the other way round from :meth:`scores`.
-
-        Parameters
-        ----------
-        scores : array_like, shape (n, c)
-            One score a candidate; what stands where a list is filled up is left out.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``query``, ``document``, ``score``.
-
-        Raises
-        ------
-        ValueError
-            For another shape.
-
-        Examples
-        --------
-        >>> frame = pd.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [1, 0]})
-        >>> judge(frame, frame).run([[0.5, 0.25]]).values.tolist()
-        [['q', 'b', 0.5], ['q', 'a', 0.25]]
-        """
-        values = np.asarray(scores, dtype=np.float64)
-        if values.shape != self.listed.shape:
-            raise ValueError(
-                f"The scores have the shape {values.shape}: the lists have {self.listed.shape} "
-                "(topics, candidates); give one score a candidate."
-            )
-        return self.candidates().assign(score=values[self.listed])
-
-
-def judge(
-    candidates: pd.DataFrame,
-    qrels: pd.DataFrame,
-    *,
-    relevance_level: int = 1,
-    missing_topics: Choice = "error",
-    without_relevant: Choice = "error",
-) -> JudgedLists:
-    """Lay candidate lists and their judgements out as arrays.
-
-    Parameters
-    ----------
-    candidates : pandas.DataFrame
-        Columns ``query``, ``document``; others are left out, so qrels that judge every candidate
-        serve as both arguments. Topics that the qrels do not have are left out.
-    qrels : pandas.DataFrame
-        Columns ``query``, ``document``, ``relevance``.
-    relevance_level : int
-        Least relevance that counts as relevant, 1 or more.
-    missing_topics : {"zero", "drop", "error"}
-        What becomes of a topic of the qrels without a candidate list. With "zero" its list is
-        empty and every measure 0.
-    without_relevant : {"zero", "drop", "error"}
-        What becomes of a topic without a relevant document.
-
-    Returns
-    -------
-    JudgedLists
-        Topics in the order of the qrels.
-
-    Raises
-    ------
-    ValueError
-        For candidates and qrels that share no topic, a topic that the choices refuse, or what
-        :func:`~everycell.trec.candidates.check_candidates` refuses.
-
-    Examples
-    --------
-    >>> qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "x"], "relevance": [2, 0, 1]})
-    >>> lists = judge(qrels[:2], qrels)
-    >>> lists.documents.tolist(), lists.relevance.tolist(), lists.relevant.tolist()
-    ([['b', 'a']], [[0, 2]], [2])
-    """
-    _check_level(relevance_level)
-    candidates, qrels = check_candidates(candidates), check_qrels(qrels)
-    topics = _topics(
-        qrels,
-        pd.Index(candidates["query"].unique()),
-        relevance_level=relevance_level,
-        missing_topics=missing_topics,
-        without_relevant=without_relevant,
-    )
-    merged = candidates.merge(qrels, on=["query", "document"], how="left")
-    relevance = merged["relevance"].fillna(0).to_numpy().clip(min=0)
-    (documents, gains), listed = _rows(
-        topics.get_indexer(merged["query"]),
-        id_order(merged["document"]),
-        (merged["document"].to_numpy(dtype=object), relevance.astype(np.int32)),
-        len(topics),
-    )
-    documents[~listed] = ""
-    positive = qrels[qrels["relevance"] > 0]
-    row = topics.get_indexer(positive["query"])
-    level = positive["relevance"].to_numpy()
-    (ideal,), _ = _rows(row, -level, (level,), len(topics))
-    relevant = np.bincount(row[(row >= 0) & (level >= relevance_level)], minlength=len(topics))
-    return JudgedLists(topics, documents, listed, gains, relevant, ideal, relevance_level)
-
-
-def _rows(
-    row: npt.NDArray[np.integer],
-    key: npt.NDArray[np.integer],
-    columns: Sequence[npt.NDArray],
-    n_rows: int,
-) -> tuple[list[npt.NDArray], npt.NDArray[np.bool_]]:
-    """Columns of long data as (n_rows, longest) arrays, each row by ascending key; row -1 is out.
-
-    What is not filled is 0; the mask says what is.
-    """
-    order = np.lexsort((key, row))
-    order = order[row[order] >= 0]
-    row = row[order]
-    lengths = np.bincount(row, minlength=n_rows)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    shape = (n_rows, max(int(lengths.max(initial=0)), 1))
-    filled = np.zeros(shape, dtype=bool)
-    filled[row, place] = True
-    wide = [np.zeros(shape, dtype=column.dtype) for column in columns]
-    for target, column in zip(wide, columns, strict=True):
-        target[row, place] = column[order]
-    return wide, filled
-
-
-def ranking_measures(
-    lists: JudgedLists,
-    scores: npt.ArrayLike,
-    measures: Sequence[str] = ("MAP", "nDCG"),
-) -> dict[str, FloatArray]:
-    """Value of each measure for each topic, for many score arrays at once.
-
-    Parameters
-    ----------
-    lists : JudgedLists
-        n topics with up to c candidates.
-    scores : array_like, shape (..., n, c)
-        Scores of the candidates, such as one (n, c) block for each of eleven weights. Compared as
-        32-bit floats; what stands where a list is filled up does not matter.
-    measures : sequence of str
-        Names as in the module's table.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray, shape (..., n)
-        Measure -> values from 0 to 1; 0 for a topic without relevant documents or candidates.
-        Equal to pytrec_eval's values but for rounding (1e-12).
-
-    Raises
-    ------
-    ValueError
-        For an unknown measure, scores of another shape, or a score that is not finite.
-
-    Notes
-    -----
-    Candidates stand in descending order of their ids, so a stable sort by descending score breaks
-    ties as trec_eval does. Time grows with the size of `scores`; memory is about 40 bytes a score.
-
-    Examples
-    --------
-    >>> qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
-    >>> lists = judge(qrels, qrels)
-    >>> scores = [[[3.0, 2, 1]], [[2.0, 2, 2]], [[1.0, 2, 3]]]
-    >>> ranking_measures(lists, scores, ["MAP"])["MAP"].round(3).tolist()
-    [[0.333], [0.333], [1.0]]
-    """
-    _check_measures(measures)
-    values = np.asarray(scores)
-    if values.shape[-2:] != lists.listed.shape:
-        raise ValueError(
-            f"The scores have the shape {values.shape}: the lists have {lists.listed.shape} "
-            "(topics, candidates); the last two axes must be these."
-        )
-    with np.errstate(over="ignore", invalid="ignore"):
-        keys = np.negative(values, dtype=np.float32, casting="same_kind")
-    bad = ~np.isfinite(keys) & lists.listed
-    if bad.any():
-        *_, topic, place = np.argwhere(bad)[0]
-        raise ValueError(
-            f"The score of document {lists.documents[topic, place]!r} of query "
-            f"{lists.queries[topic]!r} is not a finite 32-bit number: find out where it comes from."
-        )
-    keys[..., ~lists.listed] = np.inf
-    order = np.argsort(keys, axis=-1, kind="stable")
-    gains = np.take_along_axis(np.broadcast_to(lists.relevance, keys.shape), order, axis=-1)
-    relevant = gains >= lists.relevance_level
-    found = np.cumsum(relevant, axis=-1, dtype=np.int32)
-    return {measure: _value(measure, lists, gains, relevant, found) for measure in measures}
-
-
-def _value(
-    measure: str,
-    lists: JudgedLists,
-    gains: npt.NDArray[np.int32],
-    relevant: npt.NDArray[np.bool_],
-    found: npt.NDArray[np.int32],
-) -> FloatArray:
-    """One measure of ranked relevance, shape (..., n, c), with `found` relevant down to a rank."""
-    name, cutoff = _parse(measure)
-    length = gains.shape[-1]
-    depth = length if cutoff is None else min(cutoff, length)
-    ranks = np.arange(1, max(length, lists.ideal.shape[1]) + 1)
-    n_relevant = np.maximum(lists.relevant, 1)
-    if name == "MAP":
-        precision = np.where(relevant[..., :depth], found[..., :depth] / ranks[:depth], 0.0)
-        return precision.sum(axis=-1) / n_relevant
-    if name == "nDCG":
-        discount = 1 / np.log2(ranks + 1)
-        ideal = lists.ideal[:, :cutoff]
-        best = ideal @ discount[: ideal.shape[1]]
-        return gains[..., :depth] @ discount[:depth] / np.where(best > 0, best, 1.0)
-    if name == "RR":
-        first = relevant[..., :depth].argmax(axis=-1)
-        return np.where(relevant[..., :depth].any(axis=-1), 1 / (first + 1), 0.0)
-    return found[..., depth - 1] / (cutoff if name == "P" else n_relevant)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.retrieval.evaluation import JudgedLists, ranking_measures
+from everycell.retrieval.judged_lists import JudgedLists, ranking_measures
 
 FloatArray = npt.NDArray[np.float64]
 Scaling = Literal["query", "run"]
@@ -292,7 +292,7 @@ def sweep(
         n topics with up to c candidates.
     first, second : array_like, shape (n, c)
         Scores of the candidates, such as from
-        :meth:`~everycell.retrieval.evaluation.JudgedLists.scores`; not yet scaled.
+        :meth:`~everycell.retrieval.judged_lists.JudgedLists.scores`; not yet scaled.
     measures : sequence of str
         Names as in :mod:`everycell.retrieval.evaluation`.
     alphas : sequence of float, shape (a,)
@@ -308,7 +308,7 @@ def sweep(
     ------
     ValueError
         As :func:`z_scores`, :func:`interpolate` and
-        :func:`~everycell.retrieval.evaluation.ranking_measures`.
+        :func:`~everycell.retrieval.judged_lists.ranking_measures`.
 
     Notes
     -----

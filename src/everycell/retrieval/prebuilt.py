@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,21 +27,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.retrieval.java import LuceneError, start_java
+from everycell.retrieval.query_files import _DENSE, PrebuiltError
 
 # Queries whose hits Java holds at a time: a published index stores every passage's text, and each
 # hit has it.
 _AT_ONCE = 64
+
+
 # Passages in a file of what is indexed: Anserini reads as many files at once as it has threads.
 _A_FILE = 500_000
-_DENSE = ("index", "docid")
-
-Vector = Mapping[str, int] | Sequence[float]
-
-
-class PrebuiltError(Exception):
-    """An index or its encoded queries cannot be used; the message says what to do."""
 
 
 def find_index(index: str) -> Path:
@@ -71,7 +65,7 @@ def find_index(index: str) -> Path:
     --------
     >>> find_index("msmarco")
     Traceback (most recent call last):
-    everycell.retrieval.prebuilt.PrebuiltError: The index 'msmarco' is no folder, and pyserini
+    everycell.retrieval.query_files.PrebuiltError: The index 'msmarco' is no folder, and pyserini
     cannot fetch it (Unrecognized index name msmarco): give the folder of an index, or a name that
     pyserini publishes.
     """
@@ -331,108 +325,6 @@ def search_vectors(
     )
     # An approximate index says -1 where it found fewer.
     return run[places.ravel() >= 0].reset_index(drop=True)
-
-
-def distinct_words(text: str) -> dict[str, int]:
-    """Query of DeepImpact: its distinct words, each with the weight 1.
-
-    A document's score is the sum of the impacts of the query's words in it (Mallia et al., SIGIR
-    2021). How their queries were cut into words is not published beside the index: lower case and
-    runs of letters and digits are this project's choice.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    dict of str to int
-        Word -> 1, in the order of the text.
-
-    Examples
-    --------
-    >>> distinct_words("What's the bee, the 1st?")
-    {'what': 1, 's': 1, 'the': 1, 'bee': 1, '1st': 1}
-    """
-    return dict.fromkeys(re.findall(r"[^\W_]+", text.lower()), 1)
-
-
-def write_encoded_queries(
-    path: Path | str, queries: Mapping[str, str], vectors: Iterable[Vector]
-) -> None:
-    """Write encoded queries, one JSON object a line.
-
-    Parameters
-    ----------
-    path : path
-        File to write.
-    queries : mapping of str to str
-        Id -> text.
-    vectors : iterable
-        The vector of each query, in their order.
-
-    Raises
-    ------
-    ValueError
-        Not as many vectors as queries.
-
-    Examples
-    --------
-    >>> path = Path(tempfile.mkdtemp()) / "queries.jsonl"
-    >>> write_encoded_queries(path, {"q": "red bee"}, [{"red": 1, "bee": 2}])
-    >>> read_encoded_queries(path, {"7": "red bee"})
-    {'7': {'red': 1, 'bee': 2}}
-    """
-    lines = [
-        json.dumps({"id": query, "contents": text, "vector": vector}) + "\n"
-        for (query, text), vector in zip(queries.items(), vectors, strict=True)
-    ]
-    Path(path).write_text("".join(lines), encoding="utf-8")
-
-
-def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[str, Any]:
-    """Vectors of queries, which are found by their text as pyserini does it.
-
-    Parameters
-    ----------
-    path : path
-        JSON lines with ``contents`` and ``vector``; others' keys do not matter.
-    queries : mapping of str to str
-        Id -> text of the queries wanted.
-
-    Returns
-    -------
-    dict
-        Id -> vector, in the order of `queries`.
-
-    Raises
-    ------
-    PrebuiltError
-        No such file, a line of another form, or a query that is not there.
-
-    Examples
-    --------
-    See `write_encoded_queries`.
-    """
-    path, found = Path(path), {}
-    if not path.is_file():
-        raise PrebuiltError(f"The file {path} does not exist: name one with encoded queries.")
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                entry = parse_json(line.decode("utf-8"))
-                found[entry["contents"].strip()] = entry["vector"]
-            except (ValueError, KeyError, TypeError, AttributeError):
-                raise PrebuiltError(
-                    f"{path}, line {number} is no JSON object with 'contents' and 'vector': encode "
-                    "the queries again."
-                ) from None
-    for query, text in queries.items():
-        if text.strip() not in found:
-            raise PrebuiltError(
-                f"{path} has no vector for query {query}, {in_quotes(text)}: encode all queries."
-            )
-    return {query: found[text.strip()] for query, text in queries.items()}
 
 
 def _check_lucene(folder: Path | str) -> None:

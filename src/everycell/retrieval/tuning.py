@@ -7,7 +7,8 @@ from itertools import product
 
 import pandas as pd
 
-from everycell.retrieval.evaluation import evaluate, judge
+from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.judged_lists import judge
 
 
 def search_grid(

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from everycell.engine.files import sha256
+from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry import (
     DataSet,
     Entry,
@@ -436,9 +436,7 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
 def _write_record(target: Path, entry: Entry, content: str) -> None:
     """Note the content's hash of an archive whose own hash is all that the registry knows."""
     record = {"archive_sha256": entry.origin.sha256, "content_sha256": content}
-    part = target.with_name(f".{target.name}.json.part")
-    part.write_text(json.dumps(record), encoding="utf-8")
-    part.replace(content_record(target))
+    write_atomically(content_record(target), json.dumps(record))
 
 
 def _show_notice(set_name: str, data_set: DataSet) -> None:

@@ -22,8 +22,9 @@ import pandas as pd
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from everycell.statistics.anova import FastAnova, Solution
+from everycell.statistics.designs import Solution
 from everycell.statistics.effect_size import omega_squared
+from everycell.statistics.fast_anova import FastAnova
 
 FloatArray = npt.NDArray[np.float64]
 Interval = Literal["wilson", "beta"]
@@ -311,8 +312,8 @@ def rejection_rates(
     worker_sd, query_sd : float
         As in :func:`simulate_ratings`.
     typ, solution
-        As in :class:`~everycell.statistics.anova.FastAnova`; ``"minimum_norm"`` is what the papers
-        did.
+        As in :class:`~everycell.statistics.fast_anova.FastAnova`; ``"minimum_norm"`` is what the
+        papers did.
     interval : {"wilson", "beta"}
         Binomial interval: Wilson's or Clopper and Pearson's.
     confidence : float

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.retrieval.prebuilt import (
+from everycell.retrieval.query_files import (
     distinct_words,
     read_encoded_queries,
     write_encoded_queries,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.statistics.cells import anova_cells
+from everycell.statistics.anova_frames import anova_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.statistics.simulation import (
     answerability_study,

@@ -11,7 +11,7 @@ from everycell.collections.user_studies import (
     read_transparency,
 )
 from everycell.engine.result_job import ResultJob
-from everycell.statistics.cells import TIMES, anova_cells
+from everycell.statistics.anova_frames import TIMES, anova_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 
 #: Factors that the tables print again for the conditions with explanations only.

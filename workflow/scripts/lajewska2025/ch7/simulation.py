@@ -11,7 +11,7 @@ import pandas as pd
 
 from everycell.collections.user_studies import RESPONSE_RATINGS
 from everycell.engine.result_job import ResultJob
-from everycell.statistics.cells import anova_cells
+from everycell.statistics.anova_frames import anova_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 from everycell.statistics.simulation import rejection_rates, simulate_ratings, transparency_study
 from everycell.studies.lajewska2025.rejection_figure import write_rejection_figure

@@ -7,7 +7,7 @@ scores as there are votes.
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.statistics.cells import anova_cells
+from everycell.statistics.anova_frames import anova_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
 
 with ResultJob(snakemake) as job:

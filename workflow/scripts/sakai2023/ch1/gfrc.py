@@ -3,7 +3,7 @@
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.metrics.cells import (
+from everycell.studies.sakai2023.ch1.conversations import (
     annotated_entities,
     fairness_cells,
     read_targets,

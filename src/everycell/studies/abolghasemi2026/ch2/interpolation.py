@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.retrieval.evaluation import JudgedLists
 from everycell.retrieval.interpolation import ALPHAS, Scaling, Sweep, sweep
+from everycell.retrieval.judged_lists import JudgedLists
 from everycell.retrieval.significance import Comparisons
 from everycell.studies.abolghasemi2026.ch2.quality import quality_table
 

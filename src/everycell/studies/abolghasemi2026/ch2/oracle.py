@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.retrieval.evaluation import JudgedLists
 from everycell.retrieval.interpolation import (
     ALPHAS,
     Scaling,
@@ -17,6 +16,7 @@ from everycell.retrieval.interpolation import (
     oracle,
     oracle_summary,
 )
+from everycell.retrieval.judged_lists import JudgedLists
 from everycell.retrieval.significance import (
     Comparisons,
     beaten_letters,

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.benchmark import judgements
-from everycell.retrieval.evaluation import JudgedLists, evaluate, judge
+from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.judged_lists import JudgedLists, judge
 from everycell.studies.abolghasemi2026.ch2.interpolation import Pairing, pairing
 from everycell.studies.abolghasemi2026.ch2.oracle import noise_levels
 from everycell.trec.runs import read_run

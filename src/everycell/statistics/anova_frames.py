@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from everycell.statistics.anova import FastAnova, RankDeficientDesignWarning, anova
+from everycell.statistics.anova import anova
+from everycell.statistics.designs import RankDeficientDesignWarning
 from everycell.statistics.effect_size import EffectScale
+from everycell.statistics.fast_anova import FastAnova
 
 #: Between the factors of an interaction, as the papers print it.
 TIMES = " x "
