@@ -14,7 +14,7 @@ from datasets import Dataset
 from transformers import BertForMaskedLM
 
 from everycell.learning import expansion, rankers, tilde, tildev2
-from everycell.learning.cross_encoder import PairLength, score_pairs
+from everycell.learning.cross_encoder import score_pairs
 from everycell.learning.models import load_model
 from everycell.learning.ranker import (
     EncodingRanker,
@@ -25,8 +25,10 @@ from everycell.learning.ranker import (
     ranker_names,
     rankers_of,
 )
+from everycell.learning.text_pairs import PairLength
 from everycell.learning.text_vectors import splade_weights
-from everycell.learning.training import TrainingOptions, train
+from everycell.learning.training import train
+from everycell.learning.training_record import TrainingOptions
 from everycell.retrieval.encoded import read_encoded, write_encoded
 
 SPECIAL = ["[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
