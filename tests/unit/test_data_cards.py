@@ -7,12 +7,14 @@ import everycell
 from everycell.collections import (
     answerability,
     cast_turns,
+    fairweb,
     nugget_labels,
     planted_dialogues,
     user_studies,
 )
 from everycell.engine.registry import load_registry
 from everycell.sources import fetch
+from everycell.trec.runs import read_run
 
 #: What fetched sets without a card are: weights, which docs/data.md describes; and what no chapter
 #: reads yet.
@@ -21,12 +23,13 @@ NO_CARD = {
     "felix-trec-fair",
     "lambdarank-sample",
     "minilm",
-    "ntcir-fairweb1",
     "smollm2",
     "splade-tiny",
     "trec-cast",
     "wordpiece-vocab",
 }
+#: Attribute sets of FairWeb-1 by topic.
+SETS = fairweb.ATTRIBUTE_SETS
 #: Modules that hold no collection: they build lists, tasks or texts for the others.
 HELPERS = {"benchmark", "docstrings", "near_duplicates", "pydocs_tasks", "query_by_example"}
 
@@ -54,6 +57,33 @@ def test_every_set_and_every_collection_has_a_card_that_the_index_links(reposito
     assert unnamed == HELPERS | {"__init__"}
     index = (repository / "docs" / "index.md").read_text(encoding="utf-8")
     assert not [name for name in found if f"(data-cards/{name}.md)" not in index]
+
+
+def test_fairweb(mirror, tmp_path, repository):
+    def got(key):
+        return fetch(key, tmp_path, mirror=mirror, network=False)
+
+    card = rows(cards(repository)["fairweb"])
+    gains = fairweb.read_levels(got(fairweb.QRELS), {"L0": 0, "L1": 1, "L2": 3})
+    runs = [read_run(got(key), ranks="error") for key in fairweb.RUNS.values()]
+    [pages] = {len(fairweb.pages_in_order(run, topic)) for run in runs for topic in SETS}
+    for what, count in {
+        "topics": len({topic for topic, _ in gains}),
+        "judged pages": len(gains),
+        "judged pages of level L1": list(gains.values()).count(1),
+        "judged pages of level L2": list(gains.values()).count(3),
+        "runs": len(runs),
+        "pages of a run and topic": pages,
+    }.items():
+        assert [what, str(count)] in card
+    for topic, names in SETS.items():
+        [line] = [row for row in card if row[0] == topic]
+        for name in names:
+            target = fairweb.read_target(got(fairweb.TARGETS[name]))
+            groups = fairweb.read_memberships(got(fairweb.MEMBERSHIPS[name]))
+            assert f"{name} ({len(target)}" in line[2]
+            assert {len(shares) for shares in groups.values()} == {len(target)}
+            assert {where for where, _ in groups} == {topic}
 
 
 def test_answerability(mirror, tmp_path, repository):

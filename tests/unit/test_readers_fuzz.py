@@ -318,20 +318,27 @@ def _readers() -> dict[str, Reader]:
         for part, whole in zip("dtq", files, strict=True)
     }  # fmt: skip
     return collection | {
-        "artefacts.load_papers#card": Reader(
+        "engine.artefacts.load_papers#card": Reader(
             CARD, "toy/ch1.yaml", _papers, {"toy/paper.yaml": PAPER, "toy/table_1.csv": CELLS}
         ),
-        "artefacts.load_papers#paper": Reader(
+        "engine.artefacts.load_papers#paper": Reader(
             PAPER, "toy/paper.yaml", _papers, {"toy/ch1.yaml": CARD, "toy/table_1.csv": CELLS}
         ),
-        "artefacts.load_papers#cells": Reader(
+        "engine.artefacts.load_papers#cells": Reader(
             CELLS, "toy/table_1.csv", _papers, {"toy/paper.yaml": PAPER, "toy/ch1.yaml": CARD}
         ),
-        "artefacts.read_cells": Reader(CELLS),
+        "engine.printed_cells.read_cells": Reader(CELLS),
+        "collections.fairweb.read_levels": Reader(
+            b"P1 a L0\nP1 b L2\n", call=lambda read, path: read(path, {"L0": 0, "L2": 3})
+        ),
+        "collections.fairweb.read_memberships": Reader(b"P1 a 0.5 0.5\nP1 b 1.0 0.0\n"),
+        "collections.fairweb.read_target": Reader(b"0.25\n0.75\n"),
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
-        "receipts.read_receipt": Reader(json_of(RECEIPT)),
-        "results.read_result": Reader(CELLS),
-        "cli._expected": Reader(b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"),
+        "engine.receipts.read_receipt": Reader(json_of(RECEIPT)),
+        "engine.results.read_result": Reader(CELLS),
+        "cli.checks._read_expected": Reader(
+            b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"
+        ),
         "collections.user_studies.read_table": Reader(b"rating,level\n04,None\n"),
         "collections.user_studies.read_response_limitations": Reader(
             LIMITS, call=lambda read, path: read(path, ANSWERABILITY)
@@ -350,8 +357,8 @@ def _readers() -> dict[str, Reader]:
         "collections.user_studies.read_pilot": Reader(
             b"answers_ids,usefulness\nEC3,\"['2', '3']\"\n"
         ),
-        "collections.smart.read_cacm_links": Reader(CACM),
-        "collections.smart.read_cacm_issues": Reader(CACM),
+        "collections.cacm.read_cacm_links": Reader(CACM),
+        "collections.cacm.read_cacm_issues": Reader(CACM),
         "collections.grepbias.read_grepbias#queries": Reader(
             GREP["q.csv"],
             call=lambda read, path: read(path, [path.parent / "d.csv"], counts=None),
@@ -459,32 +466,32 @@ def _readers() -> dict[str, Reader]:
             gzip.compress(b"d1\tShe runs\nd2\t\n", mtime=0), "d.tsv.gz"
         ),
         "metrics.fairness_report.read_word_lists": Reader(b"she,f\nhe,m\n", call=_many),
-        "text.records.read_record": Reader(written(_record, "r.jsonl")),
-        "text.records.Record#prompts": Reader(
+        "language_models.records.read_record": Reader(written(_record, "r.jsonl")),
+        "language_models.records.Record#prompts": Reader(
             b'{"sha256":"ab","prompt":"1 + 1 ="}\n',
             call=lambda read, path: (
                 read(path.with_name("r.jsonl"), prompts=path).__enter__().__exit__()
             ),
         ),
         "text.tokenise._read_vocabulary": Reader(b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nbee\n"),
-        "retrieval.runs.read_run": Reader(b"q1 Q0 d1 1 12.5 bm25\nq1 Q0 d2 2 7 bm25\n"),
-        "retrieval.runs.read_run#ranks": Reader(
+        "trec.runs.read_run": Reader(b"q1 Q0 d1 1 12.5 bm25\nq1 Q0 d2 2 7 bm25\n"),
+        "trec.runs.read_run#ranks": Reader(
             b"q1 Q0 d1 1 12.5 bm25\nq1 Q0 d2 2 7 bm25\n",
             call=lambda read, path: read(path, ranks="error"),
         ),
-        "retrieval.runs.read_run#gzip": Reader(
+        "trec.runs.read_run#gzip": Reader(
             gzip.compress(b"q1 Q0 d1 1 12.5 bm25\n", mtime=0), "bm25.run.gz"
         ),
-        "retrieval.runs.read_qrels": Reader(
+        "trec.qrels.read_qrels": Reader(
             b"q1 0 d1 1\nq1 0 d2 0\n", call=lambda read, path: read(path, scale=(0, 4))
         ),
-        "retrieval.runs.read_candidates": Reader(b"q1 d1\nq1 d2\n"),
-        "retrieval.prebuilt.read_encoded_queries": Reader(
+        "trec.candidates.read_candidates": Reader(b"q1 d1\nq1 d2\n"),
+        "retrieval.query_files.read_encoded_queries": Reader(
             b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
             call=lambda read, path: read(path, {"7": "red bee"}),
         ),
         "retrieval.encoded.read_encoded": Reader(written(_encoded, "e.npz")),
-        "text.templates.read_template": Reader(
+        "language_models.templates.read_template": Reader(
             b"### system\nBe brief.\n### user\nAsk $question at $$1",
             call=lambda read, path: read(
                 path, {"question": ("the question", True)}, last="question"
@@ -498,7 +505,7 @@ def _readers() -> dict[str, Reader]:
         "dialogue.annotation_inputs.read_dialogues#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
         "dialogue.annotation_inputs.read_rewritings#parquet": Reader(pd.DataFrame([DIALOGUE])),
         "dialogue.annotation_inputs.read_rewritings#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
-        "lineage.read_lineage": Reader(
+        "engine.lineage.read_lineage": Reader(
             json_of({"jobs": [LINEAGE]}), "lineage.json", lambda read, path: read(path.parent)
         ),
         "dialogue.annotation.read_items": Reader(KEY, "key.jsonl", _labels),
@@ -532,16 +539,24 @@ def _readers() -> dict[str, Reader]:
 READERS = _readers()
 #: Functions of this name that read no foreign file, or whose files are tested elsewhere.
 NOT_HERE = {
-    "config.load_yaml": "parses a text; `read_config` and `load_papers` are in the table",
-    "metrics.cells.read_targets": "takes a frame",
-    "verdicts.read_rebuilt": "takes a frame",
-    "sources.registry.load_registry": "reads the package's own file; see test_registry.py",
+    "engine.yaml.load_yaml": "parses a text; `read_config` and `load_papers` are in the table",
+    "studies.sakai2023.ch1.conversations.read_targets": "takes a frame",
+    "engine.verdicts.read_rebuilt": "takes a frame",
+    "engine.registry.load_registry": "reads the package's own file; see test_registry.py",
     "learning.models.load_model": "damaged and hostile models: test_learning_models.py",
     "learning.models.read_tokenizer": "damaged and hostile models: test_learning_models.py",
     "learning.t5.load_t5": "as load_model: test_learning_t5.py",
     "learning.query_encoders.load_encoder": "as load_model: test_learning_query_encoders.py",
     "text.sheets.read_key": "`read_items` and `read_pairs` are nothing else, and in the table",
-    "learning.language_model.load_language_model": "as load_model: test_language_model_local.py",
+    "language_models.local.load_language_model": "as load_model: test_language_model_local.py",
+    "engine.artefacts.read_card_file": "`load_papers` reads with it",
+    "engine.registry.read_part": "the project's own files; see test_registry.py",
+    "engine.reports.read_report": "written by the project; see test_verdicts.py",
+    "trec.lines.read_lines": "`read_run`, `read_qrels` and `read_candidates` read with it",
+    "collections.smart.read_text_lines": "`read_collection` reads with it",
+    "studies.lajewska2025.ch5.answerability_data.read_labels": "joins what other readers read",
+    "cli.user_files.read_run_file": "`read_run`, with the command line's sentence",
+    "cli.user_files.read_user_file": "takes a reader",
 }
 
 
@@ -713,11 +728,15 @@ FOUND = [
     ("config.read_config", b"[" * DEEP, "more than 50 levels"),
     ("config.read_config", BOMB, "more than 1,000,000 values"),
     ("config.read_config", b"seed: 2026-99-99", "is no YAML, a value cannot be read"),
-    ("artefacts.load_papers#card", b"[" * DEEP, "ch1.yaml: is no YAML, line 1: has more than 50"),
-    ("receipts.read_receipt", b"[" * DEEP, "is no receipt"),
-    ("results.read_result", b"", "cannot be read as CSV"),
-    ("cli._expected", b"\xff", "cannot be read as CSV"),
-    ("cli._expected", b"a" * 200_000, "cannot be read as CSV"),
+    (
+        "engine.artefacts.load_papers#card",
+        b"[" * DEEP,
+        "ch1.yaml: is no YAML, line 1: has more than 50",
+    ),
+    ("engine.receipts.read_receipt", b"[" * DEEP, "is no receipt"),
+    ("engine.results.read_result", b"", "cannot be read as CSV"),
+    ("cli.checks._read_expected", b"\xff", "cannot be read as CSV"),
+    ("cli.checks._read_expected", b"a" * 200_000, "cannot be read as CSV"),
     ("collections.answerability.read_squad", b"[" * DEEP, "is no SQuAD 2.0"),
     ("collections.cast_turns.read_turns", b"[" * DEEP, "is no topic file of CAsT"),
     ("collections.nugget_labels.read_nugget_labels#lines", b"[" * DEEP, "line 1: is no JSON"),
@@ -748,13 +767,13 @@ FOUND = [
      parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "Row 2 of"),
     ("metrics.fairness_report.read_documents#jsonl", b"[" * DEEP, "Line 1 of .* is no JSON"),
     ("metrics.fairness_report.read_documents#jsonl", b"9" * 10_000, "Line 1 of .* is no JSON"),
-    ("text.records.Record#prompts", b"{}\n", "line 1: is no prompt"),
-    ("retrieval.runs.read_run#gzip", b"\x1f\x8b", "cannot be read, or is damaged"),
-    ("retrieval.prebuilt.read_encoded_queries", b"\xff\n", "line 1 is no JSON object"),
-    ("retrieval.prebuilt.read_encoded_queries", b"[" * DEEP, "line 1 is no JSON object"),
+    ("language_models.records.Record#prompts", b"{}\n", "line 1: is no prompt"),
+    ("trec.runs.read_run#gzip", b"\x1f\x8b", "cannot be read, or is damaged"),
+    ("retrieval.query_files.read_encoded_queries", b"\xff\n", "line 1 is no JSON object"),
+    ("retrieval.query_files.read_encoded_queries", b"[" * DEEP, "line 1 is no JSON object"),
     ("retrieval.encoded.read_encoded", b"", "holds no encoded collection"),
     ("dialogue.annotation_inputs.read_dialogues#jsonl", b"[" * DEEP, "line 1"),
-    ("lineage.read_lineage", b"[" * DEEP, "holds no list of jobs"),
+    ("engine.lineage.read_lineage", b"[" * DEEP, "holds no list of jobs"),
     ("dialogue.annotation.read_items", b"\xff\n", "key.jsonl: cannot be read"),
     ("dialogue.annotation.read_items", b"", "key.jsonl: has no item"),
     ("dialogue.annotation.read_items", KEY.replace(b"SYSTEM", b"ROBOT"), "line 1: is no item"),
@@ -786,9 +805,9 @@ def sparse_page() -> bytes:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("retrieval.runs.read_run#gzip", ZEROS, "holds more than 16,777,216 bytes"),
-        ("collections.smart.read_cacm_links", ZEROS, "holds more than 16,777,216 bytes"),
-        ("collections.smart.read_cacm_links", sparse_page(), "holds 'CACM-0001.html'"),
+        ("trec.runs.read_run#gzip", ZEROS, "holds more than 16,777,216 bytes"),
+        ("collections.cacm.read_cacm_links", ZEROS, "holds more than 16,777,216 bytes"),
+        ("collections.cacm.read_cacm_links", sparse_page(), "holds 'CACM-0001.html'"),
         ("metrics.fairness_report.read_documents#gzip", ZEROS, "Line 1 of .* more than 16,777,216"),
         ("collections.user_satisfaction.read_samples", ONES, "has .*allowed"),
         ("collections.user_satisfaction.read_split", ONES + b"\t[]\t1", "allowed"),

@@ -72,10 +72,12 @@ def _check_name(artefact: Artefact, paper: Paper) -> Iterator[str]:
 def _check_artefact(artefact: Artefact) -> Iterator[str]:
     card, cells = artefact.card, artefact.cells
     if cells.empty:
+        is_stand_in = any(tier.state == "stand_in" for tier in card.tiers.values())
         used = {
             "labels": card.labels,
+            # A stand-in for a passage without numbers is shown with them.
+            "decimals": None if is_stand_in else card.decimals,
             "lacks": [tier.lacks for tier in card.tiers.values() if tier.lacks],
-            "decimals": card.decimals,
             "tolerances": card.tolerances,
             "quoted": card.quoted,
             "not_run": card.not_run,

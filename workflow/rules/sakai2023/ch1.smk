@@ -1,6 +1,9 @@
 # sakai2023: group fairness and relevance of two annotated conversations (GFRC).
 
 
+include: "ch1_inputs.smk"
+
+
 # Tables 1 (relevance) and 2 (group fairness): from the annotations of Figure 5 and the targets.
 use rule table as sakai2023_gfrc with:
     input:
@@ -21,3 +24,22 @@ use rule table as sakai2023_gfrc with:
         method="independent",
     message:
         "Scores of two conversations, Table {wildcards.number}"
+
+
+# Section 2.1: GFR, the measure of ranked lists that GFRC extends, on the pilot runs of FairWeb-1.
+use rule table as sakai2023_gfr with:
+    input:
+        qrels=resource(PILOT_QRELS),
+        runs=[resource(key) for key in PILOT_RUNS.values()],
+        memberships=[resource(key) for key in MEMBERSHIPS.values()],
+        targets=[resource(key) for key in PILOT_TARGETS.values()],
+    pathvars:
+        result="released/sakai2023/text_2_1",
+    params:
+        **runs("sakai2023/ch1/gfr"),
+        runs=list(PILOT_RUNS),
+        divergences=PILOT_DIVERGENCES,
+        # As the program of the task does.
+        gains={"L0": 0, "L1": 1, "L2": 3},
+    message:
+        "Group fairness and relevance of ranked lists (section 2.1)"

@@ -1,0 +1,168 @@
+"""Pilot lists of NTCIR-17 FairWeb-1: judged pages, their groups, wanted groups, and three runs.
+
+A topic asks for researchers (P001), films (P002), accounts (P003) or videos (P004). Each kind of
+page has one or two attribute sets, whose groups are ordered (numbers of ratings) or not (regions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.smart import CollectionError
+from everycell.engine.untrusted import in_quotes
+
+_FOLDER = "ntcir-fairweb1/pilot"
+#: Attribute sets of each topic.
+ATTRIBUTE_SETS: Mapping[str, Sequence[str]] = {
+    "P001": ["R-HINDEX", "R-GENDER"],
+    "P002": ["M-RATINGS", "M-ORIGIN"],
+    "P003": ["T-FOLLOWERS"],
+    "P004": ["Y-SUBSCS"],
+}
+_NAMES = [name for names in ATTRIBUTE_SETS.values() for name in names]
+#: Registry keys: judgements, and for each attribute set memberships and target.
+QRELS = f"{_FOLDER}/fairweb1pilot.qrels"
+MEMBERSHIPS = {name: f"{_FOLDER}/fairweb1pilot.{name}.gmemb" for name in _NAMES}
+TARGETS = {name: f"{_FOLDER}/{name}.golddistr" for name in _NAMES}
+#: Registry keys of the runs, by the ranker that made them.
+RUNS = {
+    "BM25": f"{_FOLDER}/run.bm25-depThre6.bm25-depThre6",
+    "LM, Dirichlet": f"{_FOLDER}/run.qld-depThre6.qld-depThre6",
+    "LM, Jelinek-Mercer": f"{_FOLDER}/run.qljm-depThre6",
+}
+
+
+def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str, str], float]:
+    r"""Read the judgements of pages as gains.
+
+    Parameters
+    ----------
+    path : path
+        A line a page: topic, page, level.
+    gains
+        Gain of each level.
+
+    Returns
+    -------
+    dict
+        Gain of each pair of topic and page.
+
+    Raises
+    ------
+    CollectionError
+        A line with other fields, a level without a gain, a page that is judged twice, no line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "qrels"
+    >>> _ = path.write_text("P001 page L2\n")
+    >>> read_levels(path, {"L0": 0, "L2": 3})
+    {('P001', 'page'): 3}
+    """
+    found: dict[tuple[str, str], float] = {}
+    for number, fields in _lines(path):
+        if len(fields) != 3 or fields[2] not in gains or (fields[0], fields[1]) in found:
+            raise CollectionError(
+                f"{path}, line {number}: is {in_quotes(' '.join(fields))}; allowed is topic, page "
+                f"(once) and one of {', '.join(gains)}: fetch the file again (delete it first)."
+            )
+        found[fields[0], fields[1]] = gains[fields[2]]
+    return found
+
+
+def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
+    r"""Read in which groups pages are.
+
+    Parameters
+    ----------
+    path : path
+        A line a page: topic, page, its share in each group.
+
+    Returns
+    -------
+    dict
+        Shares of each pair of topic and page: 0 or more, with the sum 1.
+
+    Raises
+    ------
+    CollectionError
+        A line whose shares are no distribution over as many groups as the first one's; no line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "gmemb"
+    >>> _ = path.write_text("P001 page 0.5 0.5\n")
+    >>> read_memberships(path)
+    {('P001', 'page'): [0.5, 0.5]}
+    """
+    found: dict[tuple[str, str], list[float]] = {}
+    for number, fields in _lines(path):
+        shares = _shares(fields[2:], f"{path}, line {number}")
+        groups = len(next(iter(found.values()), shares))
+        if len(shares) != groups:
+            raise CollectionError(
+                f"{path}, line {number}: has {len(shares)} groups; the first line has {groups}: "
+                "fetch the file again (delete it first)."
+            )
+        found[fields[0], fields[1]] = shares
+    return found
+
+
+def read_target(path: Path | str) -> tuple[float, ...]:
+    r"""Read the wanted share of each group, a line each.
+
+    Returns
+    -------
+    tuple of float
+        They sum to 1; the file rounds them, so they are divided by their sum.
+
+    Raises
+    ------
+    CollectionError
+        Lines that are no distribution.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "golddistr"
+    >>> _ = path.write_text("0.25\n0.75\n")
+    >>> read_target(path)
+    (0.25, 0.75)
+    """
+    return tuple(_shares([field for _, fields in _lines(path) for field in fields], str(path)))
+
+
+def pages_in_order(run: pd.DataFrame, topic: str) -> list[str]:
+    """Pages of a topic, best first, of a run in `everycell.trec.runs.trec_order`."""
+    return run.loc[run["query"] == topic, "document"].tolist()
+
+
+def _lines(path: Path | str) -> list[tuple[int, list[str]]]:
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CollectionError(f"{path}: cannot be read ({error}); fetch it again.") from None
+    rows = [(number, line.split()) for number, line in enumerate(text.splitlines(), start=1)]
+    if not rows:
+        raise CollectionError(f"{path}: is empty; fetch it again (delete it first).")
+    return rows
+
+
+def _shares(fields: Sequence[str], place: str) -> list[float]:
+    try:
+        shares = np.array([float(field) for field in fields])
+    except ValueError:
+        shares = np.array([])
+    # Files round shares to six digits or so.
+    if not len(shares) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-4:
+        raise CollectionError(
+            f"{place}: the shares are {in_quotes(' '.join(fields))}; allowed are numbers of 0 or "
+            "more with the sum 1: fetch the file again (delete it first)."
+        )
+    return (shares / shares.sum()).tolist()

@@ -1,0 +1,72 @@
+"""GFR of ranked lists of FairWeb-1: the measure that the paper's GFRC extends (section 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from everycell.metrics.group_fairness import AttributeSet
+from everycell.metrics.ranked_group_fairness import gfr
+
+Pair = tuple[str, str]
+
+
+def gfr_cells(
+    lists: Mapping[Pair, Sequence[str]],
+    gains: Mapping[Pair, float],
+    memberships: Mapping[str, Mapping[Pair, Sequence[float]]],
+    attribute_sets: Mapping[str, Mapping[str, AttributeSet]],
+    max_gain: float,
+) -> pd.DataFrame:
+    """Relevance, group fairness and GFR of whole ranked lists.
+
+    Parameters
+    ----------
+    lists
+        (topic, run) -> pages, best first.
+    gains
+        (topic, page) -> gain; others have 0.
+    memberships
+        Attribute set -> (topic, page) -> share in each group; others have equal shares.
+    attribute_sets
+        Topic -> its attribute sets.
+    max_gain
+        Gain of the highest level.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``topic``, ``run``, ``metric`` and ``value``: for each list ``ERR``, the group
+        fairness of each attribute set under its name and divergence, and ``GFR``, their mean.
+
+    Raises
+    ------
+    KeyError
+        A topic without attribute sets, or a set without memberships.
+
+    Examples
+    --------
+    >>> sets = {"P1": {"GENDER": AttributeSet((0.5, 0.5), "JSD")}}
+    >>> groups = {"GENDER": {("P1", "a"): [1, 0], ("P1", "b"): [0, 1]}}
+    >>> gfr_cells({("P1", "BM25"): ["a", "b"]}, {("P1", "b"): 1}, groups, sets, 1)
+      topic   run          metric  value
+    0    P1  BM25           GFR  0.375
+    1    P1  BM25           ERR  0.250
+    2    P1  BM25  GENDER (JSD)  0.500
+    """
+    rows = []
+    for (topic, run), pages in lists.items():
+        sets = attribute_sets[topic]
+        shares = {}
+        for name, group in sets.items():
+            equal = [1 / len(group.target)] * len(group.target)
+            shares[name] = [[memberships[name].get((topic, page), equal) for page in pages]]
+        scores = gfr(
+            [[gains.get((topic, page), 0.0) for page in pages]], shares, sets, max_gain=max_gain
+        )
+        values = {"GFR": scores.combined, "ERR": scores.utility}
+        for name, group in sets.items():
+            values[f"{name} ({group.divergence})"] = scores.by_attribute_set[name]
+        rows += [(topic, run, metric, value[0, -1]) for metric, value in values.items()]
+    return pd.DataFrame(rows, columns=["topic", "run", "metric", "value"])

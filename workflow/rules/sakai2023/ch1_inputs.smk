@@ -1,0 +1,22 @@
+# Names of the rules of sakai2023.
+from everycell.collections.fairweb import (
+    MEMBERSHIPS,
+    QRELS as PILOT_QRELS,
+    RUNS as PILOT_RUNS,
+    TARGETS as PILOT_TARGETS,
+)
+
+#: How each attribute set is compared with its target: groups in an order as RATINGS of Table 2,
+#: others as its ORIGIN.
+PILOT_DIVERGENCES = {
+    name: "JSD" if name in ("R-GENDER", "M-ORIGIN") else "RNOD" for name in MEMBERSHIPS
+}
+FETCHED_TOGETHER["ntcir-fairweb1-pilot"] = [
+    resource(key)
+    for key in (
+        PILOT_QRELS,
+        *PILOT_RUNS.values(),
+        *MEMBERSHIPS.values(),
+        *PILOT_TARGETS.values(),
+    )
+]
