@@ -279,10 +279,12 @@ def write_sheets(folder: Path, pairs: Sequence[Pair], *, seed: int) -> list[Path
         Of the order of each sheet.
     """
     key = [pair._asdict() for pair in pairs]
-    return sheets.write_folder(folder, FORM, _shown(pairs), key, guidelines=_GUIDELINES, seed=seed)
+    return sheets.write_folder(
+        folder, FORM, _sheet_columns(pairs), key, guidelines=_GUIDELINES, seed=seed
+    )
 
 
-def _shown(pairs: Sequence[Pair]) -> dict[str, dict[str, str]]:
+def _sheet_columns(pairs: Sequence[Pair]) -> dict[str, dict[str, str]]:
     return {
         pair.name: {
             "question": pair.question,
@@ -325,7 +327,7 @@ def write_third(folder: Path) -> Path | None:
         A sheet that is not whole, or a third one that is there already.
     """
     pairs, seed = read_pairs(folder)
-    return settled_sheets.third_sheet(folder, FORM, _shown(pairs), seed)
+    return settled_sheets.third_sheet(folder, FORM, _sheet_columns(pairs), seed)
 
 
 def read_labels(folder: Path) -> pd.DataFrame:
@@ -347,7 +349,7 @@ def read_labels(folder: Path) -> pd.DataFrame:
         A sheet that is not whole, or is missing although the first two annotators disagree.
     """
     pairs, _ = read_pairs(folder)
-    answers = settled_sheets.settled_answers(folder, FORM, _shown(pairs))
+    answers = settled_sheets.settled_answers(folder, FORM, _sheet_columns(pairs))
     rows = []
     for pair in pairs:
         first, second = ("paraphrase", "original") if pair.swapped else ("original", "paraphrase")
