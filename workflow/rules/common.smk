@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.io import apply_wildcards
 
 from everycell.config import parse_config
 from everycell.config import read_config
@@ -106,19 +107,25 @@ def hash_of_audits(pattern):
     return code_sha256(files, root) if files else None
 
 
-def faces(wildcards, output):
+def faces_of(outputs):
     """What the cards say of the artefacts of a job: titles, layouts, decimals, by their names.
 
     The title of a stand-in says that it is one, so that no copy of the table can hide it.
 
-    As a parameter, so that a change of them shows the table anew, and a change of the rest of the
-    card (conclusions, errata) does not.
+    A parameter, so that a change of them shows the table anew, and a change of the rest of the card
+    (conclusions, errata) does not. It takes wildcards alone: Snakemake does not look whether a
+    parameter has changed that it computes from outputs.
     """
-    return {
-        artefact: face(tier, PAPERS[paper].artefacts[artefact].card)
-        for tier, paper, artefact in map(place_of, output)
-        if paper in PAPERS and artefact in PAPERS[paper].artefacts
-    }
+
+    def faces(wildcards):
+        paths = [apply_wildcards(path, dict(wildcards.items())) for path in outputs]
+        return {
+            artefact: face(tier, PAPERS[paper].artefacts[artefact].card)
+            for tier, paper, artefact in map(place_of, paths)
+            if paper in PAPERS and artefact in PAPERS[paper].artefacts
+        }
+
+    return faces
 
 
 def face(tier, card):

@@ -12,6 +12,7 @@ use rule cached_step as convert_gguf with:
         model=directory("work/language-models/{language_model}"),
     pathvars:
         job="language-models/{language_model}",
+    cache: True
     resources:
         **needs(3000, 20),
     params:

@@ -22,8 +22,9 @@ rule step:
         SCRIPT
 
 
-# What takes long and is worth to be kept between clones (`--cache`): models, encodings, indexes.
-# Snakemake measures nothing of what it may have from the cache.
+# What takes long and is worth keeping between clones (`--cache`): models, encodings, indexes.
+# Snakemake measures nothing of what it may have from the cache, and a rule does not inherit
+# `cache`: each states it, but for those with two outputs, which Snakemake cannot cache.
 rule cached_step:
     output:
         "work/<job>",
@@ -61,7 +62,6 @@ rule table:
         **needs(600),
     params:
         **runs("none"),
-        faces=faces,
     message:
         "{rule}"
     script:

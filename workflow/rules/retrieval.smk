@@ -39,6 +39,7 @@ use rule cached_step as index with:
         index=directory("work/{collection}/index/{tokens}"),
     pathvars:
         job="retrieval/{collection}/index_{tokens}",
+    cache: True
     conda:
         environment("lucene")
     resources:
@@ -124,6 +125,7 @@ use rule cached_step as train with:
         kind=names_of(TrainedRanker),
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
+    cache: True
     resources:
         **needs(3000, 120),
     params:
@@ -150,6 +152,7 @@ use rule cached_step as encode with:
         job="retrieval/{collection}/encode_{kind}.{model}",
     wildcard_constraints:
         kind=names_of(TextEncodingRanker),
+    cache: True
     params:
         **runs_ranker("retrieval/encode"),
         kind=lambda wildcards: wildcards.kind,
@@ -168,6 +171,8 @@ use rule cached_step as encode_expanded with:
     output:
         vectors="work/{collection}/encoded/tildev2-expanded-{m}.{model}.npz",
         new_terms="work/{collection}/encoded/tildev2-expanded-{m}.{model}.csv",
+    benchmark:
+        "benchmarks/<job>.tsv"
     pathvars:
         job="retrieval/{collection}/encode_tildev2-expanded-{m}.{model}",
     wildcard_constraints:
@@ -212,6 +217,7 @@ use rule cached_step as rerank_pairs with:
         job="retrieval/{collection}/rerank_{kind}.{model}",
     wildcard_constraints:
         kind=names_of(PairRanker),
+    cache: True
     params:
         **runs_ranker("retrieval/rerank_pairs"),
         setting=of_collection("setting"),

@@ -104,6 +104,7 @@ use rule index as index_with_vectors with:
         index=directory("work/{collection}/index/{tokens}.vectors"),
     pathvars:
         job="retrieval/{collection}/index_{tokens}.vectors",
+    cache: True
     params:
         **runs("retrieval/lucene_index"),
         term_vectors=True,
@@ -147,6 +148,7 @@ use rule train as train_fold with:
         kind="cross-encoder",
         encoder="[a-z-]+",
         fold=r"\d+",
+    cache: True
     params:
         pairs=FAIRNESS.cross_encoder.pairs,
         negatives=ranker_named("cross-encoder").negatives,

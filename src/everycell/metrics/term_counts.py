@@ -85,6 +85,7 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
 
     Examples
     --------
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "words.txt"
     >>> _ = path.write_text("she,f\nhe,m\nMary,f\n")
     >>> read_words(path)
@@ -236,6 +237,7 @@ def count_terms(
 
     Examples
     --------
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "counts.parquet"
     >>> words = {"female": ["she", "Mary"], "male": ["he"]}
     >>> count_terms([("d1", "Mary said she saw"), ("d2", "")], words, path)
@@ -288,6 +290,7 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
 
     Examples
     --------
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "counts.parquet"
     >>> _ = count_terms([("d1", "she"), ("d2", "he")], {"f": ["she"], "m": ["he"]}, path)
     >>> read_counts(path, ["d2", "d9"]).to_dict("index")

@@ -318,7 +318,7 @@ def sweep(
 
     Examples
     --------
-    >>> from everycell.retrieval.evaluation import judge
+    >>> from everycell.retrieval.judged_lists import judge
     >>> qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
     >>> lists = judge(qrels, qrels)
     >>> found = sweep(lists, [[3.0, 1, 2]], [[1.0, 3, 2.5]], ["RR"], alphas=[0, 0.5, 1])
@@ -469,7 +469,7 @@ def noise_oracle(
 
     Examples
     --------
-    >>> from everycell.retrieval.evaluation import judge
+    >>> from everycell.retrieval.judged_lists import judge
     >>> qrels = pd.DataFrame({"query": "q", "document": list("abcd"), "relevance": [1, 0, 0, 1]})
     >>> lists = judge(qrels, qrels)
     >>> control = noise_oracle(lists, [[1.0, 4, 3, 2]], ["MAP"], seeds=range(3))

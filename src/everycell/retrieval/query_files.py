@@ -58,6 +58,7 @@ def write_encoded_queries(
 
     Examples
     --------
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "queries.jsonl"
     >>> write_encoded_queries(path, {"q": "red bee"}, [{"red": 1, "bee": 2}])
     >>> read_encoded_queries(path, {"7": "red bee"})

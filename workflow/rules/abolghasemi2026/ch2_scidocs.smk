@@ -64,6 +64,7 @@ use rule train as train_scidocs with:
         kind=names_of(TrainedRanker, EncodingRanker),
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
+    cache: True
     resources:
         **ON_GPU,
     message:
@@ -79,6 +80,7 @@ use rule train_scidocs as train_pairs_scidocs with:
         kind=names_of(TrainedRanker, PairRanker),
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
+    cache: True
     params:
         **runs_ranker("abolghasemi2026/ch2/train_validated"),
         dropout=FULL.cross_encoder.dropout,
@@ -99,6 +101,7 @@ use rule encode as encode_scidocs with:
         kind=names_of(TrainedRanker, EncodingRanker),
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
+    cache: True
     resources:
         **ON_GPU,
     params:
@@ -162,6 +165,7 @@ use rule rerank_pairs as rerank_pairs_scidocs with:
         kind=names_of(TrainedRanker, PairRanker),
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
+    cache: True
     resources:
         **ON_GPU,
     message:

@@ -210,6 +210,7 @@ use rule cached_step as abolghasemi2026_ch3_train with:
     wildcard_constraints:
         kind="|".join(ESTIMATORS),
         tier="embedded|released|full",
+    cache: True
     resources:
         **on_gpu_where(lambda wildcards: wildcards.tier == "full", 3000, 60),
     params:

@@ -72,7 +72,7 @@ use rule abolghasemi2026_ch4_fairness as abolghasemi2026_ch4_fairness_released w
     input:
         unpack(means_inputs),
         dl19_runs=[resource(key) for key in DL19_RUNS.values()],
-        dl19_qrels=resource("gender-bias-ir/fairr/qrels.dl19-passage.txt"),
+        dl19_qrels=resource(DL19_QRELS),
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "measures"),

@@ -15,4 +15,8 @@ DL19_RUNS = {
         "AdvBert L4": "advbert_L4",
     }.items()
 }
-FETCHED_TOGETHER["gender-bias-ir-runs"] = [resource(key) for key in DL19_RUNS.values()]
+#: Judgements that go with them.
+DL19_QRELS = "gender-bias-ir/fairr/qrels.dl19-passage.txt"
+FETCHED_TOGETHER["gender-bias-ir-runs"] = [
+    resource(key) for key in (*DL19_RUNS.values(), DL19_QRELS)
+]

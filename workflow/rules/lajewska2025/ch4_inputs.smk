@@ -12,3 +12,7 @@ CH4_COMMENTS = {
     "viewpoints": resource(f"{LIMITATIONS}/qualitative/viewpoints_stats.csv"),
 }
 FETCHED_TOGETHER[f"{LIMITATIONS}-comments"] = list(CH4_COMMENTS.values())
+FETCHED_TOGETHER[f"{LIMITATIONS}-responses"] = [
+    resource(f"{LIMITATIONS}/responses/{name}.csv")
+    for name in (*CH4_RESPONSES.values(), "viewpoints_answer_validation")
+]

@@ -137,6 +137,7 @@ use rule cached_step as answerability_train with:
         job="answerability/train_{classifier}",
     wildcard_constraints:
         classifier="tiny|full|squad",
+    cache: True
     resources:
         **on_gpu_where(lambda wildcards: wildcards.classifier != "tiny", 3000, 60),
     params:
@@ -158,6 +159,7 @@ use rule cached_step as answerability_score with:
         job="answerability/score_{classifier}",
     wildcard_constraints:
         classifier="tiny|full|squad",
+    cache: True
     resources:
         **on_gpu_where(lambda wildcards: wildcards.classifier != "tiny", 2000, 20),
     params:
@@ -175,6 +177,7 @@ use rule cached_step as answerability_frozen with:
         scores="work/answerability/frozen.scores.parquet",
     pathvars:
         job="answerability/frozen",
+    cache: True
     resources:
         **needs(3000, 20),
     params:

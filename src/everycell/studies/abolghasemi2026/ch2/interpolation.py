@@ -64,7 +64,7 @@ def pairing(
 
     Examples
     --------
-    >>> from everycell.retrieval.evaluation import judge
+    >>> from everycell.retrieval.judged_lists import judge
     >>> frame = pd.DataFrame({"query": ["q", "q", "r", "r"], "document": list("abab")})
     >>> lists = judge(frame, frame.assign(relevance=[1, 0, 1, 0]))
     >>> both = pairing(lists, [[1.0, 2]] * 2, [[2.0, 1]] * 2, [False, True], ["RR"])

@@ -67,7 +67,7 @@ def noise_levels(
 
     Examples
     --------
-    >>> from everycell.retrieval.evaluation import judge
+    >>> from everycell.retrieval.judged_lists import judge
     >>> qrels = pd.DataFrame({"query": "q", "document": list("abcd"), "relevance": [1, 0, 0, 1]})
     >>> levels = noise_levels(judge(qrels, qrels), [[1.0, 4, 3, 2]], ["MAP"], seeds=range(3))
     >>> levels.round(3).to_dict("list")
