@@ -164,7 +164,8 @@ def test_its_settings_stand_in_the_configuration(built):
     assert receipt["parameters"]["queries"] == 2
     refused = run(built, "snakemake", "-n", PAPER, "--config", "toy={queries: 0}", fails=True)
     assert (
-        "`toy.queries` is '0'; allowed is: a valid integer, at least 1." in refused.stdout + refused.stderr
+        "`toy.queries` is '0'; allowed is: a valid integer, at least 1."
+        in refused.stdout + refused.stderr
     )
 
 
