@@ -180,6 +180,8 @@ class _Run:
                 {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0},
             ],
             lr=options.learning_rate,
+            # One pass over weights and moments, not one for each operation.
+            fused=True,
         )
         self.schedule = get_scheduler(
             {"linear": "linear", "constant": "constant_with_warmup"}[options.schedule],
