@@ -20,7 +20,6 @@ import torch
 from torch.nn import functional
 from transformers import (
     BertForSequenceClassification,
-    PreTrainedModel,
     PreTrainedTokenizerBase,
 )
 
@@ -229,7 +228,7 @@ def training_loss(
     """What `everycell.learning.training.train` minimises for a cross-encoder.
 
     The thesis' settings for MTFT are learning rate 3e-5, batches of 32, at most 30 epochs, patience
-    10 and dropout 0.05 (see `set_dropout`).
+    10 and dropout 0.05 (see `everycell.learning.dropout`).
 
     Parameters
     ----------
@@ -308,25 +307,3 @@ def _vectors(
     alone = [np.concatenate([start, ids[: length.total - 2], end]) for ids in texts]
     batch = pad(alone, tokenizer.pad_token_id, model.device)
     return first_state(model.bert, batch)
-
-
-def set_dropout(model: PreTrainedModel, rate: float) -> None:
-    """Set every dropout of a model: between layers, in attention, before the output.
-
-    Parameters
-    ----------
-    model : transformers.PreTrainedModel
-        Changed in place; what its configuration says, and saves, stays.
-    rate : float
-        From 0 to below 1; MTFT has 0.05.
-
-    Raises
-    ------
-    ValueError
-        The rate is out of range.
-    """
-    if not 0 <= rate < 1:
-        raise ValueError(f"The dropout rate is {rate}: it must be from 0 to below 1; change it.")
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = rate
