@@ -14,11 +14,11 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 
 from everycell.learning.cross_encoder import (
     score_pairs,
-    set_dropout,
     softmax_loss,
     training_loss,
     triplet_loss,
 )
+from everycell.learning.dropout import set_dropout
 from everycell.learning.text_pairs import PairLength, join, tokenise
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")

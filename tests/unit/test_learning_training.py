@@ -247,6 +247,16 @@ def test_out_of_memory_halves_the_batch_and_keeps_the_step(tmp_path, caplog):
     assert records[1].losses == pytest.approx(records[0].losses, rel=1e-5)
 
 
+def test_dropout_is_set_for_the_training(tmp_path, uninterrupted):
+    model = new_model()
+    options = OPTIONS.model_copy(update={"dropout": 0.0})
+    train(model, ROWS, loss, options, tmp_path / "model")
+    assert {each.p for each in model.modules() if isinstance(each, torch.nn.Dropout)} == {0.0}
+    assert weights(tmp_path / "model") != weights(uninterrupted)
+    with pytest.raises(TrainingError, match="options.dropout None, now 0.0"):
+        train(new_model(), ROWS, loss, options, uninterrupted)
+
+
 def test_one_row_that_is_too_large(tmp_path):
     def large(model, batch):
         raise torch.OutOfMemoryError("CUDA out of memory")

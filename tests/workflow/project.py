@@ -45,10 +45,10 @@ SMALL = {
     "tuning: {k1: [0.9, 1.5, 2.75, 4.0, 6.0], b: [0.4, 0.75, 1.0]}": (
         "tuning: {k1: [0.9], b: [0.4, 1]}"
     ),
-    "{training: 96, text: 256, query: 256, expanded: 448, zero_shot: 96, pair: 96}": (
+    "{training: 64, text: 256, query: 256, expanded: 448, zero_shot: 96, pair: 96}": (
         "{training: 16, text: 16, query: null, expanded: 24, zero_shot: 16, pair: 16}"
     ),
-    "pairs: 1300": "pairs: 16",
+    "pairs: 6000": "pairs: 16",
     "planted: {dialogues: 120, test_dialogues: 40, dissatisfied: 0.06, noise: 0.03, steps: 60}": (
         "planted: {dialogues: 60, test_dialogues: 15, dissatisfied: 0.06, noise: 0.03, steps: 4}"
     ),

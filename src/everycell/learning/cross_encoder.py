@@ -18,15 +18,19 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch.nn import functional
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    BertForSequenceClassification,
+    PreTrainedTokenizerBase,
+)
 
-from everycell.learning.batching import Ids, map_batches, pad
+from everycell.learning.batching import Batch, Ids, map_batches, pad
+from everycell.learning.last_layer import first_state
 from everycell.learning.text_pairs import PairLength, join, tokenise
 from everycell.learning.token_cache import each_text_once
 
 
 def score_pairs(
-    model: PreTrainedModel,
+    model: BertForSequenceClassification,
     tokenizer: PreTrainedTokenizerBase,
     queries: Mapping[Hashable, str],
     documents: Mapping[Hashable, str],
@@ -41,7 +45,7 @@ def score_pairs(
 
     Parameters
     ----------
-    model : transformers.PreTrainedModel
+    model : transformers.BertForSequenceClassification
         For sequence classification with one output. Used without dropout, and left in the mode
         (training or not) that it was in.
     tokenizer : transformers.PreTrainedTokenizerBase
@@ -93,7 +97,7 @@ def score_pairs(
     model.eval()
     try:
         scores = map_batches(
-            lambda batch: model(**batch).logits[:, 0].float(),
+            lambda batch: pair_scores(model, batch).float(),
             joined,
             pad_id=tokenizer.pad_token_id,
             batch_tokens=batch_tokens,
@@ -105,7 +109,27 @@ def score_pairs(
     return np.array(scores, dtype=np.float32)
 
 
-def _check(model: PreTrainedModel, length: PairLength) -> None:
+def pair_scores(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
+    """Scores of a batch of pairs, with a gradient where the caller has it on.
+
+    Parameters
+    ----------
+    model : transformers.BertForSequenceClassification
+        With one output.
+    batch : mapping of str to torch.Tensor
+        Of b pairs, as `everycell.learning.batching.pad` makes it.
+
+    Returns
+    -------
+    torch.Tensor, shape (b,)
+        Any real number, as the model's own logits.
+    """
+    # The pooler takes the first position of what it is given.
+    pooled = model.bert.pooler(first_state(model.bert, batch)[:, None])
+    return model.classifier(model.dropout(pooled))[:, 0]
+
+
+def _check(model: BertForSequenceClassification, length: PairLength) -> None:
     """Refuse a model that gives no single score, or reads less than `length`."""
     if model.config.num_labels != 1:
         raise ValueError(
@@ -200,11 +224,11 @@ def training_loss(
     *,
     triplet_weight: float = 0.0,
     margin: float = 1.0,
-) -> Callable[[PreTrainedModel, Mapping[str, Sequence[Any]]], torch.Tensor]:
+) -> Callable[[BertForSequenceClassification, Mapping[str, Sequence[Any]]], torch.Tensor]:
     """What `everycell.learning.training.train` minimises for a cross-encoder.
 
     The thesis' settings for MTFT are learning rate 3e-5, batches of 32, at most 30 epochs, patience
-    10 and dropout 0.05 (see `set_dropout`).
+    10 and dropout 0.05 (see `everycell.learning.dropout`).
 
     Parameters
     ----------
@@ -239,7 +263,9 @@ def training_loss(
 
     ids_of = each_text_once(lambda texts: tokenise(tokenizer, texts))
 
-    def loss(model: PreTrainedModel, rows: Mapping[str, Sequence[Any]]) -> torch.Tensor:
+    def loss(
+        model: BertForSequenceClassification, rows: Mapping[str, Sequence[Any]]
+    ) -> torch.Tensor:
         _check(model, length)
         numbers = {len(negatives) for negatives in rows["negatives"]}
         if len(numbers) != 1 or 0 in numbers:
@@ -259,7 +285,7 @@ def training_loss(
             for place, document in enumerate(documents)
         ]
         batch = pad(pairs, tokenizer.pad_token_id, model.device)
-        value = softmax_loss(model(**batch).logits[:, 0].reshape(-1, size))
+        value = softmax_loss(pair_scores(model, batch).reshape(-1, size))
         if triplet_weight == 0:
             return value
         query = _vectors(model, tokenizer, queries, length)
@@ -271,7 +297,7 @@ def training_loss(
 
 
 def _vectors(
-    model: PreTrainedModel,
+    model: BertForSequenceClassification,
     tokenizer: PreTrainedTokenizerBase,
     texts: Sequence[Ids],
     length: PairLength,
@@ -280,26 +306,4 @@ def _vectors(
     start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
     alone = [np.concatenate([start, ids[: length.total - 2], end]) for ids in texts]
     batch = pad(alone, tokenizer.pad_token_id, model.device)
-    return model.base_model(**batch).last_hidden_state[:, 0]
-
-
-def set_dropout(model: PreTrainedModel, rate: float) -> None:
-    """Set every dropout of a model: between layers, in attention, before the output.
-
-    Parameters
-    ----------
-    model : transformers.PreTrainedModel
-        Changed in place; what its configuration says, and saves, stays.
-    rate : float
-        From 0 to below 1; MTFT has 0.05.
-
-    Raises
-    ------
-    ValueError
-        The rate is out of range.
-    """
-    if not 0 <= rate < 1:
-        raise ValueError(f"The dropout rate is {rate}: it must be from 0 to below 1; change it.")
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = rate
+    return first_state(model.bert, batch)

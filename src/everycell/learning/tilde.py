@@ -26,6 +26,7 @@ from torch.nn import functional
 from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from everycell.learning.batching import Batch, map_batches, pad
+from everycell.learning.last_layer import first_state
 from everycell.learning.token_cache import each_text_once
 from everycell.learning.training import Batch as Rows
 
@@ -312,7 +313,7 @@ def first_logits(model: BertForMaskedLM, batch: Batch) -> torch.Tensor:
     -------
     torch.Tensor, shape (b, vocabulary)
     """
-    return model.cls(model.bert(**batch).last_hidden_state[:, :1])[:, 0]
+    return model.cls(first_state(model.bert, batch))
 
 
 def likelihood_loss(
@@ -378,11 +379,10 @@ def two_way_loss(
     def loss(model: BertForMaskedLM, rows: Rows) -> torch.Tensor:
         documents, queries = document_ids(rows["positive"]), query_ids(rows["query"])
 
-        def one_way(texts: list[list[int]], partners: list[list[int]]) -> torch.Tensor:
-            logits = first_logits(model, pad(texts, tokenizer.pad_token_id, model.device))
-            terms = count_terms(partners, logits.shape[1], stop).toarray() > 0
-            return likelihood_loss(logits, torch.from_numpy(terms).to(logits), stop)
-
-        return (one_way(documents, queries) + one_way(queries, documents)) / 2
+        # Both ways in one pass. As many texts go either way, so this is the mean of both losses.
+        texts = pad([*documents, *queries], tokenizer.pad_token_id, model.device)
+        logits = first_logits(model, texts)
+        terms = count_terms([*queries, *documents], logits.shape[1], stop).toarray() > 0
+        return likelihood_loss(logits, torch.from_numpy(terms).to(logits), stop)
 
     return loss

@@ -18,6 +18,7 @@ from torch.nn import functional
 from transformers import BertConfig, BertModel, BertPreTrainedModel, PreTrainedTokenizerBase
 
 from everycell.learning.batching import Batch, map_batches, pad
+from everycell.learning.last_layer import states_at
 from everycell.learning.tilde import Ids, check_length, count_terms, token_ids
 from everycell.learning.token_cache import each_text_once
 from everycell.learning.training import Batch as Rows
@@ -51,7 +52,11 @@ class TildeV2(BertPreTrainedModel):
         torch.Tensor, shape (b, longest)
             0 or more; of the padding as well.
         """
-        return torch.relu(self.tok_proj(self.bert(**batch).last_hidden_state)[..., 0])
+        return self.weights_of(self.bert(**batch).last_hidden_state)
+
+    def weights_of(self, states: torch.Tensor) -> torch.Tensor:
+        """Weights of tokens with these last hidden states: shape (..., hidden size) to (...)."""
+        return torch.relu(self.tok_proj(states)[..., 0])
 
 
 def from_encoder(encoder: BertPreTrainedModel, *, bias: float = 0.0, seed: int = 0) -> TildeV2:
@@ -243,10 +248,17 @@ def pairwise_scores(model: TildeV2, batch: Batch, counts: torch.Tensor) -> torch
     -------
     torch.Tensor, shape (q, d)
     """
-    weights = model(**batch) * batch["attention_mask"]
-    vectors = weights.new_zeros(len(weights), counts.shape[1])
-    vectors = vectors.scatter_reduce(1, batch["input_ids"], weights, "amax")
-    return counts @ vectors.T
+    ids = batch["input_ids"]
+    asked = counts.any(dim=0)
+    # Where a document has a term of a query; stop ids, special tokens and padding are none.
+    read = asked[ids]
+    weights = model.weights_of(states_at(model.bert, batch, read))
+    # Terms of the queries, numbered from 0.
+    number = asked.cumsum(0) - 1
+    size = int(asked.sum())
+    places = read.nonzero()[:, 0] * size + number[ids[read]]
+    vectors = weights.new_zeros(len(ids) * size).scatter_reduce(0, places, weights, "amax")
+    return counts[:, asked] @ vectors.view(len(ids), size).T
 
 
 def contrastive_loss(scores: torch.Tensor, known: np.ndarray, group: int) -> torch.Tensor:

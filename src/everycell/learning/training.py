@@ -34,6 +34,7 @@ from transformers import (
 
 from everycell.learning.batching import out_of_memory
 from everycell.learning.checkpoints import Checkpoints, new_folder
+from everycell.learning.dropout import set_dropout
 from everycell.learning.training_record import (
     RECORD,
     TrainingError,
@@ -145,6 +146,8 @@ def train(
         # A kill may have come between the last rename and this.
         shutil.rmtree(checkpoints, ignore_errors=True)
         return record
+    if options.dropout is not None:
+        set_dropout(model, options.dropout)
     run = _Run(model, examples, loss, options, inputs, checkpoints)
     run.go(validate)
     _write_model(model, tokenizer, run.record, folder)
@@ -180,6 +183,8 @@ class _Run:
                 {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0},
             ],
             lr=options.learning_rate,
+            # One pass over weights and moments, not one for each operation.
+            fused=True,
         )
         self.schedule = get_scheduler(
             {"linear": "linear", "constant": "constant_with_warmup"}[options.schedule],

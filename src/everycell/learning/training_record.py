@@ -48,6 +48,8 @@ class TrainingOptions(BaseModel):
         Longer gradients are scaled down to it (transformers' default is 1); None: never.
     bf16 : bool
         Forward pass in bfloat16. Only on a GPU; on a CPU it is left out, and the log says so.
+    dropout : float or None
+        Rate of every dropout; None: what the model's configuration says.
     validation_steps : int or None
         Steps between two validations; None: after each epoch. After the last step in any case.
     patience : int or None
@@ -75,6 +77,7 @@ class TrainingOptions(BaseModel):
     optimiser: Literal["adamw", "adam"] = "adamw"
     max_gradient_norm: float | None = Field(default=1.0, gt=0)
     bf16: bool = False
+    dropout: float | None = Field(default=None, ge=0, lt=1)
     validation_steps: int | None = Field(default=None, ge=1)
     patience: int | None = Field(default=None, ge=1)
     checkpoint_steps: int = Field(default=500, ge=1)

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 class CrossEncoderRanker(TrainedRanker, PairRanker):
     """`everycell.learning.cross_encoder`.
 
-    With one negative a pair, the tiny encoder learned nothing in few steps.
-
     Attributes
     ----------
     triplet_weight : float
@@ -33,7 +31,6 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
     """
 
     name = "cross-encoder"
-    negatives = 3
     triplet_weight: ClassVar[float] = 0.0
 
     def training_reading(self, lengths: Lengths, *, few_steps: bool) -> Reading:

@@ -7,7 +7,7 @@ from transformers import PreTrainedModel
 
 from everycell.collections.benchmark import judgements, texts_by_id
 from everycell.engine.job import Job
-from everycell.learning.cross_encoder import set_dropout
+from everycell.learning.dropout import set_dropout
 from everycell.learning.examples import ranking_examples
 from everycell.learning.models import device, one_thread
 from everycell.learning.ranker import ranker_named

@@ -34,7 +34,7 @@ class PyDocsSizes(Sizes):
 class Lengths(Settings):
     """Word pieces, special ones included, after which a text is cut."""
 
-    training: int = Field(96, ge=8, le=512, description="A text in training.")
+    training: int = Field(64, ge=8, le=512, description="A text in training.")
     text: int = Field(256, ge=8, le=512, description="A document that is scored.")
     query: int | None = Field(
         256, ge=8, description="A query of which only terms are counted; null: all of it."
@@ -48,12 +48,12 @@ class Models(Settings):
     """How the models of a chapter are trained."""
 
     pairs: int = Field(
-        1300, ge=10, description="Relevant (query, document) pairs that are trained on, at most."
+        6000, ge=10, description="Relevant (query, document) pairs that are trained on, at most."
     )
-    tilde: Training = Training(epochs=2, learning_rate=1e-3)
-    tildev2: Training = Training(epochs=1, learning_rate=5e-4)
-    cross_encoder: Training = Training(epochs=1, learning_rate=1e-3)
-    multi_task: Training = Training(epochs=1, learning_rate=1e-3)
+    tilde: Training = Training(epochs=1, learning_rate=1e-3)
+    tildev2: Training = Training(epochs=1, batch=16, learning_rate=5e-4)
+    cross_encoder: Training = Training(epochs=1, batch=16, learning_rate=1e-3)
+    multi_task: Training = Training(epochs=1, batch=16, learning_rate=1e-3)
 
 
 class SciDocs(Settings):

