@@ -18,7 +18,7 @@ from everycell.collections.cast_passages import (
     read_cast_passages,
     topic_folds,
 )
-from everycell.collections.smart import CollectionError
+from everycell.collections.errors import CollectionError
 from everycell.collections.user_studies import RatingsError
 from everycell.sources import fetch
 

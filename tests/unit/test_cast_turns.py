@@ -5,7 +5,7 @@ import json
 import pytest
 
 from everycell.collections.cast_turns import FILES, read_rewrites, read_turns
-from everycell.collections.smart import CollectionError
+from everycell.collections.errors import CollectionError
 from everycell.sources import fetch
 
 TURNS = [

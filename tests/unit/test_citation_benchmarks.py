@@ -14,9 +14,10 @@ from everycell.collections.citation_benchmarks import (
     cacm_groups,
     cacm_query_by_example,
 )
+from everycell.collections.errors import CollectionError
 from everycell.collections.near_duplicates import shingles, similar_pairs
 from everycell.collections.query_by_example import TASKS, split_queries, training_positives
-from everycell.collections.smart import FILES, Collection, CollectionError, ad_hoc, read_collection
+from everycell.collections.smart import FILES, Collection, ad_hoc, read_collection
 from everycell.retrieval.evaluation import evaluate
 from everycell.sources import fetch
 

@@ -5,6 +5,7 @@ import re
 import pandas as pd
 import pytest
 
+from everycell.collections.errors import CollectionError
 from everycell.collections.grepbias import (
     COUNTS,
     DOCUMENTS,
@@ -14,7 +15,6 @@ from everycell.collections.grepbias import (
     one_wording,
     read_grepbias,
 )
-from everycell.collections.smart import CollectionError
 from everycell.collections.user_studies import RatingsError
 from everycell.metrics.rank_overlap import crbo
 from everycell.sources import fetch

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from everycell.collections.errors import CollectionError
 from everycell.collections.nq_open import COUNTS, KEY, read_nq_open
-from everycell.collections.smart import CollectionError
 from everycell.rag.answers import answer_holders, is_correct
 from everycell.sources import fetch
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import (
     SYSTEM,
     USER,
@@ -18,7 +19,6 @@ from everycell.collections.satisfaction_splits import (
     split_samples,
     without_apologies,
 )
-from everycell.collections.smart import CollectionError
 from everycell.collections.user_satisfaction import (
     CAUSE_BENCHMARK,
     CAUSE_FILES,

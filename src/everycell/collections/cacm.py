@@ -1,27 +1,45 @@
-"""CACM's links and issues: which documents cite which, and when they appeared."""
+"""CACM: the pages of its archive, which documents cite which, and when they appeared."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import re
-from collections.abc import Mapping
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.smart import (
-    CATEGORIES,
-    CollectionError,
-    _cacm_issue,
-    cacm_id,
-    cacm_pages,
-)
-from everycell.engine.untrusted import in_quotes
+from everycell.collections.errors import CollectionError
+from everycell.collections.smart_files import decoded_lines, single_blanks, trec_blocks, unreadable
+from everycell.engine.untrusted import in_quotes, unpack
 
 #: Type of a link in the records of CACM -> task.
 LINK_TYPES: Mapping[str, str] = {"5": "cite", "6": "co-cite", "4": "coupling"}
 
-
 _LINK = re.compile(r"(\d+)\t(\d+)\t(\d+)\s*")
+_MONTHS = "January February March April May June July August September October November December"
+_DATE = re.compile(rf"\s*(CACM )?({'|'.join(_MONTHS.split())}),? ?(\d{{4}})\s*", re.IGNORECASE)
+_CATEGORIES = re.compile(r"\s*[\d .,]*?(\d\.\d+)[\d .,]*")
+_PAGE = re.compile(r"(CACM-\d{4})\.html")
+
+
+def cacm_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Title and abstract: the first paragraph, and what follows up to the date of the issue."""
+    for place, record, lines in _pages(path):
+        issue, _ = _issue(lines, place)
+        head = "\n".join(lines[2:issue]).strip()
+        title, _, abstract = (
+            single_blanks(part) for part in re.split(r"(\n\s*\n)", head + "\n\n", maxsplit=1)
+        )
+        yield place, record, title, abstract
+
+
+def cacm_topics(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Place, number and text of each topic."""
+    return trec_blocks(path, "DOC", "DOCNO")
 
 
 def read_cacm_links(path: Path) -> pd.DataFrame:
@@ -50,12 +68,12 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
     --------
     >>> read_cacm_links(Path("no.tar.gz"))
     Traceback (most recent call last):
-    everycell.collections.smart.CollectionError: no.tar.gz cannot be read (No such file or
+    everycell.collections.errors.CollectionError: no.tar.gz cannot be read (No such file or
     directory); fetch it, or correct its path.
     """
     links: dict[tuple[str, str, str], str] = {}
     records = set()
-    for place, record, lines in cacm_pages(Path(path)):
+    for place, record, lines in _pages(Path(path)):
         records.add(record)
         for number, line in enumerate(lines, start=1):
             link = _LINK.fullmatch(line)
@@ -141,12 +159,55 @@ def read_cacm_issues(path: Path) -> pd.DataFrame:
     --------
     >>> read_cacm_issues(Path("no.tar.gz"))
     Traceback (most recent call last):
-    everycell.collections.smart.CollectionError: no.tar.gz cannot be read (No such file or
+    everycell.collections.errors.CollectionError: no.tar.gz cannot be read (No such file or
     directory); fetch it, or correct its path.
     """
     rows = []
-    for place, record, lines in cacm_pages(Path(path)):
-        number, year = _cacm_issue(lines, place)
-        codes = (CATEGORIES.fullmatch(line) for line in lines[number + 1 :])
+    for place, record, lines in _pages(Path(path)):
+        number, year = _issue(lines, place)
+        codes = (_CATEGORIES.fullmatch(line) for line in lines[number + 1 :])
         rows.append((record, year, next((found[1] for found in codes if found), "")))
     return pd.DataFrame(rows, columns=["document_id", "year", "category"])
+
+
+def cacm_id(number: str) -> str:
+    """Id of a CACM document by its number."""
+    return f"CACM-{int(number):04d}"
+
+
+def _pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Place, record and lines of each page, in the order of the archive."""
+    try:
+        # Unpacked as a whole, so that the checksum at the end is looked at before any page is used.
+        with gzip.open(path, "rb") as packed:
+            unpacked = io.BytesIO(unpack(packed, path))
+        with tarfile.open(fileobj=unpacked, mode="r:") as archive:
+            for member in archive:
+                page = _PAGE.fullmatch(member.name)
+                # A sparse member of a few bytes may say that it has terabytes of zeros.
+                if not page or not member.isfile() or member.issparse():
+                    raise CollectionError(
+                        f"{path} holds {in_quotes(member.name)}; expected are pages CACM-0001.html "
+                        "and so on: use the registry's file."
+                    )
+                place = f"{path}, {member.name}"
+                yield place, page[1], decoded_lines(archive.extractfile(member).read(), place)
+    # A ValueError is of `unpack`, or of a header that has no number where one must be.
+    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
+        raise CollectionError(
+            f"{path} is no whole .tar.gz archive ({error}); fetch it again."
+        ) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _issue(lines: list[str], place: str) -> tuple[int, int]:
+    """Number of the line with the month of the issue, and the year."""
+    dates = [(number, date) for number, line in enumerate(lines) if (date := _DATE.fullmatch(line))]
+    if lines[:2] != ["<html>", "<pre>"] or len(dates) != 1:
+        raise CollectionError(
+            f"{place}, line 1: a page begins with <html> and <pre> and has one line with the "
+            f"month of the issue, but this has {len(dates)}; use the registry's file."
+        )
+    number, date = dates[0]
+    return number, int(date[3])

@@ -21,7 +21,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from everycell.collections.benchmark import Benchmark
-from everycell.collections.smart import CollectionError
+from everycell.collections.errors import CollectionError
 from everycell.collections.user_studies import read_table
 from everycell.engine.untrusted import in_quotes
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.collections.smart import CollectionError
+from everycell.collections.errors import CollectionError
 from everycell.engine.untrusted import in_quotes, parse_json
 
 _FOLDER = "cast-reproducibility"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from everycell.collections.smart import CollectionError
+from everycell.collections.errors import CollectionError
 from everycell.engine.untrusted import in_quotes
 from everycell.engine.validation import describe_fault
 

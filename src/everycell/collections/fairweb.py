@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.collections.smart import CollectionError
+from everycell.collections.errors import CollectionError
 from everycell.engine.untrusted import in_quotes
 
 _FOLDER = "ntcir-fairweb1/pilot"

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
-from everycell.collections.smart import CollectionError
+from everycell.collections.errors import CollectionError
 from everycell.collections.user_studies import read_table
 from everycell.engine.untrusted import in_quotes
 

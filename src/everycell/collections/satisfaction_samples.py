@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from everycell.collections.smart import CollectionError
+from everycell.collections.errors import CollectionError
 
 USER, SYSTEM = "USER", "SYSTEM"
 #: What the id of a counterfactual adds to its original's.

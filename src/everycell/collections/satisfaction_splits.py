@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
+from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL, SYSTEM, USER, Sample, Turn
-from everycell.collections.smart import CollectionError
 from everycell.collections.user_satisfaction import SATISFIED_FROM, RatedDialogue, most_frequent
 
 #: Exchanges that a sample of the split has, its last one without an answer. Longer ones are cut to

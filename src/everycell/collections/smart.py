@@ -1,40 +1,34 @@
-"""The test collections CACM, CISI, Cranfield and Vaswani: documents, topics, judgements, links.
+"""The test collections CACM, CISI, Cranfield and Vaswani: documents, topics and judgements.
 
 They come in the formats of the SMART system and of TREC. Every file is checked line by line, and
-the counts of the whole collection against those that are known (`COUNTS`). The records of CACM name
-the records that they are linked with, which makes query-by-example tasks (`read_cacm_links`,
-`linked_tasks`). What each collection is and is not stands in its data card (``docs/data-cards``).
+the counts of the whole collection against those that are known (`COUNTS`). What CACM has beside
+these, links and issues, is `everycell.collections.cacm`'s. What each collection is and is not
+stands in its data card (``docs/data-cards``).
 """
 
 from __future__ import annotations
 
-import gzip
-import io
 import re
-import tarfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.untrusted import in_quotes, unpack
+from everycell.collections.cacm import cacm_documents, cacm_topics
+from everycell.collections.errors import CollectionError
+from everycell.collections.smart_files import (
+    only_once,
+    read_text_lines,
+    smart_records,
+    trec_blocks,
+)
+from everycell.engine.untrusted import in_quotes
 
 #: Code of a judgement of Cranfield -> relevance. The collection's readme defines codes 1 (complete
 #: answer) to 4 (of minimum interest), so a smaller code is better. It does not define -1, which
 #: stands once a topic, in its last line: taken as 1 (the data card has the evidence).
 CRANFIELD_RELEVANCE: Mapping[str, int] = {"-1": 4, "1": 4, "2": 3, "3": 2, "4": 1}
-
-
-_FIELD = re.compile(r"\.([A-Z])\s*")
-
-
-_RECORD = re.compile(r"\.I\s+(\d+)\s*")
-
-
-class CollectionError(Exception):
-    """A file of a collection cannot be used; the message names file, line and what is allowed."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +168,7 @@ def read_collection(
     --------
     >>> read_collection("trec", Path("d"), Path("t"), Path("q"))
     Traceback (most recent call last):
-    everycell.collections.smart.CollectionError: Collection 'trec' is unknown; choose one of cacm,
+    everycell.collections.errors.CollectionError: Collection 'trec' is unknown; choose one of cacm,
     cisi, cranfield, vaswani.
     """
     if name not in _FORMATS:
@@ -247,104 +241,35 @@ def ad_hoc(name: str, collection: Collection) -> AdHoc:
     return AdHoc(collection.documents[["document_id", "text"]], judged, qrels)
 
 
-def _cacm_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    """Title and abstract: the first paragraph, and what follows up to the date of the issue."""
-    for place, record, lines in cacm_pages(path):
-        issue, _ = _cacm_issue(lines, place)
-        head = "\n".join(lines[2:issue]).strip()
-        title, _, abstract = (
-            single_blanks(part) for part in re.split(r"(\n\s*\n)", head + "\n\n", maxsplit=1)
-        )
-        yield place, record, title, abstract
-
-
-def _smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Place, number and fields of each ".I" record; a field that comes again is continued."""
-    record: dict[str, list[str]] | None = None
-    field: list[str] | None = None
-    place = number = ""
-    for line_number, line in enumerate(read_text_lines(path), start=1):
-        where = f"{path}, line {line_number}"
-        if start := _RECORD.fullmatch(line):
-            if record is not None:
-                yield place, number, {key: single_blanks("\n".join(v)) for key, v in record.items()}
-            record, field, place, number = {}, None, where, start[1]
-        elif (mark := _FIELD.fullmatch(line)) and record is not None and mark[1] in allowed:
-            field = record.setdefault(mark[1], [])
-        elif mark or (field is None and line.strip()):
-            raise CollectionError(
-                f"{where}: found {in_quotes(line.strip())} where a record (.I and a number) or a "
-                "field "
-                f"({', '.join('.' + key for key in allowed)}) begins; use the registry's file."
-            )
-        elif field is not None:
-            field.append(line)
-    if record is not None:
-        yield place, number, {key: single_blanks("\n".join(v)) for key, v in record.items()}
-
-
 def _cisi_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for place, number, record in _smart_records(path, "TABWKCX"):
+    for place, number, record in smart_records(path, "TABWKCX"):
         yield place, number, record.get("T", ""), record.get("W", "")
 
 
 def _cisi_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    for place, number, record in _smart_records(path, "TABW"):
+    for place, number, record in smart_records(path, "TABW"):
         yield place, number, f"{record.get('T', '')} {record.get('W', '')}".strip()
 
 
 def _cranfield_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for place, number, record in _smart_records(path, "TABW"):
+    for place, number, record in smart_records(path, "TABW"):
         title, body = record.get("T", ""), record.get("W", "")
         # The body begins with the title, but for some records.
         yield place, number, title, body.removeprefix(title).strip()
 
 
 def _cranfield_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    for rank, (place, _, record) in enumerate(_smart_records(path, "W"), start=1):
+    for rank, (place, _, record) in enumerate(smart_records(path, "W"), start=1):
         yield place, str(rank), record.get("W", "")
 
 
-def _trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str, str, str]]:
-    """Place, id and text of each block, whose first line has the id; other tags are taken out."""
-    first = re.compile(rf"<{identifier}>\s*(\S+)\s*</{identifier}>(.*)")
-    block_id, text = None, None
-    place = ""
-    for number, line in enumerate(read_text_lines(path), start=1):
-        where = f"{path}, line {number}"
-        stripped = line.strip()
-        if text is None and stripped == f"<{block}>":
-            block_id, text, place = None, [], where
-        elif text is not None and block_id is None and (found := first.fullmatch(stripped)):
-            block_id, text = found[1], [found[2]]
-        elif block_id is not None and stripped == f"</{block}>":
-            yield place, block_id, single_blanks(re.sub(r"</?title>", " ", "\n".join(text)))
-            block_id, text = None, None
-        elif block_id is not None and stripped != f"<{block}>":
-            text.append(line)
-        elif stripped:
-            raise CollectionError(
-                f"{where}: found {stripped[:40]!r}, but a block is <{block}>, a line that begins "
-                f"with <{identifier}>, text, </{block}>; use the registry's file."
-            )
-    if text is not None:
-        raise CollectionError(
-            f"{place}: this <{block}> has no </{block}> before the end of the file, which may have "
-            "been cut; use the registry's file."
-        )
-
-
-def _cacm_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    return _trec_blocks(path, "DOC", "DOCNO")
-
-
 def _vaswani_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for place, number, text in _trec_blocks(path, "DOC", "DOCNO"):
+    for place, number, text in trec_blocks(path, "DOC", "DOCNO"):
         yield place, number, "", text
 
 
 def _vaswani_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    return _trec_blocks(path, "top", "num")
+    return trec_blocks(path, "top", "num")
 
 
 def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]) -> pd.DataFrame:
@@ -377,108 +302,9 @@ def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]
     return pd.DataFrame(rows, columns=["topic_id", "document_id", "relevance"])
 
 
-def only_once(seen: dict[str, str], place: str, what: str) -> None:
-    """Refuse what was seen before; `place` is where it stands now."""
-    if what in seen:
-        raise CollectionError(
-            f"{place}: {what} stands in {seen[what]} already; each stands once, so remove one."
-        )
-    seen[what] = place
-
-
-def read_text_lines(path: Path) -> list[str]:
-    """Lines of an ASCII file."""
-    try:
-        return decoded_lines(path.read_bytes(), str(path))
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def decoded_lines(content: bytes, place: str) -> list[str]:
-    """Lines of ASCII bytes; `place` names them in an error."""
-    try:
-        text = content.decode("ascii")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise CollectionError(
-            f"{place}, line {line}: byte {content[error.start]:#04x} is no ASCII, and these "
-            "collections hold nothing else; fetch it again."
-        ) from error
-    if not text.strip():
-        raise CollectionError(f"{place} is empty; fetch it again.")
-    return text.split("\n")
-
-
-def unreadable(path: Path, error: OSError) -> CollectionError:
-    """Error for a file that cannot be read."""
-    return CollectionError(
-        f"{path} cannot be read ({error.strerror or error}); fetch it, or correct its path."
-    )
-
-
-def single_blanks(text: str) -> str:
-    """Text with each run of white space as one blank."""
-    return " ".join(text.split())
-
-
 _FORMATS = {
-    "cacm": _Format(_cacm_documents, _cacm_topics, 4, 2, 3, {"1": 1}, width=4),
+    "cacm": _Format(cacm_documents, cacm_topics, 4, 2, 3, {"1": 1}, width=4),
     "cisi": _Format(_cisi_documents, _cisi_topics, 4, 1, 2, {"0": 1}),
     "cranfield": _Format(_cranfield_documents, _cranfield_topics, 3, 1, 2, CRANFIELD_RELEVANCE),
     "vaswani": _Format(_vaswani_documents, _vaswani_topics, 4, 2, 3, {"1": 1}),
 }
-
-
-_MONTHS = "January February March April May June July August September October November December"
-
-
-_DATE = re.compile(rf"\s*(CACM )?({'|'.join(_MONTHS.split())}),? ?(\d{{4}})\s*", re.IGNORECASE)
-
-
-CATEGORIES = re.compile(r"\s*[\d .,]*?(\d\.\d+)[\d .,]*")
-
-
-_PAGE = re.compile(r"(CACM-\d{4})\.html")
-
-
-def cacm_id(number: str) -> str:
-    """Id of a CACM document by its number."""
-    return f"CACM-{int(number):04d}"
-
-
-def cacm_pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Place, record and lines of each page, in the order of the archive."""
-    try:
-        # Unpacked as a whole, so that the checksum at the end is looked at before any page is used.
-        with gzip.open(path, "rb") as packed:
-            unpacked = io.BytesIO(unpack(packed, path))
-        with tarfile.open(fileobj=unpacked, mode="r:") as archive:
-            for member in archive:
-                page = _PAGE.fullmatch(member.name)
-                # A sparse member of a few bytes may say that it has terabytes of zeros.
-                if not page or not member.isfile() or member.issparse():
-                    raise CollectionError(
-                        f"{path} holds {in_quotes(member.name)}; expected are pages CACM-0001.html "
-                        "and so on: use the registry's file."
-                    )
-                place = f"{path}, {member.name}"
-                yield place, page[1], decoded_lines(archive.extractfile(member).read(), place)
-    # A ValueError is of `unpack`, or of a header that has no number where one must be.
-    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
-        raise CollectionError(
-            f"{path} is no whole .tar.gz archive ({error}); fetch it again."
-        ) from error
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def _cacm_issue(lines: list[str], place: str) -> tuple[int, int]:
-    """Number of the line with the month of the issue, and the year."""
-    dates = [(number, date) for number, line in enumerate(lines) if (date := _DATE.fullmatch(line))]
-    if lines[:2] != ["<html>", "<pre>"] or len(dates) != 1:
-        raise CollectionError(
-            f"{place}, line 1: a page begins with <html> and <pre> and has one line with the "
-            f"month of the issue, but this has {len(dates)}; use the registry's file."
-        )
-    number, date = dates[0]
-    return number, int(date[3])

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
-from everycell.collections.smart import CollectionError
 from everycell.engine.untrusted import in_quotes, parse_literal
 
 #: Registry keys by benchmark: ratings, and the two parts of the split that are at hand.

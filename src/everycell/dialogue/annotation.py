@@ -19,8 +19,8 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL, Sample, Turn
-from everycell.collections.smart import CollectionError
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting, dialogue_text, rewritten
 from everycell.text import settled_sheets, sheets
 from everycell.text.sheets import Form, SheetError

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow.parquet
 
+from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import Sample
-from everycell.collections.smart import CollectionError
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting
 from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.text.sheets import SheetError

@@ -1,0 +1,111 @@
+"""Lines of the test collections' files: records of the SMART system, blocks of TREC."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from everycell.collections.errors import CollectionError
+from everycell.engine.untrusted import in_quotes
+
+_FIELD = re.compile(r"\.([A-Z])\s*")
+_RECORD = re.compile(r"\.I\s+(\d+)\s*")
+
+
+def smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Place, number and fields of each ".I" record; a field that comes again is continued."""
+    record: dict[str, list[str]] | None = None
+    field: list[str] | None = None
+    place = number = ""
+    for line_number, line in enumerate(read_text_lines(path), start=1):
+        where = f"{path}, line {line_number}"
+        if start := _RECORD.fullmatch(line):
+            if record is not None:
+                yield place, number, {key: single_blanks("\n".join(v)) for key, v in record.items()}
+            record, field, place, number = {}, None, where, start[1]
+        elif (mark := _FIELD.fullmatch(line)) and record is not None and mark[1] in allowed:
+            field = record.setdefault(mark[1], [])
+        elif mark or (field is None and line.strip()):
+            raise CollectionError(
+                f"{where}: found {in_quotes(line.strip())} where a record (.I and a number) or a "
+                "field "
+                f"({', '.join('.' + key for key in allowed)}) begins; use the registry's file."
+            )
+        elif field is not None:
+            field.append(line)
+    if record is not None:
+        yield place, number, {key: single_blanks("\n".join(v)) for key, v in record.items()}
+
+
+def trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str, str, str]]:
+    """Place, id and text of each block, whose first line has the id; other tags are taken out."""
+    first = re.compile(rf"<{identifier}>\s*(\S+)\s*</{identifier}>(.*)")
+    block_id, text = None, None
+    place = ""
+    for number, line in enumerate(read_text_lines(path), start=1):
+        where = f"{path}, line {number}"
+        stripped = line.strip()
+        if text is None and stripped == f"<{block}>":
+            block_id, text, place = None, [], where
+        elif text is not None and block_id is None and (found := first.fullmatch(stripped)):
+            block_id, text = found[1], [found[2]]
+        elif block_id is not None and stripped == f"</{block}>":
+            yield place, block_id, single_blanks(re.sub(r"</?title>", " ", "\n".join(text)))
+            block_id, text = None, None
+        elif block_id is not None and stripped != f"<{block}>":
+            text.append(line)
+        elif stripped:
+            raise CollectionError(
+                f"{where}: found {stripped[:40]!r}, but a block is <{block}>, a line that begins "
+                f"with <{identifier}>, text, </{block}>; use the registry's file."
+            )
+    if text is not None:
+        raise CollectionError(
+            f"{place}: this <{block}> has no </{block}> before the end of the file, which may have "
+            "been cut; use the registry's file."
+        )
+
+
+def only_once(seen: dict[str, str], place: str, what: str) -> None:
+    """Refuse what was seen before; `place` is where it stands now."""
+    if what in seen:
+        raise CollectionError(
+            f"{place}: {what} stands in {seen[what]} already; each stands once, so remove one."
+        )
+    seen[what] = place
+
+
+def read_text_lines(path: Path) -> list[str]:
+    """Lines of an ASCII file."""
+    try:
+        return decoded_lines(path.read_bytes(), str(path))
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def decoded_lines(content: bytes, place: str) -> list[str]:
+    """Lines of ASCII bytes; `place` names them in an error."""
+    try:
+        text = content.decode("ascii")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CollectionError(
+            f"{place}, line {line}: byte {content[error.start]:#04x} is no ASCII, and these "
+            "collections hold nothing else; fetch it again."
+        ) from error
+    if not text.strip():
+        raise CollectionError(f"{place} is empty; fetch it again.")
+    return text.split("\n")
+
+
+def unreadable(path: Path, error: OSError) -> CollectionError:
+    """Error for a file that cannot be read."""
+    return CollectionError(
+        f"{path} cannot be read ({error.strerror or error}); fetch it, or correct its path."
+    )
+
+
+def single_blanks(text: str) -> str:
+    """Text with each run of white space as one blank."""
+    return " ".join(text.split())
