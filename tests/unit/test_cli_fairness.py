@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from everycell.cli import app
 from everycell.collections.planted_bias import plant_bias
 from everycell.metrics.fairness_frames import correlation, fairness_by_query
-from everycell.metrics.fairness_report import most_neutral, read_documents
+from everycell.metrics.fairness_inputs import read_documents
+from everycell.metrics.fairness_report import most_neutral
 from everycell.metrics.rank_overlap import rbo
 from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import read_counts

@@ -30,8 +30,16 @@ NO_CARD = {
 }
 #: Attribute sets of FairWeb-1 by topic.
 SETS = fairweb.ATTRIBUTE_SETS
-#: Modules that hold no collection: they build lists, tasks or texts for the others.
-HELPERS = {"benchmark", "docstrings", "near_duplicates", "pydocs_tasks", "query_by_example"}
+#: Modules that hold no collection: they read, refuse, or build lists, tasks or texts for others.
+HELPERS = {
+    "benchmark",
+    "docstrings",
+    "errors",
+    "near_duplicates",
+    "pydocs_tasks",
+    "query_by_example",
+    "smart_files",
+}
 
 
 def cards(repository: Path) -> dict[str, str]:

@@ -9,8 +9,9 @@ import pytest
 from everycell.collections.planted_bias import SYSTEMS, plant_bias
 from everycell.engine.artefacts import find_artefact, load_papers
 from everycell.engine.render.figure_files import COLOURS
+from everycell.metrics.nfairr import TAU, nfairr
 from everycell.metrics.term_counts import count_terms
-from everycell.metrics.term_fairness import TAU, nfairr, texfair
+from everycell.metrics.texfair import texfair
 from everycell.retrieval.fairness_curves import (
     MEASURES,
     RankedSystem,

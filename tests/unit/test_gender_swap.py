@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics.term_counts import read_words
+from everycell.metrics.word_lists import read_words
 from everycell.text.gender_swap import (
     default_pairs,
     make_pairs,

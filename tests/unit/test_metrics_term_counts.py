@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.metrics.term_counts import (
-    blank_tokens,
-    check_counts,
-    count_terms,
-    read_counts,
-    read_words,
-)
+from everycell.metrics.term_counts import blank_tokens, check_counts, count_terms, read_counts
+from everycell.metrics.word_lists import read_words
 from everycell.text.tokenise import tokeniser
 
 WORDS = {"f": ["she", "Mary"], "m": ["he"]}

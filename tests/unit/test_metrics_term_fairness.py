@@ -15,14 +15,12 @@ from everycell.metrics.fairness_frames import (
     fairness_by_query,
     fairness_curves,
 )
+from everycell.metrics.nfairr import ideal_fairr, neutrality, nfairr
 from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import count_terms
-from everycell.metrics.term_fairness import (
+from everycell.metrics.texfair import (
     group_representation,
-    ideal_fairr,
     largest_divergence,
-    neutrality,
-    nfairr,
     rbdf,
     ted,
     term_exposure,

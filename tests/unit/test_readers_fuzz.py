@@ -448,24 +448,24 @@ def _readers() -> dict[str, Reader]:
             lambda read, path: read(path.parent.parent, seed=0, validation=0.3),
             SCIDOCS,
         ),
-        "metrics.term_counts.read_words": Reader(b"she,f\nhe,m\nMary,f\n"),
+        "metrics.word_lists.read_words": Reader(b"she,f\nhe,m\nMary,f\n"),
         "metrics.term_counts.read_counts": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
         ),
-        "metrics.fairness_report.documents_with_terms": Reader(
+        "metrics.term_counts.documents_with_terms": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
         ),
-        "metrics.fairness_report.read_documents#parquet": Reader(
+        "metrics.fairness_inputs.read_documents#parquet": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "text": ["She runs", ""]}), "d.parquet"
         ),
-        "metrics.fairness_report.read_documents#jsonl": Reader(
+        "metrics.fairness_inputs.read_documents#jsonl": Reader(
             b'{"id": "d1", "contents": "She runs"}\n{"_id": "d2", "text": ""}\n', "d.jsonl"
         ),
-        "metrics.fairness_report.read_documents#tsv": Reader(b"d1\tShe runs\nd2\t\n", "d.tsv"),
-        "metrics.fairness_report.read_documents#gzip": Reader(
+        "metrics.fairness_inputs.read_documents#tsv": Reader(b"d1\tShe runs\nd2\t\n", "d.tsv"),
+        "metrics.fairness_inputs.read_documents#gzip": Reader(
             gzip.compress(b"d1\tShe runs\nd2\t\n", mtime=0), "d.tsv.gz"
         ),
-        "metrics.fairness_report.read_word_lists": Reader(b"she,f\nhe,m\n", call=_many),
+        "metrics.word_lists.read_word_lists": Reader(b"she,f\nhe,m\n", call=_many),
         "language_models.records.read_record": Reader(written(_record, "r.jsonl")),
         "language_models.records.Record#prompts": Reader(
             b'{"sha256":"ab","prompt":"1 + 1 ="}\n',
@@ -553,7 +553,7 @@ NOT_HERE = {
     "engine.registry.read_part": "the project's own files; see test_registry.py",
     "engine.reports.read_report": "written by the project; see test_verdicts.py",
     "trec.lines.read_lines": "`read_run`, `read_qrels` and `read_candidates` read with it",
-    "collections.smart.read_text_lines": "`read_collection` reads with it",
+    "collections.smart_files.read_text_lines": "`read_collection` reads with it",
     "studies.lajewska2025.ch5.answerability_data.read_labels": "joins what other readers read",
     "cli.user_files.read_run_file": "`read_run`, with the command line's sentence",
     "cli.user_files.read_user_file": "takes a reader",
@@ -755,18 +755,18 @@ FOUND = [
      GREP["d.csv"].rpartition(b"0,2,")[0], "its query has not 3 texts of relevance 1"),
     ("text.tokenise._read_vocabulary", (b"x" * 5000 + b"\n") * 2, "stands in line 1 already"),
     ("dialogue.counterfactual_prompts.read_template", b"$" + b"x" * 5000, "has the unknown slot"),
-    ("metrics.term_counts.read_words", b"", "the terms of at least two groups"),
-    ("metrics.term_counts.read_words", b"\xff,f\n", "is not UTF-8 text"),
+    ("metrics.word_lists.read_words", b"", "the terms of at least two groups"),
+    ("metrics.word_lists.read_words", b"\xff,f\n", "is not UTF-8 text"),
     ("metrics.term_counts.read_counts", b"PAR1" + bytes(40) + b"PAR1", "is no Parquet file"),
     ("metrics.term_counts.read_counts",
      parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "what is no number"),
-    ("metrics.fairness_report.documents_with_terms", b"", "is no Parquet file"),
-    ("metrics.fairness_report.documents_with_terms",
+    ("metrics.term_counts.documents_with_terms", b"", "is no Parquet file"),
+    ("metrics.term_counts.documents_with_terms",
      parquet(pa.table({"document_id": ["d"], "f": ["one"]})), "columns of other types"),
-    ("metrics.fairness_report.read_documents#parquet",
+    ("metrics.fairness_inputs.read_documents#parquet",
      parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "Row 2 of"),
-    ("metrics.fairness_report.read_documents#jsonl", b"[" * DEEP, "Line 1 of .* is no JSON"),
-    ("metrics.fairness_report.read_documents#jsonl", b"9" * 10_000, "Line 1 of .* is no JSON"),
+    ("metrics.fairness_inputs.read_documents#jsonl", b"[" * DEEP, "Line 1 of .* is no JSON"),
+    ("metrics.fairness_inputs.read_documents#jsonl", b"9" * 10_000, "Line 1 of .* is no JSON"),
     ("language_models.records.Record#prompts", b"{}\n", "line 1: is no prompt"),
     ("trec.runs.read_run#gzip", b"\x1f\x8b", "cannot be read, or is damaged"),
     ("retrieval.query_files.read_encoded_queries", b"\xff\n", "line 1 is no JSON object"),
@@ -808,7 +808,7 @@ def sparse_page() -> bytes:
         ("trec.runs.read_run#gzip", ZEROS, "holds more than 16,777,216 bytes"),
         ("collections.cacm.read_cacm_links", ZEROS, "holds more than 16,777,216 bytes"),
         ("collections.cacm.read_cacm_links", sparse_page(), "holds 'CACM-0001.html'"),
-        ("metrics.fairness_report.read_documents#gzip", ZEROS, "Line 1 of .* more than 16,777,216"),
+        ("metrics.fairness_inputs.read_documents#gzip", ZEROS, "Line 1 of .* more than 16,777,216"),
         ("collections.user_satisfaction.read_samples", ONES, "has .*allowed"),
         ("collections.user_satisfaction.read_split", ONES + b"\t[]\t1", "allowed"),
         ("collections.nugget_labels.read_nugget_labels#table",
@@ -829,7 +829,7 @@ def test_a_small_file_does_not_fill_the_memory(name, content, said, place):
 
 def test_a_line_of_fifty_megabytes_takes_a_few_times_its_size(place_of):
     """As a document it is allowed; memory goes with the file's size, not beyond."""
-    name = "metrics.fairness_report.read_documents#tsv"
+    name = "metrics.fairness_inputs.read_documents#tsv"
     path = place_of(name)
     path.write_bytes(b"d1\t" + b"she runs " * (50 * 2**20 // 9))
     tracemalloc.start()

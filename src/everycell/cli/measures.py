@@ -47,8 +47,9 @@ def count_terms_(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Count each group's terms in every document of a collection, for `fairness`."""
-    from everycell.metrics import fairness_report as report
-    from everycell.metrics.term_counts import blank_tokens, count_terms
+    from everycell.metrics.fairness_inputs import check_texts, read_documents
+    from everycell.metrics.term_counts import blank_tokens, count_terms, documents_with_terms
+    from everycell.metrics.word_lists import read_word_lists
     from everycell.text.tokenise import tokeniser
 
     with errors_as_sentences(ValueError):
@@ -57,9 +58,9 @@ def count_terms_(
             raise CardError(f"{out} is a folder; name a file to write.")
         if out.exists() and not force:
             raise CardError(f"{out} is there already; remove it, or replace it with --force.")
-        groups = report.read_word_lists(words)
-        texts = report.check_texts(
-            report.read_documents(documents),
+        groups = read_word_lists(words)
+        texts = check_texts(
+            read_documents(documents),
             by_blanks=tokens == "blank",
             allow_empty=allow_empty,
         )
@@ -72,7 +73,7 @@ def count_terms_(
             disable=not sys.stderr.isatty(),
         ) as progress:
             count_terms(progress.track(texts), groups, out, tokenise=cut)
-        number, having = report.documents_with_terms(out)
+        number, having = documents_with_terms(out)
     terms = ", ".join(f"{len(found)} of {group}" for group, found in groups.items())
     typer.echo(f"{out}: {number} documents, {having} of them with a group term (terms: {terms}).")
 
@@ -106,7 +107,8 @@ def fairness(
     per_query: PerQuery = False,
 ) -> None:
     """Measure group bias in a run: NFaiRR, TExFAIR with and without RBDF, AWRF."""
-    from everycell.metrics.fairness_report import documents_with_terms, fairness_report
+    from everycell.metrics.fairness_report import fairness_report
+    from everycell.metrics.term_counts import documents_with_terms
 
     with errors_as_sentences(ValueError):
         check_choice("format", form, ("table", "csv", "json"))

@@ -15,20 +15,17 @@ from everycell.metrics.exposure import (
     awrf,
     checked_lists,
 )
+from everycell.metrics.nfairr import TAU, checked_ideal, ideal_fairr, neutrality, nfairr
 from everycell.metrics.ranked_counts import RankedCounts
-from everycell.metrics.term_counts import LENGTH, check_counts
-from everycell.metrics.term_fairness import (
-    TAU,
-    _check_lengths,
-    _checked_counts,
-    _checked_ideal,
-    _discounted,
-    _divergence,
-    ideal_fairr,
+from everycell.metrics.ranked_lists import checked_counts
+from everycell.metrics.term_counts import check_counts
+from everycell.metrics.texfair import (
+    check_lengths,
+    discounted,
+    divergence_and_factor,
     largest_divergence,
-    neutrality,
-    nfairr,
 )
+from everycell.metrics.word_lists import LENGTH
 
 #: Measures of `fairness_curves` and columns of `fairness_by_query`.
 MEASURES = ("NFaiRR", "TExFAIR", "TExFAIR without RBDF", "AWRF")
@@ -75,11 +72,11 @@ def fairness_curves(
     {'NFaiRR': [[1.0, 0.613]], 'TExFAIR': [[0.0, 0.884]],
      'TExFAIR without RBDF': [[0.0, 0.884]], 'AWRF': [[1.0, 0.226]]}
     """
-    array, mask = _checked_counts(counts, listed)
+    array, mask = checked_counts(counts, listed)
     tokens, _ = checked_lists(lengths, listed, "lengths")
     # Here, so that a message counts queries from the first of all, not of its block.
-    _check_lengths(array, tokens)
-    best = None if ideal is None else _checked_ideal(ideal, mask)
+    check_lengths(array, tokens)
+    best = None if ideal is None else checked_ideal(ideal, mask)
     highest = largest_divergence(target, array.shape[2])
     values = {name: np.empty(mask.shape) for name in MEASURES}
     # The intermediate arrays of a block stay in the processor's cache, and each group's numbers
@@ -88,10 +85,10 @@ def fairness_curves(
         block = slice(start, start + _BLOCK)
         rows, here = np.moveaxis(np.moveaxis(array[block], 2, 0).copy(), 0, 2), mask[block]
         own = best if best is None or len(best) == 1 else best[block]
-        divergence, factor = _divergence(rows, tokens[block], target, None, here)
+        divergence, factor = divergence_and_factor(rows, tokens[block], target, None, here)
         found = (
             nfairr(rows, tau=tau, target=target, ideal=own, listed=here),
-            np.maximum(highest - _discounted(divergence, factor), 0),
+            np.maximum(highest - discounted(divergence, factor), 0),
             np.maximum(highest - divergence, 0),
             awrf(alignments(rows), target, listed=here),
         )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from everycell.metrics.ranked_lists import Array, Mask
-from everycell.metrics.term_counts import LENGTH, check_counts, read_counts
-from everycell.metrics.term_fairness import Unknown
+from everycell.metrics.term_counts import check_counts, read_counts
+from everycell.metrics.word_lists import LENGTH
 from everycell.trec.runs import trec_order
+
+#: What becomes of a document without counts: an error, or one without terms of a group.
+Unknown = Literal["error", "neutral"]
 
 
 @dataclass(frozen=True)

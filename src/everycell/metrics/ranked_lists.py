@@ -119,3 +119,11 @@ def checked_lists(
         bad = array[~(np.isfinite(array) & (array >= 0))][0]
         raise ValueError(f"The {name} hold {bad:g}; give numbers of 0 or more.")
     return array, mask
+
+
+def checked_counts(counts: npt.ArrayLike, listed: npt.ArrayLike | None) -> tuple[Array, Mask]:
+    """Counts of groups as queries x ranks x groups, and which ranks are listed."""
+    array, mask = checked_lists(counts, listed, "counts")
+    if array.ndim != 3:
+        raise ValueError(f"The counts have the shape {array.shape}; give queries x ranks x groups.")
+    return array, mask

@@ -10,9 +10,11 @@ holds 240 MiB at 20,000 passages and 244 MiB at 100,000.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from itertools import islice
+from operator import or_
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +25,9 @@ import pyarrow.parquet as pq
 
 from everycell.engine.files import appears_whole
 from everycell.engine.untrusted import in_quotes
+from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
-Words = Mapping[str, Collection[str]]
-
-#: Columns of a counts file that are no group.
-DOCUMENT, LENGTH = "document_id", "length"
 
 
 def blank_tokens(texts: Sequence[str]) -> list[list[str]]:
@@ -59,92 +58,6 @@ def blank_tokens(texts: Sequence[str]) -> list[list[str]]:
     cut = (text.lower().split(" ") for text in texts)
     # Looking for an empty token is much cheaper than copying a list without one.
     return [list(filter(None, tokens)) if "" in tokens else tokens for tokens in cut]
-
-
-def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
-    r"""Read group-representative terms: lines "term,group", as the NFaiRR authors publish them.
-
-    Parameters
-    ----------
-    path
-        Text file in UTF-8. Empty lines are left out.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        Group -> terms in lower case, both in the order of the file; a term that a group has
-        twice (or in two cases) stands once.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        A line without a term and a group, an empty file, or terms that `count_terms` would not
-        take: one that stands in two groups.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "words.txt"
-    >>> _ = path.write_text("she,f\nhe,m\nMary,f\n")
-    >>> read_words(path)
-    {'f': ('she', 'mary'), 'm': ('he',)}
-    """
-    path = Path(path)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        raise FileNotFoundError(
-            f"The word list {path} does not exist: check the path, or fetch it."
-        ) from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not UTF-8 text; convert it to UTF-8.") from None
-    words: dict[str, dict[str, None]] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        term, _, group = (part.strip() for part in line.rpartition(","))
-        if not term or not group:
-            raise ValueError(
-                f"Line {number} of {path} reads {in_quotes(line)}; a line is 'term,group', so "
-                "correct it."
-            )
-        words.setdefault(group, {})[term.lower()] = None
-    try:
-        _groups_of_terms(words)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    return {group: tuple(terms) for group, terms in words.items()}
-
-
-def _groups_of_terms(words: Words) -> dict[str, int]:
-    """Term -> number of its group, for a word list with nothing wrong."""
-    if not words:
-        raise ValueError("The word list is empty; give the terms of at least two groups.")
-    names = list(words)
-    found: dict[str, int] = {}
-    for number, (group, terms) in enumerate(words.items()):
-        if group in (DOCUMENT, LENGTH) or not group:
-            raise ValueError(
-                f"A group is called {group!r}, which is a column of its own or no name; rename it."
-            )
-        if isinstance(terms, str):
-            raise ValueError(
-                f"The terms of group {group!r} are one string, {terms!r}; give a list of terms."
-            )
-        if not terms:
-            raise ValueError(f"Group {group!r} has no terms; give it one or more, or drop it.")
-        for term in terms:
-            if not term:
-                raise ValueError(f"Group {group!r} has an empty term; remove it.")
-            if found.setdefault(term.lower(), number) != number:
-                other = names[found[term.lower()]]
-                raise ValueError(
-                    f"The term {term!r} stands in the groups {other!r} and {group!r}; a term "
-                    "represents one group, so remove it from one."
-                )
-    return found
 
 
 def _check_reachable(terms: Iterable[str], tokenise: Tokeniser) -> None:
@@ -248,7 +161,7 @@ def count_terms(
     if batch < 1:
         raise ValueError(f"The batch has {batch} documents; give 1 or more.")
     path = Path(path)
-    group_of = _groups_of_terms(words)
+    group_of = groups_of_terms(words)
     _check_reachable(group_of, tokenise)
     schema = pa.schema(
         [(DOCUMENT, pa.string()), (LENGTH, pa.int32()), *((group, pa.int32()) for group in words)]
@@ -402,3 +315,39 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
             "count it again."
         )
     return counts
+
+
+def documents_with_terms(path: Path | str) -> tuple[int, int]:
+    """Count the documents of a counts file, and those with a term of any group.
+
+    Parameters
+    ----------
+    path
+        What `count_terms` wrote.
+
+    Returns
+    -------
+    (int, int)
+        Documents, and documents with at least one group term.
+
+    Raises
+    ------
+    ValueError
+        A file that is no Parquet, is damaged, or has no group.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "counts.parquet"
+    >>> frame = pd.DataFrame({"document_id": ["d1", "d2"], "length": 5, "f": [0, 1], "m": 0})
+    >>> frame.to_parquet(path)
+    >>> documents_with_terms(path)
+    (2, 1)
+    """
+    with parquet_errors(path):
+        table = pyarrow.dataset.dataset(path, format="parquet")
+        groups = [name for name in table.schema.names if name not in (DOCUMENT, LENGTH)]
+        if not groups:
+            raise ValueError(f"{path} has no group; make it again with count_terms.")
+        any_term = reduce(or_, (pyarrow.dataset.field(group) > 0 for group in groups))
+        return table.count_rows(), table.count_rows(filter=any_term)

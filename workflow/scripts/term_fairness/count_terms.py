@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pyarrow.parquet as pq
 
 from everycell.engine.job import Job
-from everycell.metrics.term_counts import count_terms, read_words
+from everycell.metrics.term_counts import count_terms
+from everycell.metrics.word_lists import read_words
 
 with Job(snakemake) as job:
 

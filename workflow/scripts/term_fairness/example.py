@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.metrics.term_fairness import nfairr, texfair
+from everycell.metrics.nfairr import nfairr
+from everycell.metrics.texfair import texfair
 from everycell.retrieval.fairness_figures import documents_in_lists
 
 #: Of the printed pattern -> what the box of such a document says.

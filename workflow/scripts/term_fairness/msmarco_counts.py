@@ -4,7 +4,8 @@ from pathlib import Path
 
 from everycell.collections.msmarco import stream_passages
 from everycell.engine.job import Job
-from everycell.metrics.term_counts import count_terms, read_words
+from everycell.metrics.term_counts import count_terms
+from everycell.metrics.word_lists import read_words
 
 with Job(snakemake) as job:
     passages = stream_passages(Path(snakemake.input.collection), expected=snakemake.params.passages)

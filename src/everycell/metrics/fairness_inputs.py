@@ -1,0 +1,204 @@
+"""Documents that are not ours, read from the kinds of file that people have, and checked.
+
+`everycell count-terms` reads a collection with `read_documents`, and refuses with `check_texts`
+what would be counted without an error and yet be wrong.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from everycell.engine.untrusted import in_quotes, most_unpacked, parse_json
+from everycell.metrics.term_counts import parquet_errors
+from everycell.metrics.word_lists import DOCUMENT
+
+#: Keys of an id and of a text in a line of JSON: ours, Pyserini's and BEIR's.
+_ID_KEYS, _TEXT_KEYS = (DOCUMENT, "id", "_id"), ("text", "contents")
+
+
+_WORD = re.compile(r"\w")
+
+
+#: Ten letters in a row of a script that puts no blanks between words: more than any one word has.
+_WITHOUT_BLANKS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff]{10}"
+)
+
+
+def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
+    r"""Read the ids and texts of a collection one by one.
+
+    Parameters
+    ----------
+    path
+        One of, by its ending:
+
+        - ``.parquet``: columns ``document_id`` and ``text``;
+        - ``.jsonl``: one object a line, with ``document_id``, ``id`` or ``_id``, and ``text`` or
+          ``contents``; other keys, a title among them, are not read;
+        - ``.tsv``: id, tab, text; no header. Further tabs belong to the text.
+
+        The last two also gzipped (``.jsonl.gz``, ``.tsv.gz``), in UTF-8.
+
+    Yields
+    ------
+    (str, str)
+        Id and text, in the order of the file.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        Another ending, a missing column or key, an id or text that is not text, a line that
+        cannot be read; the message names the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "passages.tsv"
+    >>> _ = path.write_text("d1\tShe runs" + chr(10) + "d2\tHe sleeps")
+    >>> list(read_documents(path))
+    [('d1', 'She runs'), ('d2', 'He sleeps')]
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"The documents {path} do not exist: check the path.")
+    kind = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if kind == "parquet":
+        yield from _from_parquet(path)
+    elif kind in ("jsonl", "tsv"):
+        yield from _from_lines(path, _object if kind == "jsonl" else _row)
+    else:
+        raise ValueError(
+            f"{path} has an unknown ending; give documents as .parquet, .jsonl or .tsv (the last "
+            "two also with .gz)."
+        )
+
+
+def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
+    row = 0
+    with parquet_errors(path), pq.ParquetFile(path) as file:
+        for column in (DOCUMENT, "text"):
+            if column not in file.schema_arrow.names:
+                raise ValueError(
+                    f"{path} has no column {column!r}: it has "
+                    f"{in_quotes(file.schema_arrow.names, 300)}; give '{DOCUMENT}' and 'text'."
+                )
+        for batch in file.iter_batches(batch_size=10_000, columns=[DOCUMENT, "text"]):
+            ids, texts = (batch.column(name).to_pylist() for name in (DOCUMENT, "text"))
+            for pair in zip(ids, texts, strict=True):
+                row += 1
+                if not all(isinstance(value, str) for value in pair):
+                    raise ValueError(
+                        f"Row {row} of {path} has the id and text {in_quotes(pair)}; both are "
+                        "text, so correct it."
+                    )
+                yield pair
+
+
+def _from_lines(
+    path: Path, parse: Callable[[str, str], tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    number = 0
+    try:
+        most = most_unpacked(path)
+        with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as lines:
+            for number, raw in enumerate(iter(lambda: lines.readline(most + 1), b""), 1):
+                if len(raw) > most:
+                    raise ValueError(
+                        f"Line {number} of {path} has more than {most:,} bytes; a line is one "
+                        "document, so get the file again."
+                    )
+                line = raw.decode("utf-8").rstrip("\r\n")
+                if line:
+                    yield parse(line, f"Line {number} of {path}")
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"Line {number} of {path} is not UTF-8 text; convert the file to UTF-8."
+        ) from None
+    except (gzip.BadGzipFile, zlib.error, EOFError):
+        raise ValueError(f"{path} is damaged or no gzip file; get it again.") from None
+
+
+def _row(line: str, where: str) -> tuple[str, str]:
+    document, tab, text = line.partition("\t")
+    if not tab:
+        raise ValueError(f"{where} has no tab; a line is an id, a tab and a text, so correct it.")
+    return document, text
+
+
+def _object(line: str, where: str) -> tuple[str, str]:
+    try:
+        found = parse_json(line)
+    except ValueError as error:
+        raise ValueError(f"{where} is no JSON ({error}); correct it.") from None
+    values = []
+    for what, keys in (("id", _ID_KEYS), ("text", _TEXT_KEYS)):
+        here = [key for key in keys if isinstance(found, dict) and isinstance(found.get(key), str)]
+        if not here:
+            raise ValueError(
+                f"{where} has no {what}: a line is an object with a string under "
+                f"{' or '.join(map(repr, keys))}, so add it."
+            )
+        values.append(found[here[0]])
+    return values[0], values[1]
+
+
+def check_texts(
+    documents: Iterable[tuple[str, str]], *, by_blanks: bool = True, allow_empty: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Pass documents on, and stop at one that the count would be silently wrong for.
+
+    Parameters
+    ----------
+    documents : iterable of (id, text)
+        See `read_documents`; texts that are no strings are `count_terms`' to refuse.
+    by_blanks
+        Whether texts will be cut at blanks (`blank_tokens`), so that Chinese, Japanese or Thai
+        would be one word.
+    allow_empty
+        Pass texts without a letter or digit, too: they are counted with what length they have,
+        0 for an empty one.
+
+    Yields
+    ------
+    (str, str)
+        The documents.
+
+    Raises
+    ------
+    ValueError
+        A document without a word; with `by_blanks`, one with ten letters in a row of a script
+        without blanks. Other scripts (Greek, Cyrillic, Arabic, Devanagari) pass, as does Chinese
+        that was cut into words.
+
+    Examples
+    --------
+    >>> list(check_texts([("d1", "она бежит"), ("d2", "她 跑")]))
+    [('d1', 'она бежит'), ('d2', '她 跑')]
+    >>> list(check_texts([("d3", "...")]))
+    Traceback (most recent call last):
+    ValueError: Document 'd3' has no word: its text is '...'; remove it, or count it with what
+    length it has (--allow-empty).
+    """
+    for document, text in documents:
+        if isinstance(text, str):
+            if not allow_empty and not _WORD.search(text):
+                raise ValueError(
+                    f"Document {document!r} has no word: its text is {text!r:.40}; remove it, or "
+                    "count it with what length it has (--allow-empty)."
+                )
+            if by_blanks and not text.isascii() and (run := _WITHOUT_BLANKS.search(text)):
+                raise ValueError(
+                    f"Document {document!r} has {run[0]!r} in one piece, a script without blanks "
+                    "between words; put blanks between its words, or take --tokens standard."
+                )
+        yield document, text

@@ -1,0 +1,211 @@
+"""NFaiRR: how neutral the documents of a ranked list are, one by one, against the best list.
+
+A document is known by its length and by how many of its tokens represent each group.
+
+The functions take arrays of all queries at once (axes: queries Q, ranks R from the best, groups G)
+and give all cut-offs at once: ``result[:, k - 1]`` is the value at k.
+`everycell.metrics.ranked_counts` makes the arrays from a run, and
+`everycell.metrics.fairness_frames` gives the measures as frames.
+
+Source: Rekabsaz et al., "Societal biases in retrieved contents" (SIGIR 2021), as in
+abolghasemi2026, chapter 4, which is abolghasemi2024.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.metrics.exposure import (
+    alignments,
+    checked_weights,
+    distance_of,
+    total_of,
+)
+from everycell.metrics.ranked_lists import (
+    Array,
+    Mask,
+    checked_counts,
+    checked_target,
+)
+
+#: Group terms up to which the NFaiRR authors' code takes a document as neutral.
+TAU = 1
+
+
+def neutrality(
+    counts: npt.ArrayLike, *, tau: float = TAU, target: npt.ArrayLike | None = None
+) -> Array:
+    r"""Neutrality (unbiasedness) of documents.
+
+    .. math:: \omega(d) = 1 \text{ if } \sum_i M^{G_i}(d) \le \tau, \text{ else }
+              1 - \sum_i \left| \frac{M^{G_i}(d)}{\sum_x M^{G_x}(d)} - J_{G_i} \right|
+
+    Parameters
+    ----------
+    counts : array, shape (..., G)
+        M: group terms of each group in a document, 0 or more; two or more groups.
+    tau
+        Documents with no more group terms are neutral, 0 or more. The papers do not say which
+        value they use; the NFaiRR authors' code has 1, so that one "she" does not count.
+    target : array, shape (G,), optional
+        J: share of each group in a balanced document, summing to 1; equal shares if left out.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        At most 1; at least 1 - 2 (1 - smallest share): 0 for two groups with equal shares, below
+        0 for other targets or more groups. It is not cut off, since the definition is not.
+
+    Raises
+    ------
+    ValueError
+        A count or tau below 0, one group only, a target that is no distribution.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eq. 4.1.
+
+    Examples
+    --------
+    >>> neutrality([[0, 0], [1, 0], [2, 0], [3, 1]]).tolist()
+    [1.0, 1.0, 0.0, 0.5]
+    """
+    array = np.asarray(counts, dtype=float)
+    if not tau >= 0:
+        raise ValueError(f"tau is {tau}; give a number of group terms, 0 or more.")
+    if array.ndim == 0:
+        raise ValueError(f"The counts are the one number {array}; give documents x groups.")
+    shares = checked_target(target, array.shape[-1])
+    if not (array >= 0).all():
+        raise ValueError("The counts hold a value below 0 or an empty one; give 0 or more.")
+    return np.where(total_of(array) <= tau, 1.0, 1 - distance_of(alignments(array), shares))
+
+
+def ideal_fairr(
+    omega: npt.ArrayLike,
+    depth: int,
+    *,
+    weights: npt.ArrayLike | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Array:
+    r"""Best FaiRR that an order of the background documents can reach, at every cut-off.
+
+    Parameters
+    ----------
+    omega : array, shape (Q, S)
+        Neutrality of each query's background documents, in any order (see `neutrality`). One row
+        serves all queries.
+    depth
+        K, the cut-offs wanted.
+    weights : array, shape (depth,), optional
+        See `rank_weights`; its scheme "log" if left out.
+    listed : array of bool, shape (Q, S), optional
+        Which entries are documents, the first ones of each row; all, if left out.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, depth)
+        The most neutral documents first; a set of fewer than k documents is used up, as in the
+        authors' code, so that from there on the value stays.
+
+    Raises
+    ------
+    ValueError
+        Wrong shapes, a value that is not finite or above 1.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eq. 4.3, and the NFaiRR authors' code.
+
+    Examples
+    --------
+    >>> ideal_fairr([[0.0, 1.0]], 3).tolist()
+    [[1.0, 1.0, 1.0]]
+    """
+    array = np.asarray(omega, dtype=float)
+    if array.ndim != 2 or not (array <= 1).all() or np.isinf(array).any():
+        raise ValueError(
+            f"The neutralities have the shape {array.shape} and the largest value "
+            f"{array.max(initial=-np.inf):g}; give queries x documents, 1 at most."
+        )
+    mask = np.ones(array.shape, dtype=bool) if listed is None else np.asarray(listed, dtype=bool)
+    best = -np.sort(np.where(mask, -array, np.inf), axis=1)[:, :depth]
+    best = np.where(np.isfinite(best), best, 0.0)
+    filled = np.pad(best, [(0, 0), (0, depth - best.shape[1])])
+    return np.cumsum(filled * checked_weights(weights, depth), axis=1)
+
+
+def nfairr(
+    counts: npt.ArrayLike,
+    *,
+    tau: float = TAU,
+    target: npt.ArrayLike | None = None,
+    ideal: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    listed: npt.ArrayLike | None = None,
+) -> Array:
+    r"""Normalised fairness of retrieval results at every cut-off.
+
+    .. math:: FaiRR_k = \sum_{r=1}^{k} \frac{\omega(d^r)}{\log(r + 1)}, \quad
+              NFaiRR_k = \frac{FaiRR_k}{IFaiRR_k(S)}
+
+    Parameters
+    ----------
+    counts : array, shape (Q, R, G)
+        Group terms in the document at each rank, 0 or more; two or more groups.
+    tau, target
+        As for `neutrality`.
+    ideal : array, shape (Q, R) or (1, R), optional
+        IFaiRR of the background set at each cut-off (see `ideal_fairr`, with the same weights).
+        If left out, the set has at least R neutral documents, as every large collection has, and
+        IFaiRR is the sum of the weights.
+    weights : array, shape (R,), optional
+        See `rank_weights`; its scheme "log" if left out.
+    listed : array of bool, shape (Q, R), optional
+        Ranks that hold a document; all, if left out.
+
+    Returns
+    -------
+    numpy.ndarray, shape (Q, R)
+        Without `ideal` at most 1, and not below 0 for two groups with equal shares; 1 if every
+        document is neutral. A query with fewer than k documents has its FaiRR over those divided
+        by the ideal of k, as in the authors' code: it falls as k grows. NaN for a query without
+        documents, and where the ideal is not above 0.
+
+    Raises
+    ------
+    ValueError
+        As for `neutrality`; wrong shapes; a list with a gap.
+
+    Notes
+    -----
+    Source: abolghasemi2026, Eqs. 4.1 to 4.3. The base of the logarithm cancels.
+
+    Examples
+    --------
+    The left list of Figure 4.1 with tau = 0, so that one pronoun is enough to be biased; then
+    with two unbiased documents:
+
+    >>> nfairr([[[0, 1], [1, 0], [1, 0], [0, 1]]], tau=0)[:, 3].tolist()
+    [0.0]
+    >>> nfairr([[[0, 2], [0, 0], [2, 2]]]).round(3).tolist()
+    [[0.0, 0.387, 0.531]]
+    """
+    array, mask = checked_counts(counts, listed)
+    bias = checked_weights(weights, mask.shape[1])
+    omega = np.where(mask, neutrality(array, tau=tau, target=target), 0.0)
+    best = np.cumsum(bias)[None] if ideal is None else checked_ideal(ideal, mask)
+    known = mask[:, :1] & (best > 0)
+    return np.where(known, np.cumsum(omega * bias, axis=1) / np.where(best > 0, best, 1), np.nan)
+
+
+def checked_ideal(ideal: npt.ArrayLike, mask: Mask) -> Array:
+    """Values of the best lists as an array that fits the lists."""
+    best = np.asarray(ideal, dtype=float)
+    if best.shape not in (mask.shape, (1, mask.shape[1])):
+        raise ValueError(
+            f"The ideal has the shape {best.shape} and the lists {mask.shape}; give one value for "
+            "each query (or one row for all) and rank."
+        )
+    return best

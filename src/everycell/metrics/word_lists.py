@@ -1,0 +1,146 @@
+"""Lists of the terms that represent each group."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from everycell.engine.untrusted import in_quotes
+
+Words = Mapping[str, Collection[str]]
+
+
+#: Columns of a counts file that are no group.
+DOCUMENT, LENGTH = "document_id", "length"
+
+
+def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
+    r"""Read group-representative terms: lines "term,group", as the NFaiRR authors publish them.
+
+    Parameters
+    ----------
+    path
+        Text file in UTF-8. Empty lines are left out.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Group -> terms in lower case, both in the order of the file; a term that a group has
+        twice (or in two cases) stands once.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        A line without a term and a group, an empty file, or terms that `count_terms` would not
+        take: one that stands in two groups.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "words.txt"
+    >>> _ = path.write_text("she,f\nhe,m\nMary,f\n")
+    >>> read_words(path)
+    {'f': ('she', 'mary'), 'm': ('he',)}
+    """
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"The word list {path} does not exist: check the path, or fetch it."
+        ) from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not UTF-8 text; convert it to UTF-8.") from None
+    words: dict[str, dict[str, None]] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        term, _, group = (part.strip() for part in line.rpartition(","))
+        if not term or not group:
+            raise ValueError(
+                f"Line {number} of {path} reads {in_quotes(line)}; a line is 'term,group', so "
+                "correct it."
+            )
+        words.setdefault(group, {})[term.lower()] = None
+    try:
+        groups_of_terms(words)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return {group: tuple(terms) for group, terms in words.items()}
+
+
+def groups_of_terms(words: Words) -> dict[str, int]:
+    """Term -> number of its group, for a word list with nothing wrong."""
+    if not words:
+        raise ValueError("The word list is empty; give the terms of at least two groups.")
+    names = list(words)
+    found: dict[str, int] = {}
+    for number, (group, terms) in enumerate(words.items()):
+        if group in (DOCUMENT, LENGTH) or not group:
+            raise ValueError(
+                f"A group is called {group!r}, which is a column of its own or no name; rename it."
+            )
+        if isinstance(terms, str):
+            raise ValueError(
+                f"The terms of group {group!r} are one string, {terms!r}; give a list of terms."
+            )
+        if not terms:
+            raise ValueError(f"Group {group!r} has no terms; give it one or more, or drop it.")
+        for term in terms:
+            if not term:
+                raise ValueError(f"Group {group!r} has an empty term; remove it.")
+            if found.setdefault(term.lower(), number) != number:
+                other = names[found[term.lower()]]
+                raise ValueError(
+                    f"The term {term!r} stands in the groups {other!r} and {group!r}; a term "
+                    "represents one group, so remove it from one."
+                )
+    return found
+
+
+def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
+    """Read one or more word lists as one: terms of groups with the same name are put together.
+
+    Parameters
+    ----------
+    paths
+        Files as `read_words` reads them; one or more.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Group -> terms in lower case, in the order of the files, each once.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        What `read_words` refuses, a file that is not UTF-8, or a term that two files have in
+        different groups; the message names the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("she,f" + chr(10) + "he,m")
+    >>> _ = (folder / "b.txt").write_text("queen,f" + chr(10) + "she,f")
+    >>> read_word_lists([folder / "a.txt", folder / "b.txt"])
+    {'f': ('she', 'queen'), 'm': ('he',)}
+    """
+    place: dict[str, tuple[str, Path | str]] = {}
+    words: dict[str, list[str]] = {}
+    for path in paths:
+        for group, terms in read_words(path).items():
+            for term in terms:
+                other, before = place.setdefault(term, (group, path))
+                if other != group:
+                    raise ValueError(
+                        f"The term {term!r} is in group {other!r} of {before} and in group "
+                        f"{group!r} of {path}; a term represents one group, so remove it from one."
+                    )
+                if before is path:
+                    words.setdefault(group, []).append(term)
+    return {group: tuple(terms) for group, terms in words.items()}
