@@ -36,6 +36,7 @@ HELPERS = {
     "docstrings",
     "errors",
     "near_duplicates",
+    "object_names",
     "pydocs_tasks",
     "query_by_example",
     "smart_files",

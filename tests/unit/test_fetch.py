@@ -19,8 +19,9 @@ import pytest
 
 from everycell.engine.registry import Registry, SourceError, UnavailableError, load_registry
 from everycell.engine.released import CacheError, DamagedFileError, check
-from everycell.sources import fetch, fetch_set
-from everycell.sources.fetch import DownloadError, MirrorError
+from everycell.sources import download, fetch, fetch_set
+from everycell.sources.download import DownloadError
+from everycell.sources.fetch import MirrorError
 
 # `everycell.sources.fetch` as an attribute is the function, so the module is looked up by name.
 MODULE = importlib.import_module("everycell.sources.fetch")
@@ -85,7 +86,7 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(MODULE, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(download, "_PAUSES", (0.0, 0.0))
     # A proxy of the machine must not be asked for 127.0.0.1.
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     server = Server()
@@ -596,7 +597,7 @@ def test_an_interrupt_leaves_nothing_behind(server, tmp_path, monkeypatch):
 
     registry = make_registry({"origin": origin()}, server.host)
     with monkeypatch.context() as patch:
-        patch.setattr(MODULE, "_check_download", interrupt)
+        patch.setattr(MODULE, "check_download", interrupt)
         with pytest.raises(KeyboardInterrupt):
             fetch(KEY, tmp_path, registry=registry)
     assert_nothing_kept(tmp_path)

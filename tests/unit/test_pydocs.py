@@ -13,14 +13,13 @@ from dataclasses import replace
 import pytest
 
 from everycell.collections.docstrings import PackageError, prose, see_also, split_sections, walk
+from everycell.collections.object_names import Resolver, mask_names
 from everycell.collections.pydocs import (
     OtherCollectionWarning,
-    _Resolver,
     check,
     collect,
     expected,
     known_items,
-    mask_names,
 )
 from everycell.collections.pydocs_tasks import known_item_search, query_by_example
 from everycell.collections.query_by_example import (
@@ -279,7 +278,7 @@ def test_lines_that_are_no_entries(line):
 
 
 def test_names_are_looked_up_around_their_own_place():
-    resolver = _Resolver(
+    resolver = Resolver(
         {
             "p.f": "top",
             "p.C.f": "member",

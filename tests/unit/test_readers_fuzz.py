@@ -284,7 +284,6 @@ RECEIPT = {
     "code": {"version": "1"}, "execution": {"seconds": 0.5},
 }  # fmt: skip
 
-
 ASKED = b'{"id": "q1", "question": "where", "answers": ["Delft"], "relevant": ["d1"]}\n'
 ANSWERING = b'{"id": "d1", "title": "Delft", "text": "It is here."}\n'
 

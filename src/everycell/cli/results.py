@@ -39,7 +39,6 @@ SIGNS = {
     "not_run": ("-", "bright_black"),
 }
 
-
 Names = Annotated[
     list[str] | None,
     typer.Argument(help="Papers, chapters (as lajewska2025_ch5) or artefacts; all by default."),

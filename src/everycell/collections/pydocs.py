@@ -12,16 +12,16 @@ import hashlib
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata, resources
-from itertools import accumulate
 
 import pandas as pd
 import yaml
 
 from everycell.collections.docstrings import NamedDocstring, Walk, prose, see_also, walk
 from everycell.collections.near_duplicates import groups, shingles, similar_pairs
+from everycell.collections.object_names import Resolver, mask_linked, mask_names, shortest
 from everycell.collections.query_by_example import TASKS, citation_tasks
 
 #: Package to import -> distribution that holds it; imported packages before those that import.
@@ -32,8 +32,7 @@ PACKAGES: Mapping[str, str] = {
     "sklearn": "scikit-learn",
     "networkx": "networkx",
 }
-#: Abbreviations of the documentation, as in ``np.sum``.
-ALIASES: Mapping[str, str] = {"np": "numpy", "pd": "pandas", "nx": "networkx"}
+
 KNOWN_ITEM = "known-item"
 MIN_WORDS = 30
 MIN_QUERY_WORDS = 3
@@ -42,7 +41,6 @@ SAME = 0.8
 #: ... and from which on one is never a negative of the other.
 ALIKE = 0.5
 
-_NAME = re.compile(r"(`*)~?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:\(\))?\1")
 _WORD = re.compile(r"\w+")
 
 
@@ -156,10 +154,10 @@ def collect(found: Walk, versions: Mapping[str, str]) -> PyDocs:
         names[document_id].extend(members[place][0])
     ids = sorted(names)
     all_names = {
-        document_id: tuple(sorted(names[document_id], key=_shortest)) for document_id in ids
+        document_id: tuple(sorted(names[document_id], key=shortest)) for document_id in ids
     }
 
-    resolver = _Resolver(
+    resolver = Resolver(
         {name: id_of.get(place) for place, (of, _) in enumerate(members) for name in of}
     )
     mentions = [
@@ -192,7 +190,7 @@ def collect(found: Walk, versions: Mapping[str, str]) -> PyDocs:
         ["left_id", "right_id"],
     )
     text_of = {members[place][0][0]: texts[place] for place in long_enough}
-    masked = _mask_linked({key: text_of[key] for key in ids}, links, all_names)
+    masked = mask_linked({key: text_of[key] for key in ids}, links, all_names)
     package_of = {docstring.name: docstring.package for docstring in found.docstrings}
     documents = pd.DataFrame(
         {
@@ -241,11 +239,6 @@ def collect(found: Walk, versions: Mapping[str, str]) -> PyDocs:
     return collection
 
 
-def _shortest(name: str) -> tuple[int, int, str]:
-    """Sorting key of names: fewest parts, then fewest characters, then the alphabet."""
-    return name.count("."), len(name), name
-
-
 def _distinct(docstrings: Iterable[NamedDocstring]) -> list[tuple[tuple[str, ...], str]]:
     """Names (shortest first) and text of each docstring that differs in more than white space."""
     texts: dict[str, dict[str, str]] = defaultdict(dict)
@@ -253,129 +246,13 @@ def _distinct(docstrings: Iterable[NamedDocstring]) -> list[tuple[tuple[str, ...
         texts[" ".join(docstring.text.split())][docstring.name] = docstring.text
     members = []
     for by_name in texts.values():
-        names = tuple(sorted(by_name, key=_shortest))
+        names = tuple(sorted(by_name, key=shortest))
         members.append((names, by_name[names[0]]))
-    return sorted(members, key=lambda member: _shortest(member[0][0]))
+    return sorted(members, key=lambda member: shortest(member[0][0]))
 
 
 def _frame(rows: Iterable[tuple[str, ...]], columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame(sorted(rows), columns=columns, dtype="str")
-
-
-def _suffixes(name: str) -> list[str]:
-    """``a.b.c`` -> ``a.b.c``, ``b.c``, ``c``."""
-    parts = name.split(".")
-    return [".".join(parts[start:]) for start in range(len(parts))]
-
-
-def _unabbreviated(name: str) -> str:
-    first, dot, rest = name.partition(".")
-    return f"{ALIASES[first]}.{rest}" if dot and first in ALIASES else name
-
-
-class _Resolver:
-    """Finds the document that a name in a docstring stands for."""
-
-    def __init__(self, documents: Mapping[str, str | None]) -> None:
-        """Take the document of every name; None where its docstring is too short to be one."""
-        self.documents = documents
-        ends: dict[tuple[str, str], set[str | None]] = defaultdict(set)
-        for name, document_id in documents.items():
-            package = name.partition(".")[0]
-            for suffix in _suffixes(name):
-                ends[package, suffix].add(document_id)
-        self.unique = {key: next(iter(found)) for key, found in ends.items() if len(found) == 1}
-
-    def resolve(self, name: str, own_names: Sequence[str]) -> str | None:
-        """Document of a name that stands in the docstring of an object with these names.
-
-        Looked up as a full name, then in the class, the module and the packages around each own
-        name, then as the end of names in the object's package if all lead to one document.
-        """
-        name = _unabbreviated(name)
-        around = [f"{prefix}.{name}" for own in own_names for prefix in _prefixes(own)]
-        for full in [name, *dict.fromkeys(around)]:
-            if full in self.documents:
-                return self.documents[full]
-        return self.unique.get((own_names[0].partition(".")[0], name))
-
-
-def _prefixes(name: str) -> list[str]:
-    """``a.b.c`` -> ``a.b``, ``a``."""
-    return list(accumulate(name.split(".")[:-1], "{}.{}".format))[::-1]
-
-
-@dataclass(frozen=True)
-class _Mask:
-    """Names that are masked: as dotted or back-quoted words, and wherever they stand."""
-
-    ends: frozenset[str]
-    identifiers: frozenset[str]
-
-
-def _mask(names: Iterable[str]) -> _Mask:
-    last = {name.rpartition(".")[2] for name in names}
-    return _Mask(
-        frozenset(suffix for name in names for suffix in _suffixes(name)),
-        frozenset(name for name in last if "_" in name or name != name.lower()),
-    )
-
-
-def mask_names(text: str, names: Iterable[str]) -> str:
-    """Take the names of objects out of a text.
-
-    Everyday words stay: a name without a dot goes only where it stands in back quotes or looks
-    like an identifier, that is, has an underscore or a capital letter.
-
-    Parameters
-    ----------
-    text : str
-        Prose.
-    names : iterable of str
-        Full dotted names; any end of one that starts at a dot counts.
-
-    Returns
-    -------
-    str
-        White space normalised.
-
-    Examples
-    --------
-    >>> mask_names("The mean, not `mean` or numpy.mean() or np.mean.", ["numpy.mean"])
-    'The mean, not or or .'
-    >>> mask_names("A count_nonzero of counts.", ["numpy.count_nonzero"])
-    'A of counts.'
-    """
-    return _masked(text, [_mask(list(names))])
-
-
-def _masked(text: str, masks: Sequence[_Mask]) -> str:
-    ends = frozenset().union(*(mask.ends for mask in masks))
-    identifiers = frozenset().union(*(mask.identifiers for mask in masks))
-
-    def replace(match: re.Match[str]) -> str:
-        quotes, name = match[1], _unabbreviated(match[2])
-        named = name in ends and ("." in name or quotes)
-        return "" if named or not identifiers.isdisjoint(name.split(".")) else match[0]
-
-    return " ".join(_NAME.sub(replace, text).split())
-
-
-def _mask_linked(
-    texts: Mapping[str, str], links: pd.DataFrame, names: Mapping[str, Sequence[str]]
-) -> dict[str, str]:
-    """Mask in each text the names of the documents that it cites or that cite it."""
-    linked: dict[str, set[str]] = defaultdict(set)
-    for source, target in links.itertuples(index=False):
-        linked[source].add(target)
-        linked[target].add(source)
-    masks = {document_id: _mask(names[document_id]) for document_id in linked}
-    return {
-        document_id: _masked(text, [masks[other] for other in sorted(linked[document_id])])
-        if document_id in linked
-        else text
-        for document_id, text in texts.items()
-    }
 
 
 def known_items(collection: PyDocs) -> pd.DataFrame:

@@ -118,7 +118,6 @@ COUNTS: Mapping[str, Counts] = {
     "vaswani": Counts(documents=11_429, topics=93, judged_topics=93, judgements=2083),
 }
 
-
 #: Registry keys of each collection: documents, topics, judgements.
 FILES: Mapping[str, Mapping[str, str]] = {
     name: {part: f"ir-collections/{name}/{file}" for part, file in files.items()}

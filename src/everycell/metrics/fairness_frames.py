@@ -30,7 +30,6 @@ from everycell.metrics.word_lists import LENGTH
 #: Measures of `fairness_curves` and columns of `fairness_by_query`.
 MEASURES = ("NFaiRR", "TExFAIR", "TExFAIR without RBDF", "AWRF")
 
-
 #: Queries worked on at once; 16 to 128 are equally fast.
 _BLOCK = 32
 

@@ -21,9 +21,7 @@ from everycell.metrics.word_lists import DOCUMENT
 #: Keys of an id and of a text in a line of JSON: ours, Pyserini's and BEIR's.
 _ID_KEYS, _TEXT_KEYS = (DOCUMENT, "id", "_id"), ("text", "contents")
 
-
 _WORD = re.compile(r"\w")
-
 
 #: Ten letters in a row of a script that puts no blanks between words: more than any one word has.
 _WITHOUT_BLANKS = re.compile(

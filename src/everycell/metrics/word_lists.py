@@ -9,7 +9,6 @@ from everycell.engine.untrusted import in_quotes
 
 Words = Mapping[str, Collection[str]]
 
-
 #: Columns of a counts file that are no group.
 DOCUMENT, LENGTH = "document_id", "length"
 

@@ -42,15 +42,11 @@ from everycell.trec.runs import check_run
 
 FloatArray = npt.NDArray[np.float64]
 
-
 Choice = Literal["zero", "drop", "error"]
-
 
 _TREC_NAMES = {"MAP": "map", "nDCG": "ndcg", "RR": "recip_rank", "P": "P", "R": "recall"}
 
-
 _CUT_NAMES = {"MAP": "map_cut", "nDCG": "ndcg_cut", "P": "P", "R": "recall"}
-
 
 _GRAMMAR = re.compile(r"(MAP|nDCG|RR|P|R)(?:@([1-9]\d{0,5}))?")
 

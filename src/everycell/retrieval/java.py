@@ -15,13 +15,10 @@ from typing import Any
 #: Longest term that a Lucene index holds, in bytes of UTF-8.
 LONGEST_TERM = 32_766
 
-
 # First Java that runs the classes of pyserini 1.6.
 OLDEST_JAVA = 21
 
-
 ID_FIELD, TEXT_FIELD = "id", "contents"
-
 
 Terms = Collection[str]
 

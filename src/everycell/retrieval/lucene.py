@@ -51,7 +51,6 @@ from everycell.trec.candidates import check_candidates
 # Queries that Java holds at a time.
 _AT_ONCE = 256
 
-
 _Line = TypeVar("_Line")
 
 

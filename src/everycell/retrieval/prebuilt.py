@@ -34,7 +34,6 @@ from everycell.retrieval.query_files import _DENSE, PrebuiltError
 # hit has it.
 _AT_ONCE = 64
 
-
 # Passages in a file of what is indexed: Anserini reads as many files at once as it has threads.
 _A_FILE = 500_000
 

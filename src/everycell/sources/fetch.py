@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import errno
 import gzip
-import io
 import json
 import logging
 import os
 import shutil
 import tarfile
-import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,19 +42,11 @@ from everycell.engine.released import (
     check,
     content_record,
 )
+from everycell.sources.download import check_download, download_file
 
 logger = logging.getLogger(__name__)
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_NETWORK_ADVICE = (
-    "check the network, the proxy and that the page opens in a browser, try again, or set "
-    "`mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds the file"
-)
-# Bytes beyond the expected size after which a download is ended: the message on a wrong file gives
-# its hash where it is not much longer.
-_TOO_LONG = 1 << 20
-# Seconds before the second and the third attempt when a connection breaks or a server is busy.
-_PAUSES = (1.0, 3.0)
 
 
 class MirrorError(SourceError):
@@ -65,10 +55,6 @@ class MirrorError(SourceError):
 
 class WheelError(SourceError):
     """An installed package does not hold the file that the registry describes."""
-
-
-class DownloadError(SourceError):
-    """The network did not give the file that the registry describes."""
 
 
 def fetch(
@@ -311,90 +297,12 @@ def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout
     download = part.with_name(f"{part.name}.download")
     try:
         with _cache_errors(key, cache):
-            _download(key, url, download, origin, timeout)
-            _check_download(key, url, download, origin)
+            download_file(key, url, download, origin, timeout)
+            check_download(key, url, download, origin)
             _unpack(download, origin, part)
     finally:
         download.unlink(missing_ok=True)
     return sha256(part)
-
-
-class _Bounded(io.BufferedWriter):
-    """A file that ends a download which goes on for much longer than it may be."""
-
-    def __init__(self, path: Path, key: str, url: str, size: int) -> None:
-        super().__init__(io.FileIO(path, "wb"))
-        self._most = size + _TOO_LONG
-        self._says = (
-            f"What {url} gave for {key} is longer than {self._most} bytes, expected are {size}; "
-            f"nothing was kept, {_NETWORK_ADVICE}."
-        )
-
-    def write(self, chunk: bytes) -> int:
-        if self.tell() + len(chunk) > self._most:
-            raise DownloadError(self._says)
-        return super().write(chunk)
-
-
-def _download(key: str, url: str, path: Path, origin: Form, timeout: float) -> None:
-    # Imported here since only a download needs them and every start of the workflow would pay.
-    import pooch
-    import requests
-
-    # Without "identity" a server may compress on the way, and the length could not be checked.
-    get = pooch.HTTPDownloader(
-        timeout=timeout, chunk_size=1 << 16, headers={"Accept-Encoding": "identity"}
-    )
-    for pause in (*_PAUSES, None):
-        logger.info("Fetching %s from %s (%d bytes).", key, url, origin.size)
-        try:
-            with _Bounded(path, key, url, origin.size) as file:
-                get(url, file, None)
-            return
-        except requests.HTTPError as error:
-            status = error.response.status_code
-            what, cause = f"answered {status} {error.response.reason}", error
-            if status < 500 and status != 429:
-                break
-        except requests.Timeout as error:
-            what, cause = f"did not answer within {timeout:g} s", error
-        except requests.RequestException as error:
-            what, cause = f"failed before all {origin.size} bytes arrived: {_root(error)}", error
-        except ValueError as error:
-            what, cause = f"sent headers that cannot be read ({error})", error
-        if pause is not None:
-            time.sleep(pause)
-    raise DownloadError(
-        f"{url} {what}, expected is {key} with {origin.size} bytes and sha256 {origin.sha256}; "
-        f"{_NETWORK_ADVICE}."
-    ) from cause
-
-
-def _root(error: BaseException) -> BaseException:
-    """Return what the network library's chain of errors began with, such as "refused"."""
-    while error.__context__ is not None:
-        error = error.__context__
-    return error
-
-
-def _check_download(key: str, url: str, path: Path, origin: Form) -> None:
-    found, size = sha256(path), path.stat().st_size
-    if found == origin.sha256:
-        return
-    with path.open("rb") as file:
-        start = file.read(512).lstrip().lower()
-    if size == 0:
-        what = "is empty"
-    elif start.startswith((b"<!doctype html", b"<html")):
-        what = "is an HTML page in place of data (a login, error or proxy page?)"
-    elif size < origin.size:
-        what = f"is truncated: {size} of {origin.size} bytes"
-    else:
-        what = f"has the wrong content: {size} bytes, {origin.size} expected"
-    raise DownloadError(
-        f"What {url} gave for {key} {what}; its sha256 is {found}, expected is {origin.sha256}; "
-        f"nothing was kept, {_NETWORK_ADVICE}."
-    )
 
 
 def _unpack(path: Path, form: Form, part: Path) -> None:

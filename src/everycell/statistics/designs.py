@@ -14,12 +14,9 @@ import patsy
 
 FloatArray = npt.NDArray[np.float64]
 
-
 Interactions = Literal["full"] | int
 
-
 Solution = Literal["minimum_norm", "supported"]
-
 
 # Two columns of 0/1 codes that differ at all differ by far more than this share of their length.
 RANK_TOLERANCE = 1e-9

@@ -19,14 +19,11 @@ from everycell.engine.untrusted import in_quotes, unpack
 
 Ranks = Literal["ignore", "error"]
 
-
 # What C's isspace and the end of a C string would cut an id at.
 _CUTS_AN_ID = r"[\s\x0b\x00]"
 
-
 # The same as bytes that may be left in a field once lines and fields are parted.
 _BYTES_THAT_CUT = (b"\x00", b"\x0b", b"\x0c", b"\r")
-
 
 # Mean number of documents of a query from which counting query by query is faster.
 _LONG_LIST = 64
@@ -58,7 +55,6 @@ RUN = Kind(
     "a plain number such as 12.5 or 1e-3",
 )
 
-
 QRELS = Kind(
     "qrels",
     ("query", "iteration", "document", "relevance"),
@@ -67,7 +63,6 @@ QRELS = Kind(
     rb"-?\d{1,9}",
     "a whole number of at most nine digits",
 )
-
 
 CANDIDATES = Kind("candidates", ("query", "document"), None, None, rb"", "")
 

@@ -58,7 +58,6 @@ _METADATA: Mapping[str, dict[str, None]] = {
     "png": {"Software": None},
 }
 
-
 _NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 
 

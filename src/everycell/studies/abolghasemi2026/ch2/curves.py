@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from everycell.retrieval.interpolation import Sweep, oracle
+from everycell.retrieval.interpolation import Sweep
+from everycell.retrieval.oracle import oracle
 from everycell.studies.abolghasemi2026.ch2.quality import check_task
 
 #: Series of the figure -> what the print calls it.

@@ -8,15 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.retrieval.interpolation import (
-    ALPHAS,
-    Scaling,
-    Sweep,
-    noise_oracle,
-    oracle,
-    oracle_summary,
-)
+from everycell.retrieval.interpolation import ALPHAS, Scaling, Sweep
 from everycell.retrieval.judged_lists import JudgedLists
+from everycell.retrieval.oracle import noise_oracle, oracle, oracle_summary
 from everycell.retrieval.significance import (
     Comparisons,
     beaten_letters,
@@ -50,7 +44,7 @@ def noise_levels(
     Parameters
     ----------
     lists, first, measures, alphas, over, seeds
-        As in :func:`~everycell.retrieval.interpolation.noise_oracle`; `lists` holds the test
+        As in :func:`~everycell.retrieval.oracle.noise_oracle`; `lists` holds the test
         topics, and two seeds or more are needed for a spread.
 
     Returns
@@ -63,7 +57,7 @@ def noise_levels(
     Raises
     ------
     ValueError
-        As :func:`~everycell.retrieval.interpolation.noise_oracle`.
+        As :func:`~everycell.retrieval.oracle.noise_oracle`.
 
     Examples
     --------

@@ -1,0 +1,171 @@
+"""Weighted sums of two systems' scores, with the best weight of each query.
+
+- oracle: the best weight of each topic, chosen by looking at its value (:func:`oracle`;
+  abolghasemi2026, Table 2.4);
+- noise oracle: the same choice, with random numbers for the second system
+  (:func:`noise_oracle`). Choosing among eleven rankings by their value gains something whatever
+  these are, so an oracle's gain means little unless it stands well above this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.retrieval.interpolation import ALPHAS, Scaling, Sweep, first_best, sweep
+from everycell.retrieval.judged_lists import JudgedLists, ranking_measures
+
+
+def oracle(found: Sweep, measure: str) -> pd.DataFrame:
+    """Best weight of each topic, chosen by its value.
+
+    Parameters
+    ----------
+    found : Sweep
+        Values at each weight.
+    measure : str
+        One of those computed.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (n, 2)
+        Index ``query``; ``alpha``, the smallest weight among those with the greatest value
+        (within 1e-12), and ``value``.
+
+    Raises
+    ------
+    ValueError
+        For a measure that was not computed.
+
+    Notes
+    -----
+    Source: abolghasemi2026, section 2.4 (Table 2.4). The text leaves the rule for ties open; its
+    reading of alpha 0 as "no gain", and its many queries with alpha 0, fit the smallest weight.
+
+    Examples
+    --------
+    >>> values = np.array([[0.5, 0.2], [0.5, 1.0]])
+    >>> oracle(Sweep((0.0, 1.0), pd.Index(["q", "r"]), {"MAP": values}), "MAP").values.tolist()
+    [[0.0, 0.5], [1.0, 1.0]]
+    """
+    values = found.of(measure)
+    return pd.DataFrame(
+        {
+            "alpha": np.asarray(found.alphas)[first_best(values)],
+            "value": values.max(axis=0),
+        },
+        index=found.queries.rename("query"),
+    )
+
+
+def oracle_summary(chosen: pd.DataFrame) -> pd.Series:
+    """Summarise what an oracle chose: the rows of Table 2.4.
+
+    Parameters
+    ----------
+    chosen : pandas.DataFrame, shape (n, 2)
+        From :func:`oracle`, one topic or more.
+
+    Returns
+    -------
+    pandas.Series
+        ``value`` (mean over the topics), ``alpha_mean``, ``n_alpha_0`` and ``n_alpha_1`` (topics
+        whose best weight is exactly 0 or 1), ``alpha_iqr`` (third minus first quartile, linear
+        between topics) and ``n`` (topics).
+
+    Raises
+    ------
+    ValueError
+        For a frame without rows.
+
+    Examples
+    --------
+    >>> chosen = pd.DataFrame({"alpha": [0.0, 0.0, 0.4, 1.0], "value": [0.5, 0.5, 1.0, 1.0]})
+    >>> oracle_summary(chosen).round(2).to_dict()
+    {'value': 0.75, 'alpha_mean': 0.35, 'n_alpha_0': 2.0, 'n_alpha_1': 1.0, 'alpha_iqr': 0.55,
+     'n': 4.0}
+    """
+    if chosen.empty:
+        raise ValueError("The oracle has chosen for no topic: give it one topic or more.")
+    alpha = chosen["alpha"]
+    return pd.Series(
+        {
+            "value": chosen["value"].mean(),
+            "alpha_mean": alpha.mean(),
+            "n_alpha_0": (alpha == 0).sum(),
+            "n_alpha_1": (alpha == 1).sum(),
+            "alpha_iqr": alpha.quantile(0.75) - alpha.quantile(0.25),
+            "n": len(chosen),
+        }
+    )
+
+
+def noise_oracle(
+    lists: JudgedLists,
+    first: npt.ArrayLike,
+    measures: Sequence[str] = ("MAP", "nDCG"),
+    *,
+    alphas: Sequence[float] = ALPHAS,
+    over: Scaling = "query",
+    seeds: Iterable[int] = range(20),
+) -> pd.DataFrame:
+    """Oracle of one system with random numbers for the other: what choosing alone gains.
+
+    Parameters
+    ----------
+    lists : JudgedLists
+        n topics with up to c candidates.
+    first : array_like, shape (n, c)
+        Scores of the system, such as BM25; not yet scaled.
+    measures : sequence of str
+        Names as in :mod:`everycell.retrieval.evaluation`.
+    alphas, over
+        As in :func:`sweep`: take those of the oracle that this one stands beside.
+    seeds : iterable of int
+        One set of standard normal scores each; 0 or more, no two alike.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``measure`` and ``seed``, columns as :func:`oracle_summary`, and ``gain``, the
+        oracle's mean value minus that of the system alone (0 or more where the grid holds 1). The
+        control is ``.groupby("measure").mean()``; the spread over seeds is ``.std()``.
+
+    Raises
+    ------
+    ValueError
+        As :func:`sweep`, and for no seeds or one twice.
+
+    Notes
+    -----
+    Not in the thesis: a control of ours for Table 2.4. The numbers are drawn in the order of the
+    lists, so the same topics, candidates and seed give the same noise.
+
+    Examples
+    --------
+    >>> from everycell.retrieval.judged_lists import judge
+    >>> qrels = pd.DataFrame({"query": "q", "document": list("abcd"), "relevance": [1, 0, 0, 1]})
+    >>> lists = judge(qrels, qrels)
+    >>> control = noise_oracle(lists, [[1.0, 4, 3, 2]], ["MAP"], seeds=range(3))
+    >>> control["gain"].round(3).tolist()
+    [0.167, 0.083, 0.333]
+    """
+    chosen_seeds = list(seeds)
+    if not chosen_seeds or len(set(chosen_seeds)) != len(chosen_seeds):
+        raise ValueError(
+            f"The seeds are {chosen_seeds}: give one or more, each only once, such as range(20)."
+        )
+    alone = ranking_measures(lists, first, measures)
+    rows = []
+    for seed in chosen_seeds:
+        noise = np.zeros(lists.listed.shape)
+        noise[lists.listed] = np.random.default_rng(seed).normal(size=int(lists.listed.sum()))
+        found = sweep(lists, first, noise, measures, alphas=alphas, over=over)
+        for measure in measures:
+            summary = oracle_summary(oracle(found, measure))
+            gain = summary["value"] - alone[measure].mean()
+            rows.append({"measure": measure, "seed": seed, **summary, "gain": gain})
+    return pd.DataFrame(rows).set_index(["measure", "seed"])
