@@ -13,7 +13,9 @@ from scipy import stats
 from statsmodels.stats.anova import anova_lm
 
 from everycell.statistics.anova import anova, design_support, supported_anova
+from everycell.statistics.anova_frames import anova_cells, supported_cells
 from everycell.statistics.designs import RankDeficientDesignWarning
+from everycell.statistics.effect_size import CULPEPPER
 from everycell.statistics.fast_anova import FastAnova
 
 COLUMNS = ["sum_sq", "df", "F", "p"]
@@ -286,3 +288,68 @@ def test_types_agree_on_a_balanced_design(seed):
     one, two, three = (anova(frame, "y", ["a", "b"], typ=typ) for typ in (1, 2, 3))
     pd.testing.assert_frame_equal(one, two, rtol=1e-8, atol=1e-12)
     pd.testing.assert_frame_equal(one, three, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("level", ["nan", "NaN", "None", "inf", "1e5"])
+def test_a_level_that_reads_as_a_number_keeps_its_rows(level):
+    frame = unbalanced()
+    renamed = frame.assign(c=frame["c"].map({0: "a", 1: "b", 2: "c", 3: level}))
+    plain = frame.assign(c=frame["c"].map(dict(enumerate(sorted(["a", "b", "c", level])))))
+    assert FastAnova(renamed, ["a", "c"]).n == len(frame)
+    assert design_support(renamed, ["a", "c"]).n == len(frame)
+    assert anova(renamed, "y", ["a", "c"])["n"].eq(len(frame)).all()
+    assert supported_anova(plain, "y", ["a", "c"]).loc["c", "df"] == 3
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None)
+def test_rounding_is_no_effect(seed):
+    """One factor fixes the response; what the others seem to explain is rounding."""
+    rng = np.random.default_rng(seed)
+    frame = crossed({cell: 3 for cell in itertools.product(range(2), range(3))}, seed)
+    values = rng.normal(size=3)
+    frame["z"] = values[frame["b"]]
+    frame["z"] += np.where(rng.random(len(frame)) < 0.5, 0.3, 0.1 + 0.2)
+    for function in (anova, supported_anova):
+        table = function(frame, "z", ["a", "b"])
+        assert table.loc["b", "p"] == 0 and np.isinf(table.loc["b", "F"])
+        assert table.loc[["a", "a:b"], "F"].isna().all()
+
+
+@pytest.mark.parametrize("function", [anova, supported_anova])
+def test_a_response_that_is_constant_but_for_rounding_is_refused(function):
+    frame = unbalanced()
+    frame["z"] = np.where(np.arange(len(frame)) % 2, 0.3, 0.1 + 0.2)
+    with pytest.raises(ValueError, match="in every row but for rounding"):
+        function(frame, "z", ["a", "b"])
+
+
+@pytest.mark.parametrize("function", [anova, supported_anova])
+@pytest.mark.parametrize("typ", [1, 2, 3])
+def test_a_large_mean_costs_no_digits(function, typ):
+    frame = unbalanced()
+    frame["z"] = frame["z"].round()
+    far = frame.assign(z=frame["z"] + 1e13)
+    table, moved = (function(data, "z", ["a", "b"], typ=typ) for data in (frame, far))
+    np.testing.assert_allclose(moved["F"], table["F"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("function", [anova, supported_anova])
+def test_what_is_no_response_is_refused(function):
+    frame = unbalanced()
+    with pytest.raises(ValueError, match="both the response and a factor"):
+        function(frame, "a", ["a", "b"])
+    with pytest.raises(ValueError, match="not numeric"):
+        function(frame.assign(z=frame["z"] * 1j), "z", ["a", "b"])
+    doubled = pd.concat([frame, frame["b"]], axis=1)
+    with pytest.raises(ValueError, match="name of 2 columns"):
+        function(doubled, "z", ["a", "b"])
+
+
+@pytest.mark.parametrize("cells", [anova_cells, supported_cells])
+def test_cells_of_no_factor_and_of_a_constant_response_are_refused(cells):
+    frame = unbalanced()
+    with pytest.raises(ValueError, match="is no factor"):
+        cells(frame, ["z"], ["a", "b"], CULPEPPER, containing="kind")
+    with pytest.raises(ValueError, match="in every row"):
+        cells(frame.assign(z=1.0), ["z"], ["a", "b"], CULPEPPER)

@@ -40,7 +40,6 @@ from statsmodels.stats.anova import anova_lm
 
 from everycell.statistics.designs import (
     Interactions,
-    check_factors,
     check_response,
     check_type,
     factor_frame,
@@ -83,14 +82,15 @@ def anova(
         One row a term (index ``term``: factor names joined by ``":"``, main effects first), with
         columns ``sum_sq``, ``df``, ``F`` (0 or more), ``p`` (0 to 1), ``n`` (rows), ``omega_sq``
         (:func:`~everycell.statistics.effect_size.omega_squared`), ``eta_sq``,
-        ``partial_eta_sq`` and ``df_resid``.
+        ``partial_eta_sq`` and ``df_resid``. Where factors fix the response, their terms have an
+        infinite F and the others NaN.
 
     Raises
     ------
     ValueError
         For an empty frame, an unknown column, a factor with a missing value or a single level, a
-        response that is not numeric, not finite or constant, no residual degrees of freedom, or
-        type III on a design with empty cells.
+        response that is not numeric, not finite, constant or one of the factors, no residual
+        degrees of freedom, or type III on a design with empty cells.
 
     Warns
     -----
@@ -110,17 +110,14 @@ def anova(
     {'df': 2.0, 'F': 2.167, 'p': 0.262}
     """
     check_type(typ)
-    check_factors(data, factors)
-    values = check_response(data, response)
-    if response in factors:
-        raise ValueError(
-            f"{response!r} is both the response and a factor: leave it out of the factors."
-        )
+    values = check_response(data, response, factors)
     fast = FastAnova(data, factors, typ=typ, interactions=interactions)
-    if not fast.full_rank:
-        return fast.fit(values).table()
+    fitted = fast.fit(values)
+    # A factor that fixes the response leaves statsmodels a residual of rounding errors.
+    if not fast.full_rank or fitted.sum_sq_resid[0] == 0:
+        return fitted.table()
     terms = model_terms(len(factors), interaction_order(len(factors), interactions))
-    frame = factor_frame(data, factors).assign(y=values)
+    frame = factor_frame(data, factors).assign(y=values - values.mean())
     model = smf.ols(f"y ~ {model_formula(terms, typ)}", frame).fit()
     table = anova_lm(model, typ=typ)
     table = table.drop(index=["Residual", "Intercept"], errors="ignore")
@@ -191,8 +188,7 @@ def supported_anova(
     >>> float(table.loc["balanced", "F"].round(3))
     6.75
     """
-    check_factors(data, factors)
-    values = check_response(data, response)
+    values = check_response(data, response, factors)
     fast = FastAnova(data, factors, typ=typ, interactions=interactions, solution="supported")
     return fast.fit(values).table()
 

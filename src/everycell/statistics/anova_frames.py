@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from everycell.statistics.anova import anova
-from everycell.statistics.designs import RankDeficientDesignWarning
+from everycell.statistics.designs import RankDeficientDesignWarning, check_response
 from everycell.statistics.effect_size import EffectScale
 from everycell.statistics.fast_anova import FastAnova
 
@@ -38,7 +39,7 @@ def anova_cells(
     scale
         Names of the effect sizes (omega squared).
     containing
-        Keep only terms that contain this factor.
+        Keep only terms that contain this factor, one of `factors`.
 
     Returns
     -------
@@ -53,6 +54,7 @@ def anova_cells(
     >>> anova_cells(frame, ["rating"], ["kind"], CULPEPPER)["value"].tolist()[1]
     'L'
     """
+    _check_contained(containing, factors)
     cells = []
     for response in responses:
         with warnings.catch_warnings():
@@ -98,8 +100,9 @@ def supported_cells(
     >>> found[found["metric"] == "df"]["value"].tolist()
     [1, 1, 0]
     """
-    fast = FastAnova(data, factors, solution="supported")
-    results = fast.fit(data[list(responses)].to_numpy(dtype=float))
+    _check_contained(containing, factors)
+    values = [check_response(data, response, factors) for response in responses]
+    results = FastAnova(data, factors, solution="supported").fit(np.column_stack(values))
     cells: list[tuple[str, str, str, object]] = []
     for column, response in enumerate(responses):
         for term, row in results.table(column).iterrows():
@@ -115,3 +118,10 @@ def supported_cells(
     return pd.DataFrame(
         cells, columns=["dependent_variable", "independent_variable", "metric", "value"]
     )
+
+
+def _check_contained(containing: str | None, factors: Sequence[str]) -> None:
+    if containing is not None and containing not in factors:
+        raise ValueError(
+            f"containing is {containing!r}, which is no factor: name one of {list(factors)}."
+        )

@@ -18,6 +18,12 @@ Interactions = Literal["full"] | int
 
 Solution = Literal["minimum_norm", "supported"]
 
+
+# A sum of squares is rounding where its root is below this share of the response's own, or where
+# it is no more than a few units in the last place of the largest response would give.
+_ROUNDING_SHARE = 1e-12
+_ROUNDING_UNITS = 16 * float(np.finfo(float).eps)
+
 # Two columns of 0/1 codes that differ at all differ by far more than this share of their length.
 RANK_TOLERANCE = 1e-9
 
@@ -31,6 +37,15 @@ def _rows(mask: npt.NDArray[np.bool_], index: pd.Index) -> str:
     labels = [str(label) for label in index[mask][:3]]
     more = int(mask.sum()) - len(labels)
     return ", ".join(labels) + (f" and {more} more" if more > 0 else "")
+
+
+def _check_single(data: pd.DataFrame, role: str, name: str) -> None:
+    """Refuse a name that two columns bear."""
+    times = int((data.columns == name).sum())
+    if times > 1:
+        raise ValueError(
+            f"The {role} {name!r} is the name of {times} columns of the data: rename all but one."
+        )
 
 
 def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
@@ -52,6 +67,7 @@ def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
                 f"The factor {factor!r} is not a column of the data: it has {list(data.columns)}; "
                 "name one of these."
             )
+        _check_single(data, "factor", factor)
         missing = data[factor].isna().to_numpy()
         if missing.any():
             raise ValueError(
@@ -66,15 +82,21 @@ def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
             )
 
 
-def check_response(data: pd.DataFrame, response: str) -> FloatArray:
-    """Return the response as floats; refuse a missing column and values that are no numbers."""
+def check_response(data: pd.DataFrame, response: str, factors: Sequence[str]) -> FloatArray:
+    """Return the response as floats; refuse what no ANOVA with these factors can take."""
+    check_factors(data, factors)
+    if response in factors:
+        raise ValueError(
+            f"{response!r} is both the response and a factor: leave it out of the factors."
+        )
     if response not in data.columns:
         raise ValueError(
             f"The response {response!r} is not a column of the data: it has "
             f"{list(data.columns)}; name one of these."
         )
+    _check_single(data, "response", response)
     column = data[response]
-    if not pd.api.types.is_numeric_dtype(column):
+    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_complex_dtype(column):
         raise ValueError(
             f"The response {response!r} is not numeric: it holds {column.iloc[0]!r} (type "
             f"{column.dtype}); convert it to numbers first."
@@ -86,12 +108,36 @@ def check_response(data: pd.DataFrame, response: str) -> FloatArray:
             f"The response {response!r} is not a finite number in row {_rows(bad, data.index)}: "
             "fill or drop these rows before the ANOVA."
         )
-    if np.ptp(values) == 0:
+    centred = values - values.mean()
+    if (centred**2).sum() <= rounding(values):
         raise ValueError(
-            f"The response {response!r} is {values[0]:g} in every row: ANOVA needs a response "
-            "that varies."
+            f"The response {response!r} is {values[0]:g} in every row"
+            f"{' but for rounding' if np.ptp(values) else ''}: ANOVA needs a response that varies."
         )
     return values
+
+
+def rounding(responses: FloatArray) -> FloatArray:
+    """Sum of squares below which nothing but rounding is left of each response.
+
+    Parameters
+    ----------
+    responses : numpy.ndarray, shape (n,) or (n, m)
+        Finite numbers.
+
+    Returns
+    -------
+    numpy.ndarray, shape () or (m,)
+
+    Examples
+    --------
+    >>> y = np.array([0.3, 0.1 + 0.2, 0.3])
+    >>> bool(((y - y.mean()) ** 2).sum() <= rounding(y))
+    True
+    """
+    about_mean = ((responses - responses.mean(axis=0)) ** 2).sum(axis=0)
+    of_numbers = len(responses) * (_ROUNDING_UNITS * np.abs(responses).max(axis=0)) ** 2
+    return of_numbers + _ROUNDING_SHARE**2 * about_mean
 
 
 def interaction_order(n_factors: int, interactions: Interactions) -> int:
@@ -133,10 +179,14 @@ def model_formula(terms: Sequence[tuple[int, ...]], typ: int) -> str:
 
 
 def factor_frame(data: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:
-    """Factors under internal names, so that a column name may hold anything."""
+    """Factors under internal names, their levels as numbers in sorted order.
+
+    A column name may hold anything, and so may a level: patsy takes a level such as "nan" for a
+    missing value and drops its rows.
+    """
     return pd.DataFrame(
         {
-            f"f{i}": pd.Categorical(data[factor].to_numpy(dtype=object))
+            f"f{i}": pd.Categorical(pd.Categorical(data[factor].to_numpy(dtype=object)).codes)
             for i, factor in enumerate(factors)
         }
     )

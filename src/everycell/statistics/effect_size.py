@@ -22,7 +22,7 @@ def omega_squared(f: FloatLike, df: FloatLike, n: FloatLike) -> npt.NDArray[np.f
     Parameters
     ----------
     f : float or array
-        F value of the term, 0 or more. NaN stays NaN.
+        F value of the term, 0 or more; an infinite one gives 1. NaN stays NaN.
     df : float or array
         Degrees of freedom of the term.
     n : float or array
@@ -49,7 +49,9 @@ def omega_squared(f: FloatLike, df: FloatLike, n: FloatLike) -> npt.NDArray[np.f
     0.0
     """
     excess = np.asarray(df, dtype=float) * (np.asarray(f, dtype=float) - 1.0)
-    return excess / (excess + np.asarray(n, dtype=float))
+    with np.errstate(invalid="ignore"):
+        share = excess / (excess + np.asarray(n, dtype=float))
+    return np.where(np.isposinf(excess), 1.0, share)
 
 
 def eta_squared(sum_sq: FloatLike, sum_sq_total: FloatLike) -> npt.NDArray[np.float64]:

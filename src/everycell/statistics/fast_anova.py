@@ -25,6 +25,7 @@ from everycell.statistics.designs import (
     model_terms,
     nested_columns,
     orthonormal_basis,
+    rounding,
     term_names,
     warn_if_deficient,
 )
@@ -47,7 +48,8 @@ class AnovaResults:
         Rows of the design.
     sum_sq, f, p : numpy.ndarray, shape (t, m)
         Sum of squares, F value and p-value of each term (row) and response (column). NaN where
-        the term has no degree of freedom or the response does not vary.
+        the term has no degree of freedom, the response does not vary, or neither term nor
+        residual has more than rounding (0/0: another term fixes the response).
     sum_sq_resid, sum_sq_total : numpy.ndarray, shape (m,)
         Residual sum of squares, and that about the mean.
     """
@@ -212,10 +214,14 @@ class FastAnova:
                 f"The response in column {column} is {y[row, column]} in row {row}: give finite "
                 "numbers only."
             )
-        constant = np.ptp(y, axis=0) == 0
-        total = ((y - y.mean(axis=0)) ** 2).sum(axis=0)
+        zero = rounding(y)
+        y = y - y.mean(axis=0)  # a large mean costs digits, and no term tests the intercept
+        total = (y**2).sum(axis=0)
         resid = ((y - self._space @ (self._space.T @ y)) ** 2).sum(axis=0)
         explained = self._sums @ (self._vectors.T @ y) ** 2
+        constant = total <= zero
+        resid[resid <= zero] = 0
+        explained[explained <= zero] = 0
         with np.errstate(divide="ignore", invalid="ignore"):
             mean_sq = explained / self._tested[:, None]
             f = mean_sq / (resid / self.df_resid)

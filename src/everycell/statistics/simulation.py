@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import stats
+from scipy.special import ncfdtr
 from statsmodels.stats.proportion import proportion_confint
 
 from everycell.statistics.designs import Solution
@@ -401,7 +402,8 @@ def rejection_rates(
                     "low": low,
                     "high": high,
                     "n_studies": n_studies,
-                    "expected_power": stats.ncf.sf(critical, fast.df, fast.df_resid, noncentrality),
+                    # scipy's ncf.sf is negative where the noncentrality is 0.
+                    "expected_power": 1 - ncfdtr(fast.df, fast.df_resid, noncentrality, critical),
                     "mean_omega_sq": omega_squared(result.f, fast.df[:, None], fast.n).mean(axis=1),
                     "expected_omega_sq": noncentrality / (noncentrality + fast.n),
                 }
