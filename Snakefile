@@ -14,6 +14,8 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/named_by_user.smk"
+include: "workflow/rules/result_files.smk"
 
 
 if SETTINGS.container is not None:

@@ -1,3 +1,6 @@
+include: "page_inputs.smk"
+
+
 localrules:
     page,
 

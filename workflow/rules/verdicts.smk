@@ -1,6 +1,9 @@
 # Each printed cell against its rebuilt value; conclusions and errata of the card.
 
 
+include: "verdicts_inputs.smk"
+
+
 use rule step as verdicts with:
     input:
         rebuilt="results/{tier}/{paper}/{artefact}.csv",

@@ -38,14 +38,8 @@ from everycell.retrieval.java import (
     open_directory,
     term_line,
 )
-from everycell.retrieval.ranking_functions import (
-    BM25,
-    Dirichlet,
-    JelinekMercer,
-    Ranker,
-    Rm3,
-    require,
-)
+from everycell.retrieval.lucene_queries import bag, expanded, similarity
+from everycell.retrieval.ranking_functions import Ranker, Rm3, require
 from everycell.trec.candidates import check_candidates
 
 # Queries that Java holds at a time.
@@ -74,6 +68,7 @@ class Index:
     --------
     >>> import tempfile
     >>> from everycell.retrieval.indexing import build_index
+    >>> from everycell.retrieval.ranking_functions import BM25
     >>> folder = Path(tempfile.mkdtemp()) / "index"
     >>> _ = build_index([("d1", ["to", "be", "or"]), ("d2", ["to"]), ("d3", ["no"])], folder)
     >>> index = Index(folder)
@@ -190,6 +185,7 @@ class Index:
 
         >>> import tempfile
         >>> from everycell.retrieval.indexing import build_index
+        >>> from everycell.retrieval.ranking_functions import BM25
         >>> folder = Path(tempfile.mkdtemp()) / "index"
         >>> documents = {"d1": ["cat", "purr"], "d2": ["purr"]}
         >>> documents |= {f"o{place}": ["other"] for place in range(18)}
@@ -206,7 +202,7 @@ class Index:
         def best(count: int) -> Callable[[str, Any], Any]:
             return lambda _, query: searcher.search(query, count, order, True)
 
-        rounds = [_Round(lambda line, _: _bag(line), best(k))]
+        rounds = [_Round(lambda line, _: bag(line), best(k))]
         if feedback is not None:
             if not self._term_vectors:
                 raise ValueError(
@@ -214,8 +210,8 @@ class Index:
                     "it again with term_vectors=True, or search without feedback."
                 )
             rounds = [
-                _Round(lambda line, _: _bag(line), best(feedback.documents)),
-                _Round(lambda line, top: _expanded(feedback, line, top, searcher), best(k)),
+                _Round(lambda line, _: bag(line), best(feedback.documents)),
+                _Round(lambda line, top: expanded(feedback, line, top, searcher), best(k)),
             ]
         found = self._found(searcher, lines, rounds, threads)
         return pd.DataFrame(
@@ -281,8 +277,8 @@ class Index:
 
         def made(parts: tuple[bytes, bytes], _: Any) -> Any:
             builder = java.BooleanQueryBuilder()
-            builder.add(_bag(parts[0]), java.Occur.SHOULD)
-            builder.add(_bag(parts[1], field=ID_FIELD), java.Occur.FILTER)
+            builder.add(bag(parts[0]), java.Occur.SHOULD)
+            builder.add(bag(parts[1], field=ID_FIELD), java.Occur.FILTER)
             return builder.build()
 
         found = self._found(
@@ -344,20 +340,8 @@ class Index:
         return found
 
     def _searcher(self, ranker: Ranker) -> Any:
-        java = lucene_classes()
-        match ranker:
-            case BM25(k1, b):
-                similarity = java.BM25Similarity(k1, b)
-            case JelinekMercer(weight):
-                similarity = java.LMJelinekMercerSimilarity(weight)
-            case Dirichlet(mu):
-                similarity = java.LMDirichletSimilarity(mu)
-            case _:
-                raise ValueError(
-                    f"The ranker is {ranker!r}: give a BM25, JelinekMercer or Dirichlet."
-                )
-        searcher = java.IndexSearcher(self._reader)
-        searcher.setSimilarity(similarity)
+        searcher = lucene_classes().IndexSearcher(self._reader)
+        searcher.setSimilarity(similarity(ranker))
         return searcher
 
     @staticmethod
@@ -374,38 +358,3 @@ class _Round(Generic[_Line]):
 
     make: Callable[[_Line, Any], Any]
     search: Callable[[str, Any], Any]
-
-
-def _bag(line: bytes, field: str = TEXT_FIELD) -> Any:
-    """Any document with one of the terms, each weighted by how often it stands in the line."""
-    java = lucene_classes()
-    return java.bag.buildQuery(field, java.analyser, java.text(line))
-
-
-def _expanded(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
-    """Bag of the line's terms and of those that Anserini takes from the hits, with weights."""
-    java = lucene_classes()
-    hits = java.ScoredDocs.fromTopDocs(top, searcher)
-    # Anserini divides by the sum of the weights, which would be 0 where all scores are.
-    documents = sum(score > 0 for score in hits.scores)
-    # It reads the document frequencies of a field "contents", whatever field is named here.
-    reranker = java.Rm3Reranker(
-        java.analyser,
-        None,
-        TEXT_FIELD,
-        feedback.terms,
-        documents,
-        feedback.original_weight,
-        False,
-        True,
-    )
-    terms = java.AnalyzerUtils.analyze(java.analyser, java.text(line))
-    # Only the weights are wanted: its own search has another order of ties, and finds nothing here.
-    context = java.RerankerContext(
-        searcher, None, None, None, None, terms, java.MatchNoDocsQuery(), java.SearchArgs()
-    )
-    reranker.rerank(hits, context)
-    weights = context.feedbackTerms
-    # Lucene finds the documents of a term of weight 0, with score 0.
-    weights.values().removeAll(java.Collections.singleton(java.Float(0.0)))
-    return java.bag.buildQuery(TEXT_FIELD, weights)

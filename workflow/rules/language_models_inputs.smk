@@ -1,0 +1,18 @@
+# Files of the language models that config.yaml names.
+#: Name -> GGUF file of the language models that come so: a path, or a file of the registry.
+GGUF_FILES = {
+    name: model.source if os.path.exists(model.source) else resource(model.source)
+    for name, model in SETTINGS.language_models.local.items()
+    if model.source.endswith(".gguf")
+}
+
+
+def language_model_files(name):
+    """What a job needs that asks a language model: its folder, or nothing for an endpoint.
+
+    A name on the hub is no file here: the library looks for it in its own cache.
+    """
+    if name in GGUF_FILES:
+        return f"work/language-models/{name}"
+    model = SETTINGS.language_models.local.get(name)
+    return model.source if model is not None and os.path.isdir(model.source) else []
