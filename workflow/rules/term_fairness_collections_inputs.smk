@@ -7,8 +7,7 @@ FETCHED_TOGETHER["gender-bias-ir-grepbiasir"] = [
     resource(key) for key in (GREPBIAS_QUERIES, *GREPBIAS_DOCUMENTS)
 ]
 COLLECTIONS |= {
-    # Word pieces that SPLADE and the dense encoder read of a text.
-    name: Collection(lengths={"zero_shot": 96})
+    name: Collection(lengths={"zero_shot": SETTINGS.term_fairness.text})
     for name in (
         "cast",
         "castswapped",

@@ -231,3 +231,48 @@ def counterfactual_overlap(
         ordered = trec_order(run)
         ranked.append(ordered.assign(rank=ordered.groupby("query", sort=False).cumcount() + 1))
     return crbo(*ranked, p, depth=depth)
+
+
+def overlap_by_query(
+    original: pd.DataFrame,
+    counterfactual: pd.DataFrame,
+    counts: pd.DataFrame,
+    *,
+    k: int,
+    p: float = PERSISTENCE,
+) -> pd.DataFrame:
+    """Overlap of each query's lists before and after an exchange, beside the first one's fairness.
+
+    Parameters
+    ----------
+    original, counterfactual
+        As in `counterfactual_overlap`.
+    counts
+        As in `measure_rankers`, of the original collection.
+    k : int
+        Ranks that count.
+    p : float
+        Persistence, above 0 and below 1.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (Q, 3)
+        Index ``query``, in its order, which is that of no run; columns ``CRBO``, ``TExFAIR`` and
+        ``NFaiRR``, each in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        As `counterfactual_overlap`.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
+    >>> counts = pd.DataFrame({"f": [1, 0], "m": [0, 1], "length": [5, 5]}, index=["a", "b"])
+    >>> overlap_by_query(run, run, counts, k=2).columns.tolist()
+    ['CRBO', 'TExFAIR', 'NFaiRR']
+    """
+    ranked = ranked_counts(original, counts, depth=k)
+    fair = fairness_by_query(ranked, [k], background=counts).set_index("query")
+    overlap = counterfactual_overlap(original, counterfactual, p=p, depth=k)
+    return overlap.rename("CRBO").to_frame().join(fair[["TExFAIR", "NFaiRR"]]).sort_index()

@@ -1,37 +1,39 @@
 """BM25's best documents by cross-encoders, each query by the one that saw nothing of its topic."""
 
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
+from everycell.collections.benchmark import texts_by_id
 from everycell.engine.job import Job
 from everycell.learning.cross_encoder import score_pairs
+from everycell.learning.list_scoring import score_by_fold
 from everycell.learning.models import device, load_model, one_thread
 from everycell.learning.text_pairs import PairLength
 from everycell.trec.runs import read_run, trec_order, write_run
 
 with Job(snakemake) as job:
     one_thread()
-    texts = {}
-    for part, key in (("queries", "query_id"), ("documents", "document_id")):
-        frame = pd.read_parquet(snakemake.input[part])
-        texts[part] = dict(zip(frame[key], frame["text"], strict=True))
+    queries = texts_by_id(pd.read_parquet(snakemake.input.queries), "query_id")
+    documents = texts_by_id(pd.read_parquet(snakemake.input.documents), "document_id")
+    length = PairLength(**snakemake.params.pair_length)
     first = trec_order(read_run(snakemake.input.run)).groupby("query").head(snakemake.params.depth)
-    runs = []
-    for folder, fold in zip(snakemake.input.models, snakemake.input.folds, strict=True):
-        held_out = pd.read_parquet(fold).query("split == 'test'")["query_id"]
-        # A collection that no model was trained on is ranked by the first one alone.
-        own = first["query"].isin(held_out) if snakemake.params.cross_fitted else first.index >= 0
-        pairs = first.loc[own, ["query", "document"]]
-        model, tokenizer = load_model(Path(folder), "classifier")
-        scores = score_pairs(
-            model.to(device()),
-            tokenizer,
-            texts["queries"],
-            texts["documents"],
-            list(pairs.itertuples(index=False, name=None)),
-            PairLength(**snakemake.params.pair_length),
-        )
-        runs.append(pairs.assign(score=scores))
+
+    def scorers():
+        """Held-out queries and scores of one model after the other."""
+        for folder, fold in zip(snakemake.input.models, snakemake.input.folds, strict=True):
+            # A collection that no model was trained on is ranked by the first one alone.
+            own = first["query"]
+            if snakemake.params.cross_fitted:
+                own = pd.read_parquet(fold).query("split == 'test'")["query_id"]
+            model, tokenizer = load_model(Path(folder), "classifier")
+            yield (
+                set(own),
+                partial(
+                    score_pairs, model.to(device()), tokenizer, queries, documents, length=length
+                ),
+            )
+
     out = Path(snakemake.output.run)
-    write_run(pd.concat(runs).sort_index(), out, tag=out.stem)
+    write_run(score_by_fold(first[["query", "document"]], scorers()), out, tag=out.stem)

@@ -1,26 +1,26 @@
 """BM25's passages by the scores of a cross-encoder, which reads them with the query."""
 
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
+from everycell.collections.benchmark import texts_by_id
 from everycell.collections.msmarco import read_passages
 from everycell.engine.job import Job
 from everycell.learning.cross_encoder import score_pairs
+from everycell.learning.list_scoring import score_in_parts
 from everycell.learning.models import device, load_model, one_thread
 from everycell.learning.text_pairs import PairLength
 from everycell.text.gender_swap import swap_gender
 from everycell.trec.runs import read_run, write_run
-
-#: Queries whose passages are in memory as token ids at a time.
-AT_ONCE = 50
 
 with Job(snakemake) as job:
     one_thread()
     model, tokenizer = load_model(job.folder_of("model"), "classifier")
     model.to(device())
     table = pd.read_parquet(snakemake.input.queries)
-    queries = dict(zip(table["query_id"], table["text"], strict=True))
+    queries = texts_by_id(table, "query_id")
     lists = pd.concat([read_run(Path(path)) for path in snakemake.input.candidates])
     # A query may be in several sets.
     lists = lists.drop_duplicates(["query", "document"])[["query", "document"]]
@@ -29,13 +29,8 @@ with Job(snakemake) as job:
         texts = {passage: swap_gender(text) for passage, text in texts.items()}
     # As sentence-transformers cuts; MS MARCO's queries and passages are seldom cut at all.
     length = PairLength(snakemake.params.pair, "longest_first")
-    ids, scored = list(dict.fromkeys(lists["query"])), []
-    for start in range(0, len(ids), AT_ONCE):
-        part = lists[lists["query"].isin(ids[start : start + AT_ONCE])]
-        pairs = list(part.itertuples(index=False, name=None))
-        scores = score_pairs(model, tokenizer, queries, texts, pairs, length)
-        scored.append(part.assign(score=scores))
-    run = pd.concat(scored)
+    score = partial(score_pairs, model, tokenizer, queries, texts, length=length)
+    run = score_in_parts(lists, score)
     for name, out in snakemake.output.items():
         chosen = table.loc[table[name], "query_id"]
         write_run(run[run["query"].isin(chosen)], Path(out), tag=snakemake.wildcards.reranker)

@@ -1,4 +1,4 @@
-"""Settings of chapter 4 of abolghasemi2026: term-based fairness."""
+"""Settings of the experiment on term-based fairness."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class CrossFitting(Training):
 
 
 class TermFairness(Settings):
-    """Chapter 4 of abolghasemi2026."""
+    """Chapter 4 of abolghasemi2026, and abolghasemi2024."""
 
     k: int = Field(10, ge=1, description="Ranks that are measured.")
     cutoffs: int = Field(50, ge=10, description="Largest cut-off of Figure 4.2 on MS MARCO.")
@@ -135,6 +135,9 @@ class TermFairness(Settings):
         "topic", description="CAsT passages that are ranked: the turn's, or its conversation's."
     )
     cast_relevant_from: int = Field(2, ge=1, le=4, description="Level that counts as relevant.")
+    text: int = Field(
+        96, ge=8, le=512, description="Word pieces of a text of CAsT or GrepBiasIR, as encoded."
+    )
     cross_encoder: CrossFitting = CrossFitting(epochs=1, learning_rate=1e-3)
     planted: Planted = Planted()
     msmarco: MsMarco = MsMarco()

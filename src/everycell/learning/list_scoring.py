@@ -1,0 +1,96 @@
+"""Scores of ranked lists by models that read query and document together.
+
+What scores is a function of pairs, such as `everycell.learning.cross_encoder.score_pairs` with all
+its other arguments given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+
+import numpy.typing as npt
+import pandas as pd
+
+#: (query, document) pairs -> their scores, in their order.
+Scorer = Callable[[Sequence[tuple[str, str]]], npt.ArrayLike]
+
+
+def score_in_parts(lists: pd.DataFrame, score: Scorer, *, at_once: int = 50) -> pd.DataFrame:
+    """Score the documents of ranked lists, some queries after the others.
+
+    Parameters
+    ----------
+    lists : pandas.DataFrame, n rows
+        Columns `query` and `document`, each pair once.
+    score : callable
+        Scores pairs.
+    at_once : int
+        Queries whose documents are in memory as token ids at a time, 1 or more.
+
+    Returns
+    -------
+    pandas.DataFrame, n rows
+        A run: the lists with a column `score`; the queries of a part stand together, each part in
+        the order of the lists.
+
+    Examples
+    --------
+    >>> lists = pd.DataFrame({"query": ["q", "r", "q"], "document": ["a", "bb", "ccc"]})
+    >>> lengths = lambda pairs: [len(document) for _, document in pairs]
+    >>> score_in_parts(lists, lengths, at_once=1).values.tolist()
+    [['q', 'a', 1], ['q', 'ccc', 3], ['r', 'bb', 2]]
+    """
+    if lists.empty:
+        return lists.assign(score=pd.Series(dtype=float))
+    part_of = pd.factorize(lists["query"])[0] // at_once
+    return pd.concat([_scored(part, score) for _, part in lists.groupby(part_of)])
+
+
+def score_by_fold(lists: pd.DataFrame, scorers: Iterable[tuple[Set[str], Scorer]]) -> pd.DataFrame:
+    """Score each list by the model that its query was held out from.
+
+    Parameters
+    ----------
+    lists : pandas.DataFrame, n rows
+        Columns `query` and `document`, each pair once; an index without repetitions.
+    scorers : iterable of (set of str, callable)
+        Queries that a model was not trained on, and its scores of pairs; models may be loaded one
+        by one. Queries without a list do not matter.
+
+    Returns
+    -------
+    pandas.DataFrame, n rows
+        A run: the lists with a column `score`, in their order.
+
+    Raises
+    ------
+    ValueError
+        For a query that no model or more than one was held out from.
+
+    Examples
+    --------
+    >>> lists = pd.DataFrame({"query": ["q", "r", "q"], "document": ["a", "b", "c"]})
+    >>> found = score_by_fold(
+    ...     lists, [({"r"}, lambda pairs: [1.0] * len(pairs)), ({"q"}, lambda pairs: [2.0, 3.0])]
+    ... )
+    >>> found["score"].tolist()
+    [2.0, 1.0, 3.0]
+    """
+    parts, models = [], dict.fromkeys(lists["query"], 0)
+    for held_out, score in scorers:
+        part = lists[lists["query"].isin(held_out)]
+        parts.append(_scored(part, score))
+        for query in part["query"].unique():
+            models[query] += 1
+    for query, count in models.items():
+        if count != 1:
+            raise ValueError(
+                f"Query {query!r} was held out from {count} models: each is scored by one, so give "
+                "folds whose test queries are all queries, each once."
+            )
+    return pd.concat(parts).sort_index()
+
+
+def _scored(part: pd.DataFrame, score: Scorer) -> pd.DataFrame:
+    pairs = list(part[["query", "document"]].itertuples(index=False, name=None))
+    return part.assign(score=score(pairs))

@@ -1,0 +1,112 @@
+"""Shapes of the figures on group fairness: over the depth of rankings, and of planted ones."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+
+import pandas as pd
+
+from everycell.retrieval.fairness_curves import most_sensitive
+
+#: What the print gives in numbers: these measures at this cut-off.
+PRINTED, CUTOFF = ("NFaiRR", "TExFAIR (with RBDF)"), 10
+#: Columns of a plotted point beside its value.
+KEYS = ["row", "series", "metric", "x_name", "x"]
+
+
+def curve_points(curves: pd.DataFrame) -> pd.DataFrame:
+    """Points of the mean curves, as cells: columns `KEYS` and `value`.
+
+    Parameters
+    ----------
+    curves
+        From `everycell.retrieval.fairness_curves.mean_curves`.
+
+    Examples
+    --------
+    >>> curves = pd.DataFrame({"query_set": ["QS1"], "system": ["BM25"], "measure": ["NFaiRR"],
+    ...     "k": [10], "value": [0.8]})
+    >>> curve_points(curves).values.tolist()
+    [['QS1', 'BM25', 'NFaiRR', 'k', 10, 0.8]]
+    """
+    points = curves.rename(columns={"query_set": "row", "system": "series", "measure": "metric"})
+    return points.assign(x_name="k", x=points["k"])[[*KEYS, "value"]]
+
+
+def printed_points(points: pd.DataFrame) -> pd.DataFrame:
+    """Those of the points that the print gives in numbers."""
+    return points[points["metric"].isin(PRINTED) & (points["x"] == CUTOFF)]
+
+
+def sensitivity_points(changes: pd.DataFrame) -> pd.DataFrame:
+    """Which measure changes most in each query set, as cells: columns `KEYS` and `value`.
+
+    Parameters
+    ----------
+    changes
+        From `everycell.retrieval.fairness_curves.sensitivity`.
+
+    Examples
+    --------
+    >>> changes = pd.DataFrame({"query_set": "QS1", "system": "BM25",
+    ...     "measure": ["NFaiRR", "TExFAIR"], "value": [0.1, 0.2]})
+    >>> sensitivity_points(changes)[["x", "value"]].values.tolist()
+    [['NFaiRR', 'lower'], ['TExFAIR', 'highest']]
+    """
+    most = most_sensitive(changes).rename(columns={"query_set": "row", "measure": "x"})
+    most = most.assign(series="all rankers", metric="sensitivity to k", x_name="measure")
+    return most[[*KEYS, "value"]]
+
+
+def recovered_table(found: pd.DataFrame, rankings: Mapping[str, str]) -> pd.DataFrame:
+    """Planted and measured means, and their largest difference, a row a cell.
+
+    Parameters
+    ----------
+    found
+        From `everycell.retrieval.fairness_curves.recovered`, at `CUTOFF`.
+    rankings
+        System -> what its rankings are.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `system`, `ranking`, `measure`, `metric` (one of `RECOVERED`) and `value`.
+    """
+    return (
+        found.assign(ranking=found["system"].map(rankings))
+        .rename(columns=dict(zip(("value_planted", "value", "difference"), RECOVERED, strict=True)))
+        .melt(
+            id_vars=["system", "ranking", "measure"], value_vars=list(RECOVERED), var_name="metric"
+        )
+    )
+
+
+#: Columns of that table -> decimals. The difference has as many as show that it is nothing but
+#: rounding.
+RECOVERED = {
+    f"planted, k = {CUTOFF}": 4,
+    f"measured, k = {CUTOFF}": 4,
+    "largest difference": 12,
+}
+
+
+def balance_marks(found: pd.DataFrame) -> pd.DataFrame:
+    """Of the same means, those of the two measures that the figure sets against each other.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `system`, `measure`, `value` and `planted`.
+    """
+    marks = found[found["measure"].isin(PRINTED)].rename(columns={"value_planted": "planted"})
+    return marks[["system", "measure", "value", "planted"]]
+
+
+def named_in_figure(marks: pd.DataFrame, rankings: Mapping[str, str]) -> pd.DataFrame:
+    """The marks with what each system's rankings are, in lines that fit beside the axis."""
+    labels = {
+        system: textwrap.fill(f"{system}: {ranking}", 58) for system, ranking in rankings.items()
+    }
+    return marks.replace({"system": labels})

@@ -1,0 +1,93 @@
+"""Two printed lists of four documents, each with one gendered word, and what measures say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from everycell.metrics.nfairr import nfairr
+from everycell.metrics.texfair import texfair
+
+#: Of the printed pattern -> what the box of such a document says.
+GROUPS = {"F": "only female terms (she)", "M": "only male terms (he)"}
+#: Names in the figure of what a threshold means here.
+MEANING = {0: "one term counts", 1: "one term counts as none"}
+#: Words of each document, of which the print says nothing; how many is the same to the measures.
+LENGTH = 10
+
+
+def example_measures(printed: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:
+    """Measures of each printed list at its end.
+
+    Parameters
+    ----------
+    printed
+        One row a document: `row` (its list), `x` (its rank, as text) and `value`, a key of
+        `GROUPS`. Each has one term of its group. All lists have the same ranks.
+    taus
+        Thresholds of NFaiRR, one measure each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `list`, `measure` (named by `measure_name`) and `value`.
+
+    Examples
+    --------
+    >>> printed = pd.DataFrame({"row": ["Left", "Left", "Right", "Right"], "x": list("1212"),
+    ...     "value": list("FMMM")})
+    >>> example_measures(printed, [0]).round(2).values.tolist()
+    [['Left', 'NFaiRR, τ = 0', 0.0], ['Right', 'NFaiRR, τ = 0', 0.0],
+     ['Left', 'TExFAIR', 0.77], ['Right', 'TExFAIR', 0.0]]
+    """
+    lists = printed.assign(rank=printed["x"].astype(int)).pivot(
+        index="row", columns="rank", values="value"
+    )
+    counts = np.stack([(lists == group).to_numpy(dtype=float) for group in GROUPS], axis=-1)
+    lengths = np.full(counts.shape[:2], LENGTH)
+    measures = {measure_name(tau): nfairr(counts, tau=tau)[:, -1] for tau in taus} | {
+        "TExFAIR": texfair(counts, lengths)[:, -1]
+    }
+    values = pd.DataFrame(measures, index=lists.index).melt(ignore_index=False, var_name="measure")
+    return values.reset_index(names="list")
+
+
+def measure_name(tau: float) -> str:
+    """Name of NFaiRR with a threshold.
+
+    Examples
+    --------
+    >>> measure_name(1)
+    'NFaiRR, τ = 1'
+    """
+    return f"NFaiRR, τ = {tau}"
+
+
+def example_cells(printed: pd.DataFrame, values: pd.DataFrame, tau: float) -> pd.DataFrame:
+    """Cells of the figure: its documents as printed, and NFaiRR of each list with one threshold."""
+    keys = ["row", "series", "metric", "x_name", "x", "value"]
+    main = values[values["measure"] == measure_name(tau)].rename(columns={"list": "row"})
+    last = printed["x"].astype(int).max()
+    main = main.assign(series="list", metric="NFaiRR", x_name="rank", x=f"1-{last}")
+    return pd.concat([printed[keys], main[keys]], ignore_index=True)
+
+
+class Drawn(NamedTuple):
+    """What `everycell.retrieval.fairness_figures.documents_in_lists` takes."""
+
+    documents: pd.DataFrame
+    values: pd.DataFrame
+
+
+def drawn_example(printed: pd.DataFrame, values: pd.DataFrame) -> Drawn:
+    """Documents and bars with the names that the figure shows."""
+    documents = printed[["row", "x", "value"]].astype({"x": int})
+    documents = documents.rename(columns={"row": "list", "x": "rank", "value": "group"})
+    titles = {name: f"{name} list" for name in values["list"].unique()}
+    named = {measure_name(tau): f"{measure_name(tau)}:\n{said}" for tau, said in MEANING.items()}
+    return Drawn(
+        documents.replace({"list": titles}), values.replace({"list": titles, "measure": named})
+    )

@@ -1,0 +1,125 @@
+"""Shapes of the tables on group fairness: rankers by query set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.retrieval.ranker_fairness import MeasuredRankers, ranker_means
+
+#: Measures whose correlation over the queries is shown.
+CORRELATED = ("TExFAIR", "NFaiRR")
+
+
+class FairnessTables(NamedTuple):
+    """The table of means, and what stands beside it; tidy, a row a cell.
+
+    Attributes
+    ----------
+    means
+        `row` (the ranker), `family`, `query_set`, `metric`, `value` and `marker`.
+    note
+        How many queries of each set count, and how many of them are judged.
+    measures, coverage
+        Other measures, and shares of documents and lists with any group term: `query_set`, `row`,
+        `metric` and `value`.
+    """
+
+    means: pd.DataFrame
+    note: str
+    measures: pd.DataFrame
+    coverage: pd.DataFrame
+
+
+def fairness_tables(
+    measured: Mapping[str, MeasuredRankers],
+    *,
+    families: Mapping[str, str],
+    baseline: str | None,
+    level: float,
+    names: Mapping[str, str],
+) -> FairnessTables:
+    """Means of effectiveness and fairness on each query set, with the marks of the tests.
+
+    Parameters
+    ----------
+    measured : mapping of str to MeasuredRankers
+        Query set -> what was measured there.
+    families : mapping of str to str
+        Ranker -> what it is a kind of.
+    baseline : str, optional
+        Ranker that the others are compared with; None: neither tests nor correlations, which say
+        nothing of rankings that are made up.
+    level : float
+        Of the tests, 0 to 1.
+    names : mapping of str to str
+        Measure -> what the print calls it, where it has another name.
+
+    Returns
+    -------
+    FairnessTables
+
+    Raises
+    ------
+    ValueError
+        As `everycell.retrieval.ranker_fairness.ranker_means`.
+    """
+    means = pd.concat(
+        ranker_means(
+            found.values,
+            baseline=baseline,
+            correlated=CORRELATED if baseline else None,
+            level=level,
+        ).assign(query_set=query_set)
+        for query_set, found in measured.items()
+    ).rename(columns={"system": "row"})
+    means["family"] = means["row"].map(families)
+    means["metric"] = means["metric"].replace(names)
+    return FairnessTables(
+        means[["row", "family", "query_set", "metric", "value", "marker"]],
+        queries_that_count(means),
+        *(
+            pd.concat(
+                getattr(found, part).assign(query_set=query_set)
+                for query_set, found in measured.items()
+            )[["query_set", "row", "metric", "value"]]
+            for part in ("others", "coverage")
+        ),
+    )
+
+
+def queries_that_count(means: pd.DataFrame) -> str:
+    """Queries of each set, as a note: `query_set` and `n` (queries with a value) of each cell.
+
+    Examples
+    --------
+    >>> queries_that_count(pd.DataFrame({"query_set": ["A", "A", "B"], "n": [40, 50, 7]}))
+    'A: 50 queries of which 40 are judged, B: 7 queries'
+    """
+    queries = means.groupby("query_set", sort=False)["n"].agg(["min", "max"])
+    return ", ".join(
+        f"{name}: {all_of_them} queries" + f" of which {judged} are judged" * (judged < all_of_them)
+        for name, judged, all_of_them in queries.itertuples()
+    )
+
+
+def overlap_table(values: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFrame:
+    """Means of overlap and fairness on each query set.
+
+    Parameters
+    ----------
+    values : mapping of str to mapping of str to pandas.DataFrame
+        Query set -> ranker -> values of each query, as
+        `everycell.retrieval.ranker_fairness.overlap_by_query` gives them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `row` (the ranker), `query_set`, `metric`, `value` and `marker`.
+    """
+    table = pd.concat(
+        ranker_means(rankers).assign(query_set=query_set) for query_set, rankers in values.items()
+    ).rename(columns={"system": "row"})
+    return table[["row", "query_set", "metric", "value", "marker"]]
