@@ -29,8 +29,8 @@ is about the text that this project worked from, not about the paper. *Criticism
 means that the printed number is what the software gives, and that the analysis itself is open to
 criticism: no misprint. Everything else is *undecided*: print, copy, or a rule of counting that the
 paper does not name. Where printed numbers alone show it, an audit checks it in each run
-(`audits.py` of the chapter, below `src/everycell/studies/`), and its numbers stand here. A line such
-as L1110 is a line of our copy of the text.
+(`audits.py` of the chapter, below `src/everycell/studies/`), and its numbers stand here. A
+line such as L1110 is a line of our copy of the text.
 """
 
 
