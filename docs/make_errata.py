@@ -5,15 +5,16 @@ from pathlib import Path
 
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.audits import finding_of
-from everycell.engine.cards import Erratum
+from everycell.engine.cards import Erratum, Where
 from everycell.studies.discovery import audits_of
 
 TARGET = Path("docs/errata.md")
 PUBLISHED = Path("published")
 #: Only the first is worded as an error of the paper.
-WHERE = {
+WHERE: dict[Where, str] = {
     "print": "Error in the print",
     "copy": "Error in our copy of the text",
+    "method": "Criticism of the method",
     "undecided": "Undecided",
 }
 HEAD = """\
@@ -24,11 +25,12 @@ Printed numbers and sentences that do not stand, of all five works. Made from th
 
 Each erratum says where the error is. *Error in the print* needs internal evidence that a bad copy
 of the text cannot explain: sums, impossible counts, two places that disagree. *Error in our copy*
-is about the text that this project worked from, not about the paper. Everything else is
-*undecided*: print, copy, or a rule of counting that the paper does not name. Where printed numbers
-alone show it, an audit checks it in each run (`audits.py` of the chapter, below
-`src/everycell/studies/`), and its numbers stand here. A line such as L1110 is a line of our copy of
-the text.
+is about the text that this project worked from, not about the paper. *Criticism of the method*
+means that the printed number is what the software gives, and that the analysis itself is open to
+criticism: no misprint. Everything else is *undecided*: print, copy, or a rule of counting that the
+paper does not name. Where printed numbers alone show it, an audit checks it in each run
+(`audits.py` of the chapter, below `src/everycell/studies/`), and its numbers stand here. A
+line such as L1110 is a line of our copy of the text.
 """
 
 

@@ -14,7 +14,7 @@ from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.cards import Card
 from everycell.engine.render.figure_files import save_figure
 from everycell.engine.render.panels import bar_panels
-from everycell.engine.reports import Report
+from everycell.engine.reports import PLACES, Report
 
 EVIL = "<script>document.title='taken'</script>"
 #: What tries to leave a text, an attribute, a style, a script, a template or a link.
@@ -75,8 +75,9 @@ CELLS = [
     ("a", "y", "size", "12", None, "quoted", "taken from elsewhere"),
     ("b", "x", "MAP", "0.250", 0.21, "differs", None),
     ("b", "x", "size", "M", None, "not_run", "needs the lost runs"),
-    ("b", "y", "MAP", "0.4", 0.1, "misprint",
-     "print: The two values of the last row are swapped."),
+    ("b", "y", "MAP", "0.4", 0.1, "explained", "The two values of the last row are swapped."),
+    ("c", "x", "size", "7", "7", "consistent", "the sum of two printed sizes"),
+    ("c", "y", "size", "8", "9", "inconsistent", "the sum of two printed sizes"),
 ]  # fmt: skip
 
 
@@ -112,7 +113,10 @@ def poisoned(value: Any, *, free: bool = False) -> Any:
         }
     if isinstance(value, list | tuple):
         return [poisoned(part, free=free) for part in value]
-    return f"{value} {HOSTILE}" if free and isinstance(value, str) else value
+    # Of a cell, `source` is one of a few words.
+    if free and isinstance(value, str) and value not in PLACES:
+        return f"{value} {HOSTILE}"
+    return value
 
 
 def hostile(folder: Path, results: Path) -> list[Toy]:
@@ -169,6 +173,7 @@ def found(folder: Path, results: Path) -> list[Toy]:
          "rebuilt": row[4], "verdict": row[5], "why": row[6]}
         for row in CELLS
     ]  # fmt: skip
+    cells[6]["source"] = "print"
     cells[2]["markers"] = {"printed": "b<", "rebuilt": ""}
     failing = [one.model_copy(update={"on_rebuilt": "fails", "detail": "0 of 1"})
                for one in report(table, "embedded", "stand_in").conclusions]  # fmt: skip

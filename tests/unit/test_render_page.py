@@ -11,7 +11,7 @@ from everycell.engine.printed_cells import CardError
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import write_page
 from everycell.engine.render.page.vocabulary import VERDICTS, label
-from everycell.engine.reports import Report
+from everycell.engine.reports import PLACES, Report
 
 PUBLISHED = Path(__file__).parents[2] / "published"
 VOID = {"meta", "link", "br", "img", "input"}
@@ -82,9 +82,11 @@ def test_cells_show_value_and_mark(page):
     cells = re.findall(r'<td class="v (\w+)"[^>]*>(.*?)</td>', text)
     assert ("equal", "0.301 ✓") in cells
     assert ("differs", "printed 0.250 / rebuilt 0.210 ✗") in cells
-    assert ("misprint", "printed 0.4 / rebuilt 0.100 !") in cells
+    assert ("explained", "printed 0.4 / rebuilt 0.100 !") in cells
     marked = "(printed marker: b&lt;; rebuilt marker: none)"
     assert ("close", f"printed 0.5 / rebuilt 0.501 {marked} ≈") in cells
+    assert ("consistent", "7 ↔") in cells
+    assert ("inconsistent", "printed 8 / rebuilt 9 ↮") in cells
     assert {("quoted", "12 q"), ("not_run", "M –")} <= set(cells)
     assert all(shown.endswith(VERDICTS[verdict][0]) for verdict, shown in cells)
     assert len(cells) == len(toys.CELLS)
@@ -111,7 +113,8 @@ def test_what_does_not_stand_comes_first(page):
     assert "What does not stand" in top and "<article" not in top
     shown = " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", "", top, flags=re.S).split())
     assert "b / x / MAP: printed 0.250, rebuilt 0.210 ✗" in shown
-    assert "error in the print" in shown and "b / y / MAP: printed 0.4, rebuilt 0.100" in shown
+    assert "c / y / size: printed 8, rebuilt 9 ↮" in shown
+    assert "misprint" in shown and "b / y / MAP: printed 0.4, rebuilt 0.100" in shown
     assert "figure_9.csv: changed since it was made." in shown
     assert "stand-in “made-up runs”" in shown
     assert "Receipt does not verify" in rest
@@ -156,7 +159,8 @@ def test_all_papers_fit_into_two_megabytes(tmp_path):
         keys = artefact.key_columns
         cells = [
             {"key": dict(zip(keys, row[:-1], strict=True)), "printed": row[-1], "rebuilt": row[-1],
-             "verdict": "misprint", "why": "print: a long reason that stands for any " + "x" * 99}
+             "verdict": "explained", "source": "undecided",
+             "why": "a long reason that stands for any " + "x" * 99}
             for row in artefact.cells.get([*keys, "value"], artefact.cells).itertuples(index=False)
         ]  # fmt: skip
         for tier in artefact.card.tiers:
@@ -171,8 +175,27 @@ def test_all_papers_fit_into_two_megabytes(tmp_path):
     assert page.stat().st_size < 2_000_000
     assert sum(tag == "article" for tag, _ in outline.tags) == len({f.artefact.id for f in found})
     assert len({f.artefact.id for f in found}) >= 170
-    shown = sum("v misprint" == attrs.get("class") for _, attrs in outline.tags)
+    shown = sum("v explained" == attrs.get("class") for _, attrs in outline.tags)
     assert shown == sum(len(artefact.cells) for artefact in all_artefacts(papers)) > 3_400
+
+
+@pytest.mark.parametrize("where", ["copy", "method", "undecided"])
+def test_only_an_error_in_the_print_is_called_a_misprint(tmp_path, where):
+    results = tmp_path / "results"
+    changed = []
+    for toy in toys.found(tmp_path / "published", results):
+        report = toy.report.model_dump()
+        report["errata"] = [erratum | {"where": where} for erratum in report["errata"]]
+        for cell in report["cells"]:
+            if cell["verdict"] == "explained":
+                cell["source"] = where
+        changed.append(replace(toy, report=Report.model_validate(report)))
+    write_page(results / "page.html", changed, load_papers(tmp_path / "published"))
+    page = (results / "page.html").read_text()
+    assert f'data-v="explained ({where})"' in page
+    body = page.split('<section class="paper"', 1)[1]
+    falls = page.split("What does not stand", 1)[1].split("</section>")[0]
+    assert "misprint" not in body + falls and PLACES[where] in body and PLACES[where] in falls
 
 
 def test_labels():

@@ -15,7 +15,7 @@ from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact, l
 from everycell.engine.audits import Finding
 from everycell.engine.cards import RUNNABLE, Card, Tier
 from everycell.engine.printed_cells import CardError
-from everycell.engine.reports import VERDICTS, AuditOutcome, Markers, Report, summary_row
+from everycell.engine.reports import PLACES, VERDICTS, AuditOutcome, Markers, Report, summary_row
 from everycell.engine.verdicts import judge, report
 from everycell.studies.discovery import audits_of
 
@@ -209,7 +209,7 @@ def test_a_quoted_artefact_is_quoted_in_every_cell(tmp_path):
     assert found.state == "quoted" and found.verdicts["quoted"] == 6
 
 
-def test_a_misprint_needs_an_erratum_that_gives_the_rebuilt_value(tmp_path):
+def test_an_explanation_needs_an_erratum_that_gives_the_rebuilt_value(tmp_path):
     def erratum(value):
         return {
             "id": "e",
@@ -223,8 +223,8 @@ def test_a_misprint_needs_an_erratum_that_gives_the_rebuilt_value(tmp_path):
     def cell_c(value, rebuilt="0.52"):
         return verdicts(toy(tmp_path, errata=[erratum(value)]), [*REBUILT[:4], rebuilt, "L"])[4]
 
-    assert cell_c("0.52") == "misprint"
-    assert cell_c("0.51", "0.509") == "misprint"  # one unit off, and the erratum says so
+    assert cell_c("0.52") == "explained"
+    assert cell_c("0.51", "0.509") == "explained"  # one unit off, and the erratum says so
     assert cell_c("0.52", "0.504") == "equal"
     assert cell_c("0.53") == "differs"  # an erratum excuses no other value than its own
     without = erratum("0.52") | {"gives": []}
@@ -233,17 +233,46 @@ def test_a_misprint_needs_an_erratum_that_gives_the_rebuilt_value(tmp_path):
     assert verdicts(toy(tmp_path), [*REBUILT[:4], "0.509", "L"])[4] == "close"
 
 
-def test_a_misprint_says_where_the_error_is(tmp_path):
+@pytest.mark.parametrize("where", ["print", "copy", "method", "undecided"])
+def test_an_explained_cell_says_where_the_cause_is(tmp_path, where):
     erratum = {
         "id": "e",
-        "where": "copy",
+        "where": where,
         "cells": [{"row": "c"}],
         "gives": [{"cells": {"row": "c", "metric": "AP"}, "value": "0.52"}],
         "finding": "Two values are swapped.",
         "evidence": "The authors' picture.",
     }
     found = report(toy(tmp_path, errata=[erratum]), "embedded", CELLS.assign(value=REBUILT))
-    assert found.cells[4].why == "copy: Two values are swapped."
+    cell = found.cells[4]
+    assert (cell.verdict, cell.source, cell.why) == ("explained", where, "Two values are swapped.")
+    assert cell.model_dump()["source"] == where
+    assert "source" not in found.cells[0].model_dump()
+    places = dict.fromkeys(("print", "copy", "method", "undecided"), 0)
+    assert summary_row(found)["explained"] == places | {where: 1}
+
+
+def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path):
+    derived = [{"cells": {"metric": "AP"}, "because": "the mean of two other columns"}]
+    erratum = {
+        "id": "e",
+        "where": "print",
+        "cells": [{"row": "c"}],
+        "gives": [{"cells": {"row": "c", "metric": "AP"}, "value": "0.52"}],
+        "finding": "Two values are swapped.",
+        "evidence": "The authors' picture.",
+    }
+    artefact = toy(tmp_path, derived=derived, errata=[erratum])
+    found = report(artefact, "embedded", CELLS.assign(value=REBUILT))
+    assert [cell.verdict for cell in found.cells] == [
+        "consistent", "equal", "consistent", "equal", "inconsistent", "differs",
+    ]  # fmt: skip
+    assert found.cells[0].why == "the mean of two other columns"
+    assert (found.cells[4].source, found.cells[4].why) == ("print", "Two values are swapped.")
+    assert found.verdicts["equal"] == 2 and found.verdicts["consistent"] == 2
+    assert "AP" not in found.rmse
+    elsewhere = toy(tmp_path, derived=[derived[0] | {"tiers": ["full"]}])
+    assert verdicts(elsewhere)[0] == "equal"
 
 
 def test_cells_that_a_tier_cannot_reach(tmp_path):
@@ -491,7 +520,7 @@ def test_one_p_value_moved_by_0_002_changes_exactly_its_verdict(name):
             after = judged(artefact, "released", moved).cells
             changed = [at for at in range(len(before)) if before[at] != after[at]]
             assert changed == [index]
-            assert after[index].verdict in {"differs", "misprint"}
+            assert after[index].verdict in {"differs", "explained"}
 
 
 RUNS = [
@@ -531,6 +560,7 @@ def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
         "tier": "embedded",
         "state": "rebuilt",
         "verdicts": dict.fromkeys(VERDICTS, 0) | {"equal": 5, "differs": 1},
+        "explained": dict.fromkeys(PLACES, 0),
         "conclusions": {"hold": 0, "fail": 1, "undecided": 0},
     }
 

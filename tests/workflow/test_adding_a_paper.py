@@ -13,6 +13,7 @@ import pytest
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
+from everycell.engine.reports import VERDICTS
 
 # A step names a file; the block below it is the file's content.
 STEP = re.compile(r"^\d+\. `(?P<path>[^`]+)`.*?\n\n(?P<block> +```.*?^ +```)$", re.M | re.S)
@@ -141,13 +142,14 @@ def test_its_files_pass_the_linters(copy, steps):
 
 def test_its_run_gives_a_verdict_for_each_printed_cell(built):
     table, figure = json.loads(run(built, "everycell", "list", PAPER, "--json").stdout)
-    none = {"equal": 0, "close": 0, "differs": 0, "misprint": 0, "quoted": 0, "not_run": 0}
+    none = dict.fromkeys(VERDICTS, 0)
     assert table == {
         "id": f"{PAPER}/table_1",
         "kind": "table",
         "tier": "released",
         "state": "rebuilt",
         "verdicts": none | {"equal": 2},
+        "explained": {"print": 0, "copy": 0, "method": 0, "undecided": 0},
         "conclusions": {"hold": 1, "fail": 0, "undecided": 0},
     }
     assert (figure["id"], figure["state"]) == (f"{PAPER}/figure_1", "rebuilt")

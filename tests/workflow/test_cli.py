@@ -48,7 +48,9 @@ def test_list_has_an_entry_for_each_tier_of_each_card(call, tree):
     assert {(entry["id"], entry["tier"]): entry["kind"] for entry in entries} == cards
     assert len(entries) == len(cards)
     for entry in entries:
-        assert list(entry) == ["id", "kind", "tier", "state", "verdicts", "conclusions"]
+        assert list(entry) == [
+            "id", "kind", "tier", "state", "verdicts", "explained", "conclusions",
+        ]  # fmt: skip
         assert list(entry["verdicts"]) == list(VERDICTS)
         assert list(entry["conclusions"]) == ["hold", "fail", "undecided"]
         assert all(
@@ -124,7 +126,7 @@ def test_list_takes_the_name_of_a_chapter(call, tree):
 
 def test_totals_are_the_sums_of_the_entries(call, built):
     totals = listed(call, built, "lajewska2025_ch4", "lajewska2025_chC", "--totals")
-    keys = ["chapter", "tier", "state", "artefacts", "verdicts", "conclusions"]
+    keys = ["chapter", "tier", "state", "artefacts", "verdicts", "explained", "conclusions"]
     assert all(list(row) == keys for row in totals)
     groups = {(row["chapter"], row["tier"], row["state"]): row for row in totals}
     assert len(groups) == len(totals)
@@ -132,7 +134,7 @@ def test_totals_are_the_sums_of_the_entries(call, built):
     for (chapter, tier, state), row in groups.items():
         entries = listed(call, built, chapter, "--tier", tier, "--state", state)
         assert row["artefacts"] == len(entries) > 0
-        for counts in ("verdicts", "conclusions"):
+        for counts in ("verdicts", "explained", "conclusions"):
             for name, total in row[counts].items():
                 assert total == sum(entry[counts][name] for entry in entries)
     votes = groups["lajewska2025_chC", "embedded", "rebuilt"]
@@ -275,7 +277,8 @@ def test_summary_is_the_page_and_one_line(call, built):
     code, out, _ = call(built, "summary")
     lines = out.splitlines()
     assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
-    assert "11 rebuilt and 22 stand-ins; cells: 152 equal, 5 close, 2 misprint" in lines[1]
+    assert "11 rebuilt and 22 stand-ins; cells: 152 equal, 5 close" in lines[1]
+    assert ", 2 explained (2 undecided), 109 quoted" in lines[1]
 
 
 def test_check_verdicts(call, built, tmp_path):

@@ -182,7 +182,7 @@ def check_verdicts(
         )
     warn_of_faults(found)
     verdicts = {
-        (result.tier, result.artefact.id, " / ".join(cell.key.values())): cell.verdict
+        (result.tier, result.artefact.id, " / ".join(cell.key.values())): cell.verdict_and_source
         for result in found
         if result.report.state == "rebuilt"
         for cell in result.report.cells

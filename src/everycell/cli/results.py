@@ -23,9 +23,18 @@ from everycell.cli.project import (
 )
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
-from everycell.engine.cards import RUNNABLE, TIERS, State, Tier
+from everycell.engine.cards import RUNNABLE, TIERS, State, Tier, Where
 from everycell.engine.printed_cells import CardError
-from everycell.engine.reports import VERDICTS, JudgedCell, summary_row
+from everycell.engine.reports import (
+    OTHERWISE,
+    PLACES,
+    VERDICTS,
+    JudgedCell,
+    Verdict,
+    counted,
+    explained_by_source,
+    summary_row,
+)
 from everycell.engine.results import Result, collect, result_of
 from everycell.studies.discovery import audits_of
 
@@ -34,7 +43,9 @@ SIGNS = {
     "equal": ("=", "green"),
     "close": ("~", "yellow"),
     "differs": ("x", "red"),
-    "misprint": ("!", "magenta"),
+    "explained": ("!", "magenta"),
+    "consistent": ("+", "cyan"),
+    "inconsistent": ("/", "bright_red"),
     "quoted": ('"', "blue"),
     "not_run": ("-", "bright_black"),
 }
@@ -95,14 +106,14 @@ def list_(
     names_of_rows = ["chapter", "tier", "state", "artefacts"] if totals else ["id", "tier", "state"]
     if as_json:
         first = names_of_rows if totals else ["id", "kind", "tier", "state"]
-        keys = [*first, "verdicts", "conclusions"]
+        keys = [*first, "verdicts", "explained", "conclusions"]
         typer.echo(json.dumps([{key: row[key] for key in keys} for row in rows], indent=1))
         return
     table = Table(box=None)
     for column in (*names_of_rows, "verdicts", "conclusions"):
         table.add_column("artefact" if column == "id" else column)
     for row in rows:
-        verdicts = ", ".join(f"{n} {name}" for name, n in row["verdicts"].items() if n)
+        verdicts = counted(row["verdicts"], row["explained"])
         outcomes = ", ".join(f"{n} {name}" for name, n in row["conclusions"].items() if n)
         table.add_row(*(str(row[column]) for column in names_of_rows), verdicts, outcomes)
     output_console().print(table)
@@ -125,7 +136,7 @@ def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             counts: {
                 name: sum(member[counts][name] for member in members) for name in members[0][counts]
             }
-            for counts in ("verdicts", "conclusions")
+            for counts in ("verdicts", "explained", "conclusions")
         }
         for key, members in groups.items()
     ]
@@ -155,7 +166,7 @@ def show(
     for result in found:
         _print_result(console, artefact, result)
     for erratum in artefact.card.errata:
-        console.print(f"[erratum, {erratum.where}] {erratum.finding}", markup=False)
+        console.print(f"[erratum, {PLACES[erratum.where]}] {erratum.finding}", markup=False)
 
 
 def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
@@ -181,12 +192,13 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
                 *cell.key.values(),
                 cell.printed,
                 shown,
-                Text(f"{sign} {cell.verdict}", style=style),
+                Text(f"{sign} {cell.verdict_and_source}", style=style),
             )
         console.print(table)
     for cell in found.cells:
-        if cell.verdict in ("differs", "misprint", "close") and cell.why:
-            console.print(f"{' / '.join(cell.key.values())}: {cell.why}")
+        if cell.verdict in OTHERWISE and cell.why:
+            place = f"[{PLACES[cell.source]}] " if cell.source else ""
+            console.print(f"{' / '.join(cell.key.values())}: {place}{cell.why}", markup=False)
     if found.state not in RUNNABLE:
         return
     for conclusion in found.conclusions:
@@ -211,15 +223,19 @@ def summary() -> None:
         papers = project.papers()
         found = collect(papers, project.RESULTS, project.ROOT, wanted=can_be_run, audits=None)
     warn_of_faults(found)
-    cells: Counter[str] = Counter()
+    cells: Counter[Verdict] = Counter()
+    explained: Counter[Where] = Counter()
     outcomes: Counter[str] = Counter()
     made = [result for result in found if result.report.state in ("rebuilt", "stand_in")]
     for result in made:
         cells.update(result.report.verdicts)
+        explained.update(explained_by_source(result.report.cells))
         # A stand-in tests the method, not what the paper found.
         if result.report.state == "rebuilt":
             outcomes.update(c.on_rebuilt for c in result.report.conclusions)
-    by_verdict = ", ".join(f"{cells[name]} {name}" for name in VERDICTS if cells[name])
+    by_verdict = counted(
+        {name: cells[name] for name in VERDICTS}, {place: explained[place] for place in PLACES}
+    )
     artefacts = sum(len(paper.artefacts) for paper in papers.values())
     rebuilt = Counter(result.report.state for result in made)
     typer.echo(f"Page: {project.RESULTS / 'index.html'}")

@@ -15,6 +15,9 @@ from everycell.engine.printed_cells import Selector
 
 Tier = Literal["embedded", "released", "full"]
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
+#: Where the cause of an erratum is: in the print; in our copy of it; in the analysis, of which the
+#: printed number is what the software gives; or undecided.
+Where = Literal["print", "copy", "method", "undecided"]
 TIERS: tuple[Tier, ...] = ("embedded", "released", "full")
 #: What a tier says of an artefact when its run is not there, or could not be had.
 RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
@@ -77,6 +80,14 @@ class Quoted(CardFileModel):
     tiers: Annotated[list[Tier], Field(min_length=1)] = list(TIERS)
 
 
+class Derived(CardFileModel):
+    """Printed cells that a tier works out from other printed cells: the print against itself."""
+
+    cells: Selector = {}
+    because: str = Field(min_length=10, description="From which printed cells, and how.")
+    tiers: Annotated[list[Tier], Field(min_length=1)] = list(TIERS)
+
+
 class NotRun(CardFileModel):
     """Printed cells that a tier cannot reach although it rebuilds others of the artefact."""
 
@@ -96,8 +107,7 @@ class Erratum(CardFileModel):
     """A printed value that does not stand, with its evidence."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
-    #: Where the error is: in the print, in our copy of it, or undecided.
-    where: Literal["print", "copy", "undecided"]
+    where: Where
     #: The cells it explains; none where the finding is about the text around them.
     cells: list[Selector] = []
     #: Rebuilt values that it explains; a cell with another value differs, erratum or not.
@@ -175,6 +185,7 @@ class Card(CardFileModel):
     decimals: dict[str, int | Literal["text"]] = {}
     tolerances: list[Tolerance] = []
     quoted: list[Quoted] = []
+    derived: list[Derived] = []
     not_run: list[NotRun] = []
     conclusions: list[Conclusion] = []
     errata: list[Erratum] = []

@@ -249,7 +249,7 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
         return None
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
-        verdicts = {" / ".join(cell["key"].values()): cell["verdict"] for cell in report["cells"]}
+        verdicts = {" / ".join(cell["key"].values()): _verdict(cell) for cell in report["cells"]}
         outcomes = {found["id"]: found["on_rebuilt"] for found in report["conclusions"]}
         return verdicts, outcomes, dict(_of_card(report))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -257,6 +257,11 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
             f"{path}: holds no verdicts ({type(error).__name__}: {error}); remove it and run "
             "snakemake again."
         ) from None
+
+
+def _verdict(cell: Mapping[str, Any]) -> str:
+    source = cell.get("source")
+    return f"{cell['verdict']} ({source})" if source else cell["verdict"]
 
 
 def _of_card(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

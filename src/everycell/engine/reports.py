@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -14,13 +15,24 @@ from pydantic import (
     model_serializer,
 )
 
-from everycell.engine.cards import State, Tier
+from everycell.engine.cards import State, Tier, Where
 from everycell.engine.conclusions import Outcome
 from everycell.engine.untrusted import parse_json
 from everycell.engine.validation import describe_fault
 
-Verdict = Literal["equal", "close", "differs", "misprint", "quoted", "not_run"]
+Verdict = Literal[
+    "equal", "close", "differs", "explained", "consistent", "inconsistent", "quoted", "not_run"
+]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+#: Verdicts on a rebuilt value that is not the printed one.
+OTHERWISE: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
+#: Where the cause of an erratum is -> how it is named. Only the first is an error of the paper.
+PLACES: dict[Where, str] = {
+    "print": "misprint",
+    "copy": "error of our copy, not of the paper",
+    "method": "criticism of the method: the print is what the software gives",
+    "undecided": "undecided: print, copy or a rule of counting",
+}
 OUTCOMES: dict[str, Outcome] = {"hold": "holds", "fail": "fails", "undecided": "undecided"}
 
 
@@ -43,14 +55,22 @@ class JudgedCell(_Part):
     rebuilt: float | str | None
     verdict: Verdict
     why: str | None
+    #: Where the cause is, of a cell that an erratum explains.
+    source: Where | None = None
     #: Only where both tables have markers, and one of the two is not empty.
     markers: Markers | None = None
 
+    @property
+    def verdict_and_source(self) -> str:
+        """``explained (copy)``, or the verdict alone."""
+        return f"{self.verdict} ({self.source})" if self.source else self.verdict
+
     @model_serializer(mode="wrap")
-    def _without_absent_markers(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_what_is_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         content: dict[str, Any] = handler(self)
-        if self.markers is None:
-            content.pop("markers")
+        for name in ("source", "markers"):
+            if content[name] is None:
+                content.pop(name)
         return content
 
 
@@ -78,7 +98,7 @@ class JudgedErratum(_Part):
     """An erratum of the card, with what its audit finds."""
 
     id: str
-    where: Literal["print", "copy", "undecided"]
+    where: Where
     finding: str
     evidence: str
     source: str | None
@@ -97,7 +117,7 @@ class Report(_Part):
     cells: list[JudgedCell]
     #: Number of cells by verdict, all verdicts named.
     verdicts: dict[Verdict, int]
-    #: By metric, over the compared cells whose print is a number.
+    #: By metric, over the rebuilt cells whose print is a number.
     rmse: dict[str, float]
     kendall_tau: dict[str, float]
     conclusions: list[JudgedConclusion]
@@ -122,6 +142,38 @@ def read_report(path: Path) -> Report:
         raise ValueError(describe_fault(Report, error).rstrip(".")) from None
 
 
+def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Where, int]:
+    """Number of explained cells by where the cause is, all places named.
+
+    Examples
+    --------
+    >>> cell = JudgedCell(key={"row": "a"}, printed="1", rebuilt=2.0, verdict="explained",
+    ...                   why="Two rows are swapped.", source="copy")
+    >>> explained_by_source([cell])
+    {'print': 0, 'copy': 1, 'method': 0, 'undecided': 0}
+    """
+    counts = Counter(cell.source for cell in cells if cell.verdict == "explained")
+    return {place: counts[place] for place in PLACES}
+
+
+def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> str:
+    """Verdicts that occur with their numbers, in words.
+
+    Examples
+    --------
+    >>> counted({"equal": 3, "close": 0, "explained": 2}, {"print": 1, "copy": 1, "method": 0})
+    '3 equal, 2 explained (1 print, 1 copy)'
+    """
+    parts = []
+    for verdict, number in verdicts.items():
+        if number:
+            parts.append(f"{number} {verdict}")
+        if number and verdict == "explained":
+            places = ", ".join(f"{count} {place}" for place, count in explained.items() if count)
+            parts[-1] += f" ({places})"
+    return ", ".join(parts)
+
+
 def summary_row(found: Report) -> dict[str, Any]:
     """What ``everycell list --json`` prints of a report: counts, no cells.
 
@@ -134,5 +186,6 @@ def summary_row(found: Report) -> dict[str, Any]:
         "tier": found.tier,
         "state": found.state,
         "verdicts": found.verdicts,
+        "explained": explained_by_source(found.cells),
         "conclusions": {short: outcomes[long] for short, long in OUTCOMES.items()},
     }

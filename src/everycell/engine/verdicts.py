@@ -15,10 +15,11 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
-from everycell.engine.cards import RUNNABLE, Tier
+from everycell.engine.cards import RUNNABLE, Erratum, Tier, Where
 from everycell.engine.conclusions import evaluate
 from everycell.engine.printed_cells import CardError, is_number
 from everycell.engine.reports import (
+    OTHERWISE,
     VERDICTS,
     AuditOutcome,
     JudgedCell,
@@ -204,11 +205,14 @@ def _cells(
     for tolerance in card.tolerances:
         for index in table.index[artefact.select(tolerance.cells)]:
             tolerances[index] = (tolerance.within, tolerance.because)
-    errata: dict[int, tuple[str, str]] = {}
+    derived: dict[int, str] = {}
+    for entry in (entry for entry in card.derived if tier in entry.tiers):
+        derived |= dict.fromkeys(table.index[artefact.select(entry.cells)], entry.because)
+    errata: dict[int, tuple[str, Erratum]] = {}
     for erratum in card.errata:
         for given in erratum.gives:
             for index in table.index[artefact.select(given.cells)]:
-                errata[index] = (given.value, f"{erratum.where}: {erratum.finding}")
+                errata[index] = (given.value, erratum)
     metrics = table["metric"] if "metric" in table else pd.Series("all", table.index)
     decimals = {metric: artefact.decimals(metric) for metric in metrics.unique()}
     cells = []
@@ -216,6 +220,7 @@ def _cells(
         key = {column: row[column] for column in keys}
         rebuilt = values.get(tuple(key.values()))
         verdict: Verdict
+        source: Where | None = None
         if index in why:
             verdict, reason = why[index]
         elif state == "quoted":
@@ -231,12 +236,17 @@ def _cells(
             else:
                 rebuilt = _number(rebuilt)
             reason = cause if verdict == "close" else ""
+            if index in derived:
+                verdict = "consistent" if verdict in ("equal", "close") else "inconsistent"
+                reason = derived[index]
             # One unit off is no rounding where an erratum says what is right; any other value
             # than that one differs all the same.
-            if verdict in ("close", "differs") and index in errata:
-                right, finding = errata[index]
+            if verdict in OTHERWISE and index in errata:
+                right, erratum = errata[index]
                 if judge(right, rebuilt, digits) == "equal":
-                    verdict, reason = "misprint", finding
+                    source, reason = erratum.where, erratum.finding
+                    if index not in derived:
+                        verdict = "explained"
         cells.append(
             JudgedCell(
                 key=key,
@@ -244,6 +254,7 @@ def _cells(
                 rebuilt=None if verdict in ("quoted", "not_run") else rebuilt,
                 verdict=verdict,
                 why=reason or None,
+                source=source,
             )
         )
     return cells
@@ -277,9 +288,11 @@ def _number(value: object) -> float | None:
 def _closeness(
     artefact: Artefact, cells: list[JudgedCell]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """RMSE and Kendall's tau-b by metric, over the compared cells whose print is a number."""
+    """RMSE and Kendall's tau-b by metric, over the rebuilt cells whose print is a number."""
     by_metric: dict[str, list[tuple[float, float]]] = {}
     for cell in cells:
+        if cell.verdict in ("consistent", "inconsistent"):
+            continue
         if isinstance(cell.rebuilt, float) and is_number(cell.printed):
             pair = (float(cell.printed), cell.rebuilt)
             by_metric.setdefault(cell.key.get("metric", "value"), []).append(pair)

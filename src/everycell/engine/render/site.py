@@ -17,6 +17,7 @@ from typing import Any
 from everycell.engine.artefacts import Paper
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.render.page.vocabulary import STATES, Found, label
+from everycell.engine.reports import PLACES, counted, explained_by_source
 
 
 def escaped(text: str) -> str:
@@ -145,7 +146,7 @@ def paper_results(paper: Paper, found: Iterable[Found], results: Path, assets: s
         parts.append("## Errata of this work\n")
         parts.append("Their evidence stands on the page [Errata](../errata.md).\n")
         rows = [
-            [escaped(label(artefact.name)), erratum.where, escaped(erratum.finding)]
+            [escaped(label(artefact.name)), PLACES[erratum.where], escaped(erratum.finding)]
             for artefact, erratum in errata
         ]
         parts.append(table(["artefact", "where", "finding"], rows) + "\n")
@@ -166,7 +167,7 @@ def _row(entry: Found) -> list[str]:
         escaped(entry.artefact.card.title),
         entry.tier,
         STATES[entry.report.state],
-        _counted(entry.report.verdicts),
+        counted(entry.report.verdicts, explained_by_source(entry.report.cells)).replace("_", " "),
         _counted(outcomes)
         if entry.report.state in RUNNABLE
         else escaped(entry.artefact.card.tiers[entry.tier].needs or ""),

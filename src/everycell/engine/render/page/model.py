@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,12 @@ from everycell.engine.printed_cells import CardError
 from everycell.engine.render.page.tables import companion_table, printed_table, verdict_table
 from everycell.engine.render.page.vocabulary import (
     OUTCOMES,
-    PLACES,
     STATES,
     VERDICTS,
     Found,
     label,
 )
+from everycell.engine.reports import PLACES
 
 
 def build_model(
@@ -219,7 +220,9 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
 def _falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Collect what a reviewer looks for first; cells with one reason stand together."""
     # An error of our own copy says nothing against the paper, so it stands apart.
-    cells: dict[str, list[dict[str, Any]]] = {"differs": [], "misprint": [], "copy": []}
+    cells: dict[str, list[dict[str, Any]]] = {
+        name: [] for name in ("differs", "inconsistent", "explained", "copy")
+    }
     claims: dict[str, list[dict[str, Any]]] = {"rebuilt": [], "printed": [], "stand_in": []}
     errata, faults = [], []
     for one in artefacts:
@@ -227,17 +230,15 @@ def _falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         explained = set()
         for table in one["tables"]:
             bad = [cell for cell in table["cells"] if cell["verdict"] in cells]
-            for (verdict, why), group in groupby(bad, key=lambda cell: (cell["verdict"],
-                                                                        cell["why"])):  # fmt: skip
-                place, _, finding = (why or "").partition(": ")
-                known = verdict == "misprint" and place in PLACES
-                explained.add(finding)
-                cells["copy" if known and place == "copy" else verdict].append(
+            by = itemgetter("verdict", "source", "why")
+            for (verdict, source, why), group in groupby(bad, key=by):
+                explained.add(why)
+                cells["copy" if source == "copy" else verdict].append(
                     {
                         "artefact": one,
                         "tier": table["tier"],
-                        "place": place if known else None,
-                        "finding": finding if known else why,
+                        "place": source,
+                        "finding": why,
                         "cells": list(group),
                     }
                 )

@@ -11,7 +11,7 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.render.tables.layout import head_rows, lay_out, show_value
-from everycell.engine.reports import Markers
+from everycell.engine.reports import OTHERWISE, Markers
 
 #: A table beside an artefact that is longer than this is linked, not shown.
 _COMPANION_CELLS = 200
@@ -24,7 +24,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
     for number, cell in enumerate(reported):
         decimals = artefact.decimals(cell.key.get("metric", "all"))
         rebuilt = cell.rebuilt
-        both = cell.verdict in ("close", "differs", "misprint")
+        both = cell.verdict in OTHERWISE
         cells.append(
             {
                 "name": " / ".join(cell.key.values()),
@@ -32,6 +32,8 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "rebuilt": show_value(rebuilt, decimals) if both else None,
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
                 "verdict": cell.verdict,
+                "source": cell.source,
+                "said": cell.verdict_and_source,
                 "why": cell.why,
                 "markers": _markers(cell.markers),
                 "id": f"{artefact.id.replace('/', '-')}-{tier['name']}-{number + 1}"

@@ -14,13 +14,18 @@ VERDICTS = {
     "equal": ("✓", "equal", "the rebuilt value rounds to the printed one"),
     "close": ("≈", "close", "one unit of the last digit away, or within a tolerance with a cause"),
     "differs": ("✗", "differs", "the rebuilt value is another one, and nothing explains it yet"),
-    # Many are errors of our copy, so the page does not call them misprints.
-    "misprint": (
+    "explained": (
         "!",
-        "differs, explained",
-        "an erratum says why, and whether the error is in the print, in our copy or undecided "
-        "(`misprint` in the files)",
+        "explained",
+        "differs, and an erratum says why: a misprint, an error of our copy, a criticism of the "
+        "method, or undecided",
     ),
+    "consistent": (
+        "↔",
+        "consistent",
+        "follows from other printed cells: the print agrees with itself, nothing was rebuilt",
+    ),
+    "inconsistent": ("↮", "inconsistent", "does not follow from the printed cells it rests on"),
     "quoted": ("q", "quoted", "an input, or taken from elsewhere: never compared"),
     "not_run": ("–", "not run", "no rebuilt value here; each artefact says what a run needs"),
 }
@@ -31,12 +36,6 @@ STATES = {
     "quoted": "quoted",
     "not_run": "not run",
     "drawing": "drawing",
-}
-#: Where an error is -> how it is named. Only the first is an error of the paper.
-PLACES = {
-    "print": "error in the print",
-    "copy": "error of our copy, not of the paper",
-    "undecided": "undecided: print, copy or a rule of counting",
 }
 
 
