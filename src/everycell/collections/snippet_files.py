@@ -20,6 +20,9 @@ from everycell.collections.snippets import AnnotationError, Span, span_fault
 from everycell.collections.user_studies import read_table
 from everycell.engine.untrusted import in_quotes, parse_literal
 
+#: What annotators of the data set say of their confidence, the lowest first.
+CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")
+
 _STUDY = "cast-snippets/snippet_annotation"
 _SELECTION = "cast-snippets/relevant_sentence_selection/mturk/subtask_1a"
 _DATASET = "cast-snippets/large_scale/all"
@@ -30,6 +33,9 @@ def _topics(form: str) -> tuple[str, ...]:
     """Files of the two topics."""
     return form.format(1), form.format(2)
 
+
+#: The authors' agreement and mean confidence of each passage of the data set.
+CONFIDENCE_FILE = "cast-snippets/large_scale/jaccard_confidence.csv"
 
 #: Annotated task and group -> registry keys.
 FILES: Mapping[str, tuple[str, ...]] = {
@@ -79,17 +85,19 @@ def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> p
     pandas.DataFrame
         Columns `turn_id`, `text_id` (passage, or sentence where these were annotated),
         `passage_id`, `worker`, `text`, `spans` (tuple of starts and ends in `text`, in the
-        order of the file; may overlap, may be none) and `snippets` (the authors' text of the
-        spans, without any character that is not ASCII), in the order of the files. A person may
-        have annotated a text more than once: the experts have one name between them.
+        order of the file; may overlap, may be none), `snippets` (the authors' text of the
+        spans, without any character that is not ASCII) and `confidence` (1 to 5, as
+        `CONFIDENCE`; not a number where nobody asked, as in the preliminary study), in the order
+        of the files. A person may have annotated a text more than once: the experts have one name
+        between them.
 
     Raises
     ------
     AnnotationError
         A file that is no CSV, is empty or lacks a column; an answer without exactly one list of
-        spans, an offset that is no whole number, a span that is not one of its text, snippets
-        that are not the text of the spans, a text id with two texts, or another number of
-        annotations.
+        spans, or with several levels of confidence, an offset that is no whole number, a span that
+        is not one of its text, snippets that are not the text of the spans, a text id with two
+        texts, or another number of annotations.
 
     Examples
     --------
@@ -193,7 +201,7 @@ def _annotations(path: Path) -> pd.DataFrame:
     for number, row in enumerate(raw.to_dict("records"), start=1):
         where = f"{path}, row {number}"
         text = row["Input.sentence" if sentences else "Input.passage"]
-        spans = _spans(row["Answer.taskAnswers"], where)
+        spans, confidence = _answer(row["Answer.taskAnswers"], where)
         fault = span_fault(spans, len(text))
         if fault:
             raise AnnotationError(f"{where}: {fault}; mend or drop the row.")
@@ -217,29 +225,33 @@ def _annotations(path: Path) -> pd.DataFrame:
                 "text": text,
                 "spans": spans,
                 "snippets": snippets,
+                "confidence": confidence,
                 "where": where,
             }
         )
     return pd.DataFrame(rows)
 
 
-def _spans(answer: str, where: str) -> tuple[Span, ...]:
-    """Spans of an answer; beside them it may have a question on confidence."""
+def _answer(answer: str, where: str) -> tuple[tuple[Span, ...], float]:
+    """Spans of an answer and its confidence, which is not a number where it was not asked for."""
     parts = literal(answer, list, f"{where}: Answer.taskAnswers")
     try:
         (part,) = parts
         (entities,) = [value["entities"] for value in part.values() if "entities" in value]
         spans = tuple((entity["startOffset"], entity["endOffset"]) for entity in entities)
-        sound = isinstance(entities, list)
+        chosen = dict(part.get("answer_confidence", {}))
+        levels = [CONFIDENCE.index(level) + 1 for level, is_chosen in chosen.items() if is_chosen]
+        sound = isinstance(entities, list) and len(levels) == (1 if chosen else 0)
     except (AttributeError, KeyError, TypeError, ValueError):
-        spans, sound = (), False
+        spans, levels, sound = (), [], False
     if not sound or not all(type(offset) is int for span in spans for offset in span):
         raise AnnotationError(
             f"{where}: Answer.taskAnswers starts with {answer[:40]!r}; allowed is a list of one "
             "answer with one list of entities, each with a startOffset and an endOffset in whole "
-            "characters, so mend or drop the row."
+            f"characters, and one level of confidence ({', '.join(CONFIDENCE)}) or none, so mend "
+            "or drop the row."
         )
-    return spans
+    return spans, float(levels[0]) if levels else float("nan")
 
 
 def _ascii(text: str) -> str:
