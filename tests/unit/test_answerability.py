@@ -12,15 +12,17 @@ from scipy.stats import binomtest
 from everycell.collections.answerability import (
     FILES,
     check_partitions,
-    paired_scores,
     read_passage_labels,
-    read_passage_predictions,
     read_passage_sentences,
     read_sentence_labels,
+)
+from everycell.collections.answerability_predictions import (
+    paired_scores,
+    read_passage_predictions,
     read_sentence_scores,
-    read_squad,
 )
 from everycell.collections.snippets import AnnotationError
+from everycell.collections.squad import read_squad
 from everycell.dialogue.answerability import (
     THRESHOLDS,
     aggregate,

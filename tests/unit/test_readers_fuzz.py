@@ -368,8 +368,8 @@ def _readers() -> dict[str, Reader]:
             call=lambda read, path: read(path.parent / "q.csv", [path], counts=None),
             beside=GREP,
         ),
-        "collections.snippets.read_annotations": Reader(csv_of(MTURK), call=_many),
-        "collections.snippets.read_tasks": Reader(csv_of(MTURK), call=_many),
+        "collections.snippet_files.read_annotations": Reader(csv_of(MTURK), call=_many),
+        "collections.snippet_files.read_tasks": Reader(csv_of(MTURK), call=_many),
         "collections.cast_passages.read_cast_passages#answerable": Reader(
             cast["a.csv"], call=_beside(0, "u.csv", counts=None), beside=cast
         ),
@@ -384,9 +384,9 @@ def _readers() -> dict[str, Reader]:
         ),
         "collections.answerability.read_passage_sentences": Reader(halves["s.csv"]),
         "collections.answerability.read_sentence_labels": Reader(halves["u.csv"]),
-        "collections.answerability.read_squad": Reader(json_of(SQUAD)),
-        "collections.answerability.read_passage_predictions": Reader(halves["u.csv"]),
-        "collections.answerability.read_sentence_scores": Reader(halves["u.csv"]),
+        "collections.squad.read_squad": Reader(json_of(SQUAD)),
+        "collections.answerability_predictions.read_passage_predictions": Reader(halves["u.csv"]),
+        "collections.answerability_predictions.read_sentence_scores": Reader(halves["u.csv"]),
         "collections.cast_turns.read_turns": Reader(json_of(CAST)),
         "collections.cast_turns.read_rewrites": Reader(
             REWRITES, call=lambda read, path: read(path, TURNS)
@@ -736,13 +736,17 @@ FOUND = [
     ("engine.results.read_result", b"", "cannot be read as CSV"),
     ("cli.checks._read_expected", b"\xff", "cannot be read as CSV"),
     ("cli.checks._read_expected", b"a" * 200_000, "cannot be read as CSV"),
-    ("collections.answerability.read_squad", b"[" * DEEP, "is no SQuAD 2.0"),
+    ("collections.squad.read_squad", b"[" * DEEP, "is no SQuAD 2.0"),
     ("collections.cast_turns.read_turns", b"[" * DEEP, "is no topic file of CAsT"),
     ("collections.nugget_labels.read_nugget_labels#lines", b"[" * DEEP, "line 1: is no JSON"),
     ("collections.nugget_labels.read_nugget_labels#lines", b"9" * 10_000, "line 1: is no JSON"),
     ("collections.nugget_labels.read_nugget_labels#table", b"\n\n", "is empty"),
     ("collections.nugget_labels.read_nugget_labels#table", b"a" * 200_000, "is no CSV"),
-    ("collections.snippets.read_tasks", csv_of(MTURK | {"WorkTimeInSeconds": "9" * 25}), "row 1"),
+    (
+        "collections.snippet_files.read_tasks",
+        csv_of(MTURK | {"WorkTimeInSeconds": "9" * 25}),
+        "row 1",
+    ),
     ("collections.msmarco.read_judgements", "361\t0\t7\t²\n".encode(), "line 1 reads"),
     ("collections.msmarco.read_queries", "²\tbee\n".encode(), "line 1 has the id"),
     ("collections.scidocs.read_scidocs#papers", b"[" * DEEP, "is no JSON"),

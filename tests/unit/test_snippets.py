@@ -5,16 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everycell.collections.snippet_files import FILES, SELECTION_FILES, read_annotations, read_tasks
 from everycell.collections.snippets import (
-    FILES,
-    SELECTION_FILES,
     AnnotationCounts,
     AnnotationError,
     check_same_texts,
     count_annotations,
     overlap,
-    read_annotations,
-    read_tasks,
     span_fault,
 )
 from everycell.sources import fetch

@@ -56,5 +56,6 @@ rule site:
     # A conda environment has all that the library needs, but not the library.
     shell:
         "export PYTHONPATH=src NO_MKDOCS_2_WARNING=1; "
-        "python -m mkdocs build --strict --site-dir {output.site} 2> {log} && "
+        "python docs/check_numbers.py 2> {log} && "
+        "python -m mkdocs build --strict --site-dir {output.site} 2>> {log} && "
         "python docs/check_links.py {output.site} 2>> {log}"

@@ -1,4 +1,4 @@
-"""CAsT-answerability: whether sentences and passages answer a question, and what was predicted.
+"""CAsT-answerability: whether sentences and passages answer a question.
 
 CAsT-snippets has five mostly relevant passages for each of 371 turns, with snippets that answer
 them; five random passages that the assessors found not relevant count as having no answer
@@ -11,15 +11,15 @@ lajewska2025, section 5.5 and Appendix B. `FILES` has the registry keys.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.snippets import AnnotationError, literal
+from everycell.collections.snippet_files import literal
+from everycell.collections.snippets import AnnotationError
 from everycell.collections.user_studies import read_table
-from everycell.engine.untrusted import in_quotes, parse_json
+from everycell.engine.untrusted import in_quotes
 
 #: Registry keys.
 FILES: Mapping[str, str] = {
@@ -36,9 +36,6 @@ FILES: Mapping[str, str] = {
 PARTITIONS = ("train", "validation", "test")
 #: Annotators of a passage of CAsT-snippets.
 ANNOTATORS = 3
-#: How far the two probabilities of a sentence may be from the sum 1; the released ones, of single
-#: precision, are within 1e-7.
-SUM_TOLERANCE = 1e-4
 
 
 def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
@@ -80,36 +77,36 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
     """
     columns = ["turn_id", "passage_id", "partition", "query", "passage"]
     counted, label = "no_answer_annotations", "answerability"
-    first = _table(
+    first = labelled_rows(
         snippets,
         [column if column == "partition" else f"Input.{column}" for column in columns]
         + [counted, label],
     ).rename(columns=lambda name: name.removeprefix("Input."))
-    _levels(snippets, first, counted, [str(number) for number in range(ANNOTATORS + 1)])
-    _levels(snippets, first, label, ["0", "1"])
+    refuse_levels(snippets, first, counted, [str(number) for number in range(ANNOTATORS + 1)])
+    refuse_levels(snippets, first, label, ["0", "1"])
     nobody = first[counted] == str(ANNOTATORS)
-    _refuse(
+    refuse_rows(
         snippets,
         first,
         label,
         nobody == (first[label] == "1"),
         f"0 where all {ANNOTATORS} annotators found no answer, and 1 elsewhere",
     )
-    second = _table(unanswerable, columns)
+    second = labelled_rows(unanswerable, columns)
     for path, rows in ((snippets, first), (unanswerable, second)):
-        _levels(path, rows, "partition", PARTITIONS)
-        _refuse(path, rows, "passage_id", rows.duplicated(columns[:2]), "a passage once a turn")
+        refuse_levels(path, rows, "partition", PARTITIONS)
+        refuse_rows(path, rows, "passage_id", rows.duplicated(columns[:2]), "a passage once a turn")
     answering = pd.MultiIndex.from_frame(first.loc[~nobody, columns[:2]])
-    _refuse(
+    refuse_rows(
         unanswerable,
         second,
         "passage_id",
         pd.MultiIndex.from_frame(second[columns[:2]]).isin(answering),
         f"a passage without an answer, and this one has one in {snippets.name}",
     )
-    _one_partition(snippets, first, "turn_id")
+    refuse_two_partitions(snippets, first, "turn_id")
     of_first = first.drop_duplicates("turn_id").set_index("turn_id")["partition"]
-    _one_partition(unanswerable, second, "turn_id", of_first)
+    refuse_two_partitions(unanswerable, second, "turn_id", of_first)
     parts = [
         first[columns].assign(dataset="CAsT-snippets", answerable=~nobody),
         second[columns].assign(dataset="CAsT-unanswerable", answerable=False),
@@ -151,10 +148,10 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
     [[1, False], [2, True], [3, True]]
     """
     labels = {"answerable_sentences": True, "unanswerable_sentences": False}
-    raw = _table(
+    raw = labelled_rows(
         path, ["Input.turn_id", "Input.passage_id", "Input.passage", "answerability", *labels]
     )
-    _levels(path, raw, "answerability", ["0", "1"])
+    refuse_levels(path, raw, "answerability", ["0", "1"])
     rows = []
     for number, row in enumerate(raw.to_dict("records"), start=1):
         found = []
@@ -211,14 +208,14 @@ def read_sentence_labels(path: Path) -> pd.DataFrame:
     >>> read_sentence_labels(path).values.tolist()
     [['test', 'why?', 'So.', True]]
     """
-    raw = _table(path, ["partition", "sentences", "labels"])
-    _levels(path, raw, "partition", PARTITIONS)
-    _levels(path, raw, "labels", ["0", "1"])
+    raw = labelled_rows(path, ["partition", "sentences", "labels"])
+    refuse_levels(path, raw, "partition", PARTITIONS)
+    refuse_levels(path, raw, "labels", ["0", "1"])
     pairs = raw["sentences"].str.split(" [SEP] ", n=1, expand=True, regex=False)
     if 1 not in pairs:
         pairs[1] = None
-    _refuse(path, raw, "sentences", pairs[1].isna(), "a question, ' [SEP] ' and a sentence")
-    _one_partition(path, raw.assign(question=pairs[0]), "question")
+    refuse_rows(path, raw, "sentences", pairs[1].isna(), "a question, ' [SEP] ' and a sentence")
+    refuse_two_partitions(path, raw.assign(question=pairs[0]), "question")
     return pd.DataFrame(
         {
             "partition": raw["partition"],
@@ -266,201 +263,12 @@ in the partition 'train', and its passages are in 'test'; take both from one rel
             )
 
 
-def read_squad(path: Path) -> pd.DataFrame:
-    """Questions of SQuAD 2.0 with the paragraph that may answer them.
-
-    Parameters
-    ----------
-    path
-        `train-v2.0.json` as published (Rajpurkar et al. 2018).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `question`, `passage` and `found` (tuple of the answers as they stand in the
-        passage; none for a question without an answer), one row a question.
-
-    Raises
-    ------
-    AnnotationError
-        A file that is not of this form, or an answer that its passage does not have.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "train.json"
-    >>> _ = path.write_text('{"version": "v2.0", "data": [{"paragraphs": [{"context": "So.", '
-    ...     '"qas": [{"question": "how?", "answers": [{"text": "So"}]}]}]}]}')
-    >>> read_squad(path).values.tolist()
-    [['how?', 'So.', ('So',)]]
-    """
-    try:
-        rows = [
-            (
-                entry["question"],
-                paragraph["context"],
-                tuple(answer["text"] for answer in entry["answers"]),
-            )
-            for article in parse_json(path.read_text(encoding="utf-8"))["data"]
-            for paragraph in article["paragraphs"]
-            for entry in paragraph["qas"]
-        ]
-    except (KeyError, TypeError, ValueError) as error:
-        raise AnnotationError(
-            f"{path}: is no SQuAD 2.0 ({type(error).__name__}: {error}); allowed is "
-            "train-v2.0.json as published, so download it again."
-        ) from None
-    for question, passage, found in rows:
-        for answer in found:
-            if answer not in passage:
-                raise AnnotationError(
-                    f"{path}: the answer {answer[:40]!r} to {question[:40]!r} is not in its "
-                    "paragraph; download the file again."
-                )
-    return pd.DataFrame(rows, columns=["question", "passage", "found"])
-
-
-def read_passage_predictions(path: Path) -> pd.DataFrame:
-    r"""What a language model said of passages: answerable or not.
-
-    Parameters
-    ----------
-    path
-        The file `chatgpt_passages` of `FILES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `turn_id`, `passage_id`, `answerable` and `predicted` (bool), in the order of the
-        file. A turn that has a passage twice has two rows of it.
-
-    Raises
-    ------
-    AnnotationError
-        A file that is no CSV, is empty or lacks a column; a label or prediction that is neither 0
-        nor 1, or two rows of one passage that differ.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "chatgpt.csv"
-    >>> _ = path.write_text("turn_id,passage_id,answerability,predicted_value\n8_1,p2,1,0\n")
-    >>> read_passage_predictions(path).values.tolist()
-    [['8_1', 'p2', True, False]]
-    """
-    labels = {"answerability": "answerable", "predicted_value": "predicted"}
-    keys = ["turn_id", "passage_id"]
-    raw = _table(path, [*keys, *labels])
-    for column in labels:
-        _levels(path, raw, column, ["0", "1"])
-        before = raw.groupby(keys)[column].transform("first")
-        _refuse(path, raw, column, raw[column] != before, "what a row before has for this passage")
-    return raw[["turn_id", "passage_id"]].assign(
-        **{name: raw[column] == "1" for column, name in labels.items()}
-    )
-
-
-def read_sentence_scores(path: Path) -> pd.DataFrame:
-    r"""Probabilities that a classifier gave the sentences of passages.
-
-    Parameters
-    ----------
-    path
-        The file `classifier` or `augmented_classifier` of `FILES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `turn_id`, `passage_id`, `partition`, `scores` (tuple: the probability of each
-        sentence, 0 to 1, that it answers), one row a passage.
-
-    Raises
-    ------
-    AnnotationError
-        A file that is no CSV, is empty or lacks a column; an unknown partition, a turn in two, a
-        passage that a turn has twice, or scores that are no list of pairs of probabilities with
-        the sum 1.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "scores.csv"
-    >>> _ = path.write_text(
-    ...     "turn_id,passage_id,partition,sentence_probabilities\n"
-    ...     "8_1,p2,test,\"[[0.75, 0.25], [0.5, 0.5]]\"\n")
-    >>> read_sentence_scores(path)["scores"].tolist()
-    [(0.25, 0.5)]
-    """
-    keys, column = ["turn_id", "passage_id"], "sentence_probabilities"
-    raw = _table(path, [*keys, "partition", column])
-    _levels(path, raw, "partition", PARTITIONS)
-    _one_partition(path, raw, "turn_id")
-    _refuse(path, raw, "passage_id", raw.duplicated(keys), "a passage once a turn")
-    scores = []
-    for number, value in enumerate(raw[column], start=1):
-        pairs = literal(value, list, f"{path}, row {number}: {column}")
-        try:
-            sound = bool(pairs) and all(
-                min(pair) >= 0 and math.isclose(sum(pair), 1, abs_tol=SUM_TOLERANCE)
-                for pair in pairs
-            )
-            of_passage = tuple(float(answers) for _, answers in pairs)
-        except (TypeError, ValueError):
-            sound = False
-        if not sound:
-            raise AnnotationError(
-                f"{path}, row {number}: {column} is {value[:40]!r}; allowed is a list with a pair "
-                "of probabilities, which sum to 1, for each sentence, so fetch the file again "
-                "(delete it first)."
-            )
-        scores.append(of_passage)
-    return raw[[*keys, "partition"]].assign(scores=scores)
-
-
-def paired_scores(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Scores of several classifiers for the same passages, each passage one row.
-
-    Parameters
-    ----------
-    scores
-        Name of a classifier, one or more -> what `read_sentence_scores` gives, in any order.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `turn_id`, `passage_id`, `partition`, and a column of scores for each name, in the
-        order of the first.
-
-    Raises
-    ------
-    AnnotationError
-        A passage that one of them does not have, or has in another partition.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"turn_id": "8_1", "passage_id": ["p1", "p2"], "partition": "test"})
-    >>> one = rows.assign(scores=[(0.1,), (0.9,)])
-    >>> paired_scores({"a": one, "b": one[::-1]})[["passage_id", "a", "b"]].values.tolist()
-    [['p1', (0.1,), (0.1,)], ['p2', (0.9,), (0.9,)]]
-    """
-    keys = ["turn_id", "passage_id", "partition"]
-    named = [part.set_index(keys)["scores"].rename(name) for name, part in scores.items()]
-    both = pd.concat(named, axis=1)
-    lost = both.isna()
-    if lost.to_numpy().any():
-        turn, passage, partition, of = lost.stack().idxmax()
-        raise AnnotationError(
-            f"The scores of {of!r} lack passage {passage} of turn {turn} in the partition "
-            f"{partition}; give scores of the same passages, or fetch the files again."
-        )
-    return both.reset_index()
-
-
-def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+def labelled_rows(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Rows of a released file, all columns as text; a file without these columns is refused."""
     return read_table(path, columns, error=AnnotationError)
 
 
-def _one_partition(
+def refuse_two_partitions(
     path: Path, rows: pd.DataFrame, column: str, known: pd.Series | None = None
 ) -> None:
     """Refuse a turn or question in two partitions; `known` are those of another file."""
@@ -468,14 +276,16 @@ def _one_partition(
     if known is not None:
         expected = rows[column].map(known).fillna(expected)
     other = rows["partition"] != expected
-    _refuse(path, rows, "partition", other, f"the partition that the same {column} has before")
+    refuse_rows(path, rows, "partition", other, f"the partition that the same {column} has before")
 
 
-def _levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
-    _refuse(path, raw, column, ~raw[column].isin(allowed), " or ".join(allowed))
+def refuse_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
+    """Refuse the first row whose value of a column is not allowed."""
+    refuse_rows(path, raw, column, ~raw[column].isin(allowed), " or ".join(allowed))
 
 
-def _refuse(path: Path, raw: pd.DataFrame, column: str, bad: pd.Series, allowed: str) -> None:
+def refuse_rows(path: Path, raw: pd.DataFrame, column: str, bad: pd.Series, allowed: str) -> None:
+    """Refuse the first row that is marked as bad, saying what is allowed in this column."""
     if bad.any():
         row = int(bad.argmax())
         raise AnnotationError(

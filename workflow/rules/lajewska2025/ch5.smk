@@ -110,6 +110,27 @@ use rule table as lajewska2025_ch5_text with:
         "Numbers of the text of section 5.4"
 
 
+# Section 5.4.3: confidence and agreement.
+use rule table as lajewska2025_ch5_confidence with:
+    input:
+        **annotations("dataset"),
+        released=resource(CONFIDENCE_FILE),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "readings"),
+        **companion(table_files, "<result>", "spread"),
+        **companion(figure_files, "<result>", "relation"),
+    pathvars:
+        result="released/lajewska2025/text_5_4_3",
+    params:
+        **runs("lajewska2025/ch5/confidence"),
+        alpha=0.05,
+        seed=SETTINGS.seed,
+        resamples=1000,
+    message:
+        "Confidence and agreement of annotators (section 5.4.3)"
+
+
 # Table 5.5: how many pairs have an answer.
 use rule table as lajewska2025_ch5_labels with:
     input:

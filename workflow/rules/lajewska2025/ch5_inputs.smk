@@ -1,5 +1,6 @@
 # Input functions and names of the rules of lajewska2025, chapter 5.
-from everycell.collections.snippets import FILES as ANNOTATION_FILES, SELECTION_FILES
+from everycell.collections.snippet_files import CONFIDENCE_FILE, SELECTION_FILES
+from everycell.collections.snippet_files import FILES as ANNOTATION_FILES
 
 
 def annotations(*groups):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.collections.answerability import (
+from everycell.collections.answerability_predictions import (
     paired_scores,
     read_passage_predictions,
     read_sentence_scores,

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from datasets import Dataset
 
-from everycell.collections.answerability import read_squad
+from everycell.collections.squad import read_squad
 from everycell.engine.job import Job
 from everycell.learning.models import device, load_model, one_thread
 from everycell.learning.sentence_classifier import (

@@ -6,7 +6,7 @@ that is not ASCII, so that such a sign between blanks is no token of it.
 
 import pandas as pd
 
-from everycell.collections.snippets import read_annotations
+from everycell.collections.snippet_files import read_annotations
 from everycell.engine.result_job import ResultJob
 from everycell.studies.lajewska2025.ch5.annotations import PER_PASSAGE, paths
 

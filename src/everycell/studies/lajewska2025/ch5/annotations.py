@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from everycell.collections.snippets import read_annotations
+from everycell.collections.snippet_files import read_annotations
 from everycell.dialogue.spans import BoolArray, marked
 
 #: Group of annotators -> task, name and size in the print.

@@ -12,6 +12,7 @@ from everycell.metrics.divergences import Divergence
 from everycell.metrics.group_fairness import (
     AttributeSet,
     Method,
+    achieved_distributions,
     group_fairness,
     turn_similarities,
 )
@@ -220,23 +221,31 @@ def fairness_cells(
     Returns
     -------
     pandas.DataFrame
-        Columns system, turn, metric ("RATINGS (RNOD)": attribute set and divergence) and value:
-        a row for each turn with a relevant entity, then the turn "GF" for the conversation.
-        Source: sakai2023, Table 2.
+        Columns system, turn, metric and value. For each turn with a relevant entity its achieved
+        share of each group ("RATINGS group 1", from 0 to 1) and its similarity to the target
+        ("RATINGS (RNOD)": attribute set and divergence), then the latter of the turn "GF" for the
+        conversation. Source: sakai2023, Table 2.
 
     Examples
     --------
     >>> films = pd.DataFrame({"system": "A", "turn": ["S1", "S1"], "gain": [1.0, 0.5],
     ...                       "GENDER": [[1, 0], [0, 1]]})
     >>> fairness_cells(films, {"GENDER": AttributeSet((0.5, 0.5), "JSD")}).values.tolist()
-    [['A', 'S1', 'GENDER (JSD)', 1.0], ['A', 'GF', 'GENDER (JSD)', 1.0]]
+    [['A', 'S1', 'GENDER group 1', 0.5], ['A', 'S1', 'GENDER group 2', 0.5],
+     ['A', 'S1', 'GENDER (JSD)', 1.0], ['A', 'GF', 'GENDER (JSD)', 1.0]]
     """
     cells: list[tuple[str, str, str, float]] = []
     for system, part in entities.groupby("system", sort=False):
         for name, groups in attribute_sets.items():
             memberships = np.array(part[name].tolist())
-            turns = turn_similarities(part["turn"], part["gain"], memberships, groups, method)
+            named = (part["turn"], part["gain"], memberships)
+            turns = turn_similarities(*named, groups, method)
             metric = f"{name} ({groups.divergence})"
-            cells += [(system, turn, metric, value) for turn, value in turns.items()]
+            for turn, shares in achieved_distributions(*named, method).iterrows():
+                cells += [
+                    (system, str(turn), f"{name} group {number}", share)
+                    for number, share in enumerate(shares, start=1)
+                ]
+                cells.append((system, str(turn), metric, turns[turn]))
             cells.append((system, "GF", metric, group_fairness(turns)))
     return pd.DataFrame(cells, columns=["system", "turn", "metric", "value"])

@@ -1,0 +1,165 @@
+"""Released predictions for CAsT-answerability: of a language model, and of two classifiers.
+
+Source: Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR 2024);
+lajewska2025, section 5.7. The registry keys are in `everycell.collections.answerability`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.answerability import (
+    PARTITIONS,
+    labelled_rows,
+    refuse_levels,
+    refuse_rows,
+    refuse_two_partitions,
+)
+from everycell.collections.snippet_files import literal
+from everycell.collections.snippets import AnnotationError
+
+#: How far the two probabilities of a sentence may be from the sum 1; the released ones, of single
+#: precision, are within 1e-7.
+SUM_TOLERANCE = 1e-4
+
+
+def read_passage_predictions(path: Path) -> pd.DataFrame:
+    r"""What a language model said of passages: answerable or not.
+
+    Parameters
+    ----------
+    path
+        The file `chatgpt_passages` of `FILES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `passage_id`, `answerable` and `predicted` (bool), in the order of the
+        file. A turn that has a passage twice has two rows of it.
+
+    Raises
+    ------
+    AnnotationError
+        A file that is no CSV, is empty or lacks a column; a label or prediction that is neither 0
+        nor 1, or two rows of one passage that differ.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "chatgpt.csv"
+    >>> _ = path.write_text("turn_id,passage_id,answerability,predicted_value\n8_1,p2,1,0\n")
+    >>> read_passage_predictions(path).values.tolist()
+    [['8_1', 'p2', True, False]]
+    """
+    labels = {"answerability": "answerable", "predicted_value": "predicted"}
+    keys = ["turn_id", "passage_id"]
+    raw = labelled_rows(path, [*keys, *labels])
+    for column in labels:
+        refuse_levels(path, raw, column, ["0", "1"])
+        before = raw.groupby(keys)[column].transform("first")
+        refuse_rows(
+            path, raw, column, raw[column] != before, "what a row before has for this passage"
+        )
+    return raw[["turn_id", "passage_id"]].assign(
+        **{name: raw[column] == "1" for column, name in labels.items()}
+    )
+
+
+def read_sentence_scores(path: Path) -> pd.DataFrame:
+    r"""Probabilities that a classifier gave the sentences of passages.
+
+    Parameters
+    ----------
+    path
+        The file `classifier` or `augmented_classifier` of `FILES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `passage_id`, `partition`, `scores` (tuple: the probability of each
+        sentence, 0 to 1, that it answers), one row a passage.
+
+    Raises
+    ------
+    AnnotationError
+        A file that is no CSV, is empty or lacks a column; an unknown partition, a turn in two, a
+        passage that a turn has twice, or scores that are no list of pairs of probabilities with
+        the sum 1.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text(
+    ...     "turn_id,passage_id,partition,sentence_probabilities\n"
+    ...     "8_1,p2,test,\"[[0.75, 0.25], [0.5, 0.5]]\"\n")
+    >>> read_sentence_scores(path)["scores"].tolist()
+    [(0.25, 0.5)]
+    """
+    keys, column = ["turn_id", "passage_id"], "sentence_probabilities"
+    raw = labelled_rows(path, [*keys, "partition", column])
+    refuse_levels(path, raw, "partition", PARTITIONS)
+    refuse_two_partitions(path, raw, "turn_id")
+    refuse_rows(path, raw, "passage_id", raw.duplicated(keys), "a passage once a turn")
+    scores = []
+    for number, value in enumerate(raw[column], start=1):
+        pairs = literal(value, list, f"{path}, row {number}: {column}")
+        try:
+            sound = bool(pairs) and all(
+                min(pair) >= 0 and math.isclose(sum(pair), 1, abs_tol=SUM_TOLERANCE)
+                for pair in pairs
+            )
+            of_passage = tuple(float(answers) for _, answers in pairs)
+        except (TypeError, ValueError):
+            sound = False
+        if not sound:
+            raise AnnotationError(
+                f"{path}, row {number}: {column} is {value[:40]!r}; allowed is a list with a pair "
+                "of probabilities, which sum to 1, for each sentence, so fetch the file again "
+                "(delete it first)."
+            )
+        scores.append(of_passage)
+    return raw[[*keys, "partition"]].assign(scores=scores)
+
+
+def paired_scores(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Scores of several classifiers for the same passages, each passage one row.
+
+    Parameters
+    ----------
+    scores
+        Name of a classifier, one or more -> what `read_sentence_scores` gives, in any order.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `passage_id`, `partition`, and a column of scores for each name, in the
+        order of the first.
+
+    Raises
+    ------
+    AnnotationError
+        A passage that one of them does not have, or has in another partition.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"turn_id": "8_1", "passage_id": ["p1", "p2"], "partition": "test"})
+    >>> one = rows.assign(scores=[(0.1,), (0.9,)])
+    >>> paired_scores({"a": one, "b": one[::-1]})[["passage_id", "a", "b"]].values.tolist()
+    [['p1', (0.1,), (0.1,)], ['p2', (0.9,), (0.9,)]]
+    """
+    keys = ["turn_id", "passage_id", "partition"]
+    named = [part.set_index(keys)["scores"].rename(name) for name, part in scores.items()]
+    both = pd.concat(named, axis=1)
+    lost = both.isna()
+    if lost.to_numpy().any():
+        turn, passage, partition, of = lost.stack().idxmax()
+        raise AnnotationError(
+            f"The scores of {of!r} lack passage {passage} of turn {turn} in the partition "
+            f"{partition}; give scores of the same passages, or fetch the files again."
+        )
+    return both.reset_index()

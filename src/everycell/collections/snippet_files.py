@@ -1,0 +1,295 @@
+"""Released files of CAsT-snippets: what several people marked in passages, and what it took.
+
+The preliminary study has 22 questions with five passages each. Five crowd workers of each of three
+groups and three experts marked snippets in the passages; three workers of each of two groups first
+picked sentences and then marked snippets in those. The data set itself has 371 questions with five
+passages each and three annotations of each passage.
+
+Source: Lajewska and Balog, "Towards Filling the Gap in Conversational Search" (CIKM 2023);
+lajewska2025, sections 5.3 and 5.4. `FILES` has the registry keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.snippets import AnnotationError, Span, span_fault
+from everycell.collections.user_studies import read_table
+from everycell.engine.untrusted import in_quotes, parse_literal
+
+#: What annotators of the data set say of their confidence, the lowest first.
+CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")
+
+_STUDY = "cast-snippets/snippet_annotation"
+_SELECTION = "cast-snippets/relevant_sentence_selection/mturk/subtask_1a"
+_DATASET = "cast-snippets/large_scale/all"
+_BATCHES = {"2020": 5, "2022": 3}
+
+
+def _topics(form: str) -> tuple[str, ...]:
+    """Files of the two topics."""
+    return form.format(1), form.format(2)
+
+
+#: The authors' agreement and mean confidence of each passage of the data set.
+CONFIDENCE_FILE = "cast-snippets/large_scale/jaccard_confidence.csv"
+
+#: Annotated task and group -> registry keys.
+FILES: Mapping[str, tuple[str, ...]] = {
+    "paragraph_regular": _topics(
+        f"{_STUDY}/mturk/paragraph/subtask_1-topic_{{}}-paragraph-regular.csv"
+    ),
+    "paragraph_master": _topics(
+        f"{_STUDY}/mturk/paragraph/subtask_1-topic_{{}}-paragraph-master.csv"
+    ),
+    "paragraph_prolific": _topics(f"{_STUDY}/prolific/prolific_topic_{{}}-paragraph.csv"),
+    "paragraph_expert": (
+        f"{_STUDY}/mturk/paragraph/subtask_1-topic_1-paragraph-expert.csv",
+        f"{_STUDY}/mturk/paragraph/subtask_1-topic_2-paragraph-experts.csv",
+    ),
+    "sentence_regular": _topics(
+        f"{_STUDY}/mturk/sentence/subtask_1b-topic_{{}}-sentences-regular.csv"
+    ),
+    "sentence_master": _topics(
+        f"{_STUDY}/mturk/sentence/subtask_1b-topic_{{}}-sentences-masters.csv"
+    ),
+    "dataset": tuple(
+        f"{_DATASET}/{year}/group-{group}_batch-{batch}_paragraph_regular.csv"
+        for year, batches in _BATCHES.items()
+        for group in "ABCDE"
+        for batch in range(1, batches + 1)
+    ),
+}
+#: Group -> registry keys of the task before the annotation of sentences: picking them.
+SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
+    "selection_regular": _topics(f"{_SELECTION}-topic_{{}}-sentences-regular.csv"),
+    "selection_master": _topics(f"{_SELECTION}-topic_{{}}-sentences-masters.csv"),
+}
+
+
+def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> pd.DataFrame:
+    r"""Annotations of some files, one row a text marked by one person.
+
+    Parameters
+    ----------
+    paths
+        Files as the authors released them, of one task and group.
+    per_text
+        Annotations that each text must have; None: any number.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `text_id` (passage, or sentence where these were annotated),
+        `passage_id`, `worker`, `text`, `spans` (tuple of starts and ends in `text`, in the
+        order of the file; may overlap, may be none), `snippets` (the authors' text of the
+        spans, without any character that is not ASCII) and `confidence` (1 to 5, as
+        `CONFIDENCE`; not a number where nobody asked, as in the preliminary study), in the order
+        of the files. A person may have annotated a text more than once: the experts have one name
+        between them.
+
+    Raises
+    ------
+    AnnotationError
+        A file that is no CSV, is empty or lacks a column; an answer without exactly one list of
+        spans, or with several levels of confidence, an offset that is no whole number, a span that
+        is not one of its text, snippets that are not the text of the spans, a text id with two
+        texts, or another number of annotations.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "batch.csv"
+    >>> answer = '[{"x": {"entities": [{"startOffset": 0, "endOffset": 3}]}}]'
+    >>> row = {"WorkerId": "w1", "Input.turn_id": "8_1", "Input.passage_id": "p1",
+    ...        "Input.passage": "yes, it is", "Answer.taskAnswers": answer, "text_spans": "['yes']"}
+    >>> pd.DataFrame([row]).to_csv(path, index=False)
+    >>> read_annotations([path])[["text_id", "worker", "spans"]].values.tolist()
+    [['p1', 'w1', ((0, 3),)]]
+    """
+    found = pd.concat([_annotations(path) for path in paths], ignore_index=True)
+    texts = found.groupby(["turn_id", "text_id"], sort=False)
+    other = found["text"] != texts["text"].transform("first")
+    if other.any():
+        row = found[other].iloc[0]
+        raise AnnotationError(
+            f"{row['where']}: the text {row['text_id']} of turn {row['turn_id']} is written in "
+            "another way than in a row before; spans count characters of one text, so fetch the "
+            "files again (delete them first)."
+        )
+    if per_text is not None:
+        numbers = texts["text"].transform("size")
+        if (numbers != per_text).any():
+            row = found[numbers != per_text].iloc[0]
+            raise AnnotationError(
+                f"{row['where']}: the text {row['text_id']} of turn {row['turn_id']} has "
+                f"{numbers[row.name]} annotations where each has {per_text}; add or drop rows."
+            )
+    return found.drop(columns="where")
+
+
+def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
+    r"""What a task took, one row a task done: annotation of a text, or selection of sentences.
+
+    Parameters
+    ----------
+    paths
+        Files of MTurk; Prolific's name no time and no pay.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `passage_id`, `seconds` (more than 0) and `reward` (USD, 0 for experts).
+
+    Raises
+    ------
+    AnnotationError
+        A file that is no CSV, is empty or lacks a column, or a time or reward that is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "batch.csv"
+    >>> _ = path.write_text(
+    ...     "Input.turn_id,Input.passage_id,WorkTimeInSeconds,Reward\n8_1,p1,55,$0.30\n")
+    >>> read_tasks([path]).values.tolist()
+    [['8_1', 'p1', 55, 0.3]]
+    """
+    parts = []
+    for path in paths:
+        columns = ["Input.turn_id", "Input.passage_id", "WorkTimeInSeconds", "Reward"]
+        raw = read_table(path, columns, error=AnnotationError)
+        for column, form, allowed in (
+            ("WorkTimeInSeconds", r"[1-9][0-9]{0,8}", "whole seconds, 1 or more"),
+            ("Reward", r"\$[0-9]{1,9}(\.[0-9]+)?", "USD, such as $0.30"),
+        ):
+            bad = ~raw[column].str.fullmatch(form)
+            if bad.any():
+                row = int(bad.argmax())
+                raise AnnotationError(
+                    f"{path}, row {row + 1}: {column} is {in_quotes(raw[column][row])}; allowed is "
+                    f"{allowed}, so fetch the file again (delete it first)."
+                )
+        parts.append(
+            pd.DataFrame(
+                {
+                    "turn_id": raw["Input.turn_id"],
+                    "passage_id": raw["Input.passage_id"],
+                    "seconds": raw["WorkTimeInSeconds"].astype(int),
+                    "reward": raw["Reward"].str.removeprefix("$").astype(float),
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _annotations(path: Path) -> pd.DataFrame:
+    raw = read_table(
+        path,
+        ["WorkerId", "Input.turn_id", "Input.passage_id", "Input.passage", "Answer.taskAnswers"],
+        error=AnnotationError,
+    )
+    sentences = "Input.sentence_id" in raw
+    # The data set's second column of texts is of the spans that hold after a check of the authors.
+    texts = "text_spans_2" if "text_spans_2" in raw else "text_spans"
+    if texts not in raw:
+        raise AnnotationError(f"{path}: lacks the column 'text_spans'; fetch it again.")
+    rows = []
+    for number, row in enumerate(raw.to_dict("records"), start=1):
+        where = f"{path}, row {number}"
+        text = row["Input.sentence" if sentences else "Input.passage"]
+        spans, confidence = _answer(row["Answer.taskAnswers"], where)
+        fault = span_fault(spans, len(text))
+        if fault:
+            raise AnnotationError(f"{where}: {fault}; mend or drop the row.")
+        snippets = tuple(literal(row[texts], list, f"{where}: {texts}"))
+        of_spans = tuple(_ascii(text[start:end]) for start, end in spans)
+        if snippets != of_spans:
+            raise AnnotationError(
+                f"{where}: {texts} has {in_quotes(snippets, 300)}, and the text of the spans is "
+                f"{in_quotes(of_spans, 300)}; they "
+                "must be the same but for characters that are not ASCII, so mend or drop the row."
+            )
+        passage = row["Input.passage_id"]
+        if passage.startswith("["):  # Prolific's files have a list of one id.
+            passage = str(literal(passage, list, f"{where}: Input.passage_id")[0])
+        rows.append(
+            {
+                "turn_id": row["Input.turn_id"],
+                "text_id": row["Input.sentence_id"] if sentences else passage,
+                "passage_id": passage,
+                "worker": row["WorkerId"],
+                "text": text,
+                "spans": spans,
+                "snippets": snippets,
+                "confidence": confidence,
+                "where": where,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _answer(answer: str, where: str) -> tuple[tuple[Span, ...], float]:
+    """Spans of an answer and its confidence, which is not a number where it was not asked for."""
+    parts = literal(answer, list, f"{where}: Answer.taskAnswers")
+    try:
+        (part,) = parts
+        (entities,) = [value["entities"] for value in part.values() if "entities" in value]
+        spans = tuple((entity["startOffset"], entity["endOffset"]) for entity in entities)
+        chosen = dict(part.get("answer_confidence", {}))
+        levels = [CONFIDENCE.index(level) + 1 for level, is_chosen in chosen.items() if is_chosen]
+        sound = isinstance(entities, list) and len(levels) == (1 if chosen else 0)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        spans, levels, sound = (), [], False
+    if not sound or not all(type(offset) is int for span in spans for offset in span):
+        raise AnnotationError(
+            f"{where}: Answer.taskAnswers starts with {answer[:40]!r}; allowed is a list of one "
+            "answer with one list of entities, each with a startOffset and an endOffset in whole "
+            f"characters, and one level of confidence ({', '.join(CONFIDENCE)}) or none, so mend "
+            "or drop the row."
+        )
+    return spans, float(levels[0]) if levels else float("nan")
+
+
+def _ascii(text: str) -> str:
+    """A text as the authors released it: without any character that is not ASCII."""
+    return text.encode("ascii", "ignore").decode()
+
+
+def literal(value: str, kind: type[Collection], where: str) -> Collection:
+    """A list or set that a file holds as Python writes it.
+
+    Parameters
+    ----------
+    value
+        Text of the cell.
+    kind
+        `list` or `set`.
+    where
+        File, row and column, for the error.
+
+    Raises
+    ------
+    AnnotationError
+        Any other text.
+
+    Examples
+    --------
+    >>> literal("['a', 'b']", list, "x.csv, row 1: spans")
+    ['a', 'b']
+    >>> literal("set()", set, "x.csv, row 1: sentences")
+    set()
+    """
+    try:
+        found = parse_literal(value)
+    except ValueError:
+        found = None
+    if not isinstance(found, kind):
+        raise AnnotationError(
+            f"{where} is {in_quotes(value)}; allowed is a {kind.__name__} as Python writes it, so "
+            "mend or drop the row."
+        )
+    return found

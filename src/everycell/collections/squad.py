@@ -1,0 +1,67 @@
+"""SQuAD 2.0: questions with a paragraph that answers them, or does not.
+
+Source: Rajpurkar, Jia and Liang, "Know What You Don't Know" (ACL 2018).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.snippets import AnnotationError
+from everycell.engine.untrusted import parse_json
+
+
+def read_squad(path: Path) -> pd.DataFrame:
+    """Questions of SQuAD 2.0 with the paragraph that may answer them.
+
+    Parameters
+    ----------
+    path
+        `train-v2.0.json` as published (Rajpurkar et al. 2018).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `question`, `passage` and `found` (tuple of the answers as they stand in the
+        passage; none for a question without an answer), one row a question.
+
+    Raises
+    ------
+    AnnotationError
+        A file that is not of this form, or an answer that its passage does not have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "train.json"
+    >>> _ = path.write_text('{"version": "v2.0", "data": [{"paragraphs": [{"context": "So.", '
+    ...     '"qas": [{"question": "how?", "answers": [{"text": "So"}]}]}]}]}')
+    >>> read_squad(path).values.tolist()
+    [['how?', 'So.', ('So',)]]
+    """
+    try:
+        rows = [
+            (
+                entry["question"],
+                paragraph["context"],
+                tuple(answer["text"] for answer in entry["answers"]),
+            )
+            for article in parse_json(path.read_text(encoding="utf-8"))["data"]
+            for paragraph in article["paragraphs"]
+            for entry in paragraph["qas"]
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise AnnotationError(
+            f"{path}: is no SQuAD 2.0 ({type(error).__name__}: {error}); allowed is "
+            "train-v2.0.json as published, so download it again."
+        ) from None
+    for question, passage, found in rows:
+        for answer in found:
+            if answer not in passage:
+                raise AnnotationError(
+                    f"{path}: the answer {answer[:40]!r} to {question[:40]!r} is not in its "
+                    "paragraph; download the file again."
+                )
+    return pd.DataFrame(rows, columns=["question", "passage", "found"])

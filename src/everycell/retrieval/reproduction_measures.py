@@ -1,0 +1,292 @@
+"""How close a reproduced experiment is to the original one, at three levels.
+
+=======  ==================================================  ==========================
+level    measure                                             function
+=======  ==================================================  ==========================
+order    Kendall's tau of the union, rank-biased overlap     :func:`ranking_agreement`
+scores   root mean square error, t-tests                     :func:`score_agreement`
+effects  effect ratio, difference of relative improvements   :func:`effect_agreement`
+=======  ==================================================  ==========================
+
+:func:`~everycell.retrieval.reproduction.compare_runs` measures all three of runs and judgements.
+
+The levels go from strict to lenient: two runs may share no document and have the same scores, and
+two experiments may differ in all scores and show the same effect.
+
+Source: Breuer et al., "How to measure the reproducibility of system-oriented IR experiments" (SIGIR
+2020), whose measures the tool repro_eval computes. Where its code settles what the text leaves
+open, or goes another way, the functions say so.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from everycell.metrics.rank_overlap import Variant, crbo
+from everycell.retrieval.significance import paired_beside_unpaired
+from everycell.trec.runs import trec_order
+
+Numbering = Literal["original", "ids"]
+
+#: Documents of a topic that are compared, and persistence of RBO: those of repro_eval.
+DEPTH = 1000
+PERSISTENCE = 0.8
+#: Decimals within which effects are the same; sums of other order differ in the last bits.
+_DIGITS = 12
+
+
+def ranking_agreement(
+    original: pd.DataFrame,
+    reproduced: pd.DataFrame,
+    *,
+    depth: int = DEPTH,
+    p: float = PERSISTENCE,
+    variant: Variant = "ext",
+    union: Numbering = "original",
+) -> pd.DataFrame:
+    """Agreement of two runs in the order of their documents, topic by topic.
+
+    Parameters
+    ----------
+    original, reproduced : pandas.DataFrame
+        Runs with the columns ``query``, ``document`` and ``score``, for the same topics. Ties are
+        broken as trec_eval breaks them.
+    depth : int
+        Documents of a topic that are compared, from the first; 1 or more.
+    p : float
+        Persistence of RBO, above 0 and below 1.
+    variant : {"ext", "truncated", "min"}
+        Of RBO, as in :func:`~everycell.metrics.rank_overlap.rbo`.
+    union : {"original", "ids"}
+        Order in which the documents of both lists are numbered for tau: those of the original,
+        then what the other adds; or by the alphabet of their ids, as repro_eval's code does.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (topics, 2)
+        Index ``query``, in the order of `original`. ``kendall_tau_union``: from -1 to 1, not a
+        number where a list has a single document. ``rbo``: from 0 to 1. Both are 1 for equal
+        lists.
+
+    Raises
+    ------
+    ValueError
+        For topics that only one run has, an unknown choice, or what
+        :func:`~everycell.trec.runs.check_run` and
+        :func:`~everycell.metrics.rank_overlap.crbo` refuse.
+
+    Notes
+    -----
+    Kendall's tau of the union: the documents of both lists get numbers, each list becomes the
+    numbers of its documents, and tau compares the two at equal ranks. The longer list is cut to
+    the length of the shorter one, since tau has no value otherwise (repro_eval stops).
+
+    It knows which documents differ only by their numbers: with "original" two lists without a
+    common document have 1, and with "ids" the value changes when documents are renamed. So read
+    it beside RBO, which is 0 for such lists.
+
+    repro_eval has used two forms of RBO: the extrapolated one ("ext"), and later the sum down to
+    a fixed depth over its greatest value. For lists as long as `depth` the second is "truncated"
+    over 1 - p**depth.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "q", "document": list("abc"), "score": [3.0, 2, 1]})
+    >>> other = pd.DataFrame({"query": "q", "document": list("bad"), "score": [3.0, 2, 1]})
+    >>> ranking_agreement(run, other, p=0.5).round(3).to_dict("records")
+    [{'kendall_tau_union': 0.333, 'rbo': 0.417}]
+    """
+    if union not in ("original", "ids"):
+        raise ValueError(f"union is {union!r}: give 'original' or 'ids'.")
+    runs = {"original": _ranked(original), "reproduced": _ranked(reproduced)}
+    _check_same({name: pd.Index(run["query"].unique()) for name, run in runs.items()}, "topic")
+    overlap = crbo(*runs.values(), p, depth=depth, variant=variant)
+    lists = [
+        run[run["rank"] <= depth].groupby("query")["document"].agg(list) for run in runs.values()
+    ]
+    tau = [_tau_of_union(lists[0][query], lists[1][query], union) for query in overlap.index]
+    return pd.DataFrame({"kendall_tau_union": tau, "rbo": overlap.to_numpy()}, index=overlap.index)
+
+
+def _ranked(run: pd.DataFrame) -> pd.DataFrame:
+    ordered = trec_order(run)
+    return ordered.assign(rank=ordered.groupby("query").cumcount() + 1)
+
+
+def _tau_of_union(first: Sequence[str], second: Sequence[str], union: Numbering) -> float:
+    length = min(len(first), len(second))
+    if length < 2:
+        return float("nan")
+    both = [*first[:length], *second[:length]]
+    names = sorted(set(both)) if union == "ids" else dict.fromkeys(both)
+    number = {name: place for place, name in enumerate(names)}
+    numbers = [number[name] for name in both]
+    return float(stats.kendalltau(numbers[:length], numbers[length:]).statistic)
+
+
+def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.DataFrame:
+    r"""Agreement of two runs in their scores, over topics.
+
+    .. math:: RMSE = \sqrt{\frac{1}{n} \sum_{t} (M_t - M'_t)^2}
+
+    Parameters
+    ----------
+    original, reproduced : pandas.DataFrame, shape (n, measures)
+        Value of each measure (column) for each topic (index), as
+        :func:`~everycell.retrieval.evaluation.evaluate` gives them; the same topics and measures
+        in any order, two topics or more, finite.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``measure``; ``topics``, ``original`` and ``reproduced`` (means over topics),
+        ``rmse`` (0 or more, in the unit of the measure), ``p_paired`` and ``p_unpaired`` of the
+        two-sided t-tests (0 to 1). A small p says that the two differ; a great one does not say
+        that they agree. The paired test is the one that fits equal topics; the other one is what
+        a replication on other topics would have.
+
+    Raises
+    ------
+    ValueError
+        For a topic or measure that only one has or that stands twice, or a value that is not
+        finite.
+
+    Examples
+    --------
+    >>> topics = pd.Index(["q1", "q2", "q3"], name="query")
+    >>> original = pd.DataFrame({"MAP": [0.2, 0.4, 0.6]}, index=topics)
+    >>> reproduced = pd.DataFrame({"MAP": [0.3, 0.4, 0.4]}, index=topics)
+    >>> score_agreement(original, reproduced).round(3).to_dict("records")
+    [{'topics': 3, 'original': 0.4, 'reproduced': 0.367, 'rmse': 0.129, 'p_paired': 0.742,
+      'p_unpaired': 0.795}]
+    """
+    original, reproduced = _aligned({"original": original, "reproduced": reproduced})
+    rows = []
+    for measure in original.columns:
+        pair = pd.DataFrame({"original": original[measure], "reproduced": reproduced[measure]})
+        with warnings.catch_warnings():
+            # scipy, where a run has the same value for all topics, or both differ by the same.
+            warnings.filterwarnings("ignore", "Precision loss occurred", RuntimeWarning)
+            test = paired_beside_unpaired(pair).iloc[0]
+        squares = (pair["original"] - pair["reproduced"]) ** 2
+        rows.append(
+            {
+                "measure": measure,
+                "topics": len(pair),
+                "original": test["mean_a"],
+                "reproduced": test["mean_b"],
+                "rmse": float(np.sqrt(squares.mean())),
+                "p_paired": test["p_paired"],
+                "p_unpaired": test["p_unpaired"],
+            }
+        )
+    return pd.DataFrame(rows).set_index("measure")
+
+
+def effect_agreement(
+    original_baseline: pd.DataFrame,
+    original_advanced: pd.DataFrame,
+    reproduced_baseline: pd.DataFrame,
+    reproduced_advanced: pd.DataFrame,
+) -> pd.DataFrame:
+    r"""Agreement of two experiments in what an advanced system gains over a baseline.
+
+    .. math:: ER = \frac{\overline{\Delta' M}}{\overline{\Delta M}}, \quad
+              \Delta RI = RI - RI', \quad RI = \frac{\bar M_a - \bar M_b}{\bar M_b}
+
+    with :math:`\overline{\Delta M}` the mean over topics of advanced minus baseline, and a prime
+    for the reproduced experiment.
+
+    Parameters
+    ----------
+    original_baseline, original_advanced : pandas.DataFrame, shape (n, measures)
+        Values of the original experiment, as in :func:`score_agreement`.
+    reproduced_baseline, reproduced_advanced : pandas.DataFrame, shape (m, measures)
+        Values of the reproduced experiment. Its topics may be others: then it is a replication.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``measure``; ``effect_original`` and ``effect_reproduced`` (mean gains),
+        ``effect_ratio`` (1 for the same effect, below 0 where it turns round, not a number where
+        the original has none), ``improvement_original``, ``improvement_reproduced`` (relative
+        gains, not a number over a baseline of 0) and ``delta_relative_improvement`` (original
+        minus reproduced: 0 for the same, above 0 where the reproduced gain is smaller).
+
+    Raises
+    ------
+    ValueError
+        As :func:`score_agreement`, within each experiment; for measures that only one experiment
+        has.
+
+    Examples
+    --------
+    >>> def mean_ap(*values):
+    ...     return pd.DataFrame({"MAP": values}, index=["q1", "q2"])
+    >>> found = effect_agreement(
+    ...     mean_ap(0.2, 0.4), mean_ap(0.4, 0.6), mean_ap(0.1, 0.3), mean_ap(0.2, 0.4))
+    >>> found[["effect_ratio", "delta_relative_improvement"]].round(3).values.tolist()
+    [[0.5, 0.167]]
+    """
+    experiments = {
+        "original": {
+            "original baseline": original_baseline,
+            "original advanced": original_advanced,
+        },
+        "reproduced": {
+            "reproduced baseline": reproduced_baseline,
+            "reproduced advanced": reproduced_advanced,
+        },
+    }
+    pairs = {name: _aligned(pair) for name, pair in experiments.items()}
+    _check_same({name: baseline.columns for name, (baseline, _) in pairs.items()}, "measure")
+    table = pd.DataFrame(index=pd.Index(original_baseline.columns, name="measure"))
+    for name, (baseline, advanced) in pairs.items():
+        effect, base = (advanced - baseline).mean().round(_DIGITS), baseline.mean()
+        table[f"effect_{name}"] = effect
+        table[f"improvement_{name}"] = effect / base.where(base != 0)
+    first = table["effect_original"]
+    table["effect_ratio"] = table["effect_reproduced"] / first.where(first != 0)
+    table["delta_relative_improvement"] = (
+        table["improvement_original"] - table["improvement_reproduced"]
+    )
+    return table
+
+
+def _check_same(named: dict[str, pd.Index], what: str) -> None:
+    """Two indexes hold the same names, each once."""
+    for name, index in named.items():
+        if index.has_duplicates:
+            raise ValueError(
+                f"The {name} values have the {what} {index[index.duplicated()][0]!r} twice: keep "
+                "one of the two."
+            )
+    (name, first), (other, second) = named.items()
+    for here, lone in ((name, first.difference(second)), (other, second.difference(first))):
+        if len(lone):
+            raise ValueError(
+                f"The {what} {lone[0]!r} stands in the {here} only: both need the same {what}s, so "
+                "evaluate them alike, or leave it out."
+            )
+
+
+def _aligned(named: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two frames of values with topics and measures in the order of the first."""
+    _check_same({name: values.index for name, values in named.items()}, "topic")
+    _check_same({name: values.columns for name, values in named.items()}, "measure")
+    for name, values in named.items():
+        topics, measures = np.nonzero(~np.isfinite(values.to_numpy(dtype=float)))
+        if len(topics):
+            place = (values.index[topics[0]], values.columns[measures[0]])
+            raise ValueError(
+                f"The {name} values have {values.loc[place]} for topic {place[0]!r} in "
+                f"{place[1]!r}: give every topic a finite value, 0 where a run does not answer it."
+            )
+    first, second = named.values()
+    return first, second.loc[first.index, first.columns]

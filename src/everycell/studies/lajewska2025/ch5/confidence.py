@@ -1,0 +1,218 @@
+"""Section 5.4.3: whether high confidence of annotators goes with high agreement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.snippets import AnnotationError
+from everycell.collections.user_studies import read_table
+from everycell.dialogue.spans import mean_jaccard
+from everycell.engine.untrusted import parse_literal
+from everycell.statistics.clustered import clustered_correlation, nested_spread, within
+from everycell.studies.lajewska2025.ch5.annotations import marked_texts
+
+X, Y = "confidence", "agreement"
+#: The reading that the released file has, and that the printed sentence is compared with.
+AS_RELEASED = "passages, as released"
+DECIMALS = {"n": 0, "r": 3, "p": 4, "low": 3, "high": 3, "single p < 0.05": 0, "of": 0}
+
+
+def read_released(path: Path) -> pd.DataFrame:
+    r"""Agreement and mean confidence of each passage, as the authors counted them.
+
+    Parameters
+    ----------
+    path
+        Their file `jaccard_confidence.csv`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `turn_id`, `text_id`, `agreement` (0 to 1) and `confidence` (1 to 5).
+
+    Raises
+    ------
+    AnnotationError
+        A file that is no CSV, is empty or lacks a column; a name that is no pair of a question and
+        a passage, a number outside its range, or a passage twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "released.csv"
+    >>> _ = path.write_text("QueryPassage,Jaccard,Confidence\n\"('8_1', 'p2'\",0.5,4\n")
+    >>> read_released(path).values.tolist()
+    [['8_1', 'p2', 0.5, 4.0]]
+    """
+    raw = read_table(path, ["QueryPassage", "Jaccard", "Confidence"], error=AnnotationError)
+    rows = []
+    for number, (name, *values) in enumerate(
+        raw[["QueryPassage", "Jaccard", "Confidence"]].itertuples(index=False), start=1
+    ):
+        try:
+            turn, text = parse_literal(name)
+            jaccard, confidence = map(float, values)
+            sound = isinstance(turn, str) and isinstance(text, str)
+            sound = sound and 0 <= jaccard <= 1 and 1 <= confidence <= 5
+        except (TypeError, ValueError):
+            sound = False
+        if not sound:
+            raise AnnotationError(
+                f"{path}, row {number}: found {name[:40]!r} with {values}; allowed is a pair of a "
+                "question and a passage with an agreement from 0 to 1 and a confidence from 1 to "
+                "5, so fetch the file again (delete it first)."
+            )
+        rows.append((turn, text, jaccard, confidence))
+    found = pd.DataFrame(rows, columns=["turn_id", "text_id", Y, X])
+    twice = found.duplicated(["turn_id", "text_id"])
+    if twice.any():
+        raise AnnotationError(
+            f"{path}, row {int(twice.argmax()) + 1}: the passage stands in a row before too; "
+            "fetch the file again (delete it first)."
+        )
+    return found
+
+
+def with_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Annotations, each with the agreement on its passage, the team and who found nothing.
+
+    Parameters
+    ----------
+    annotations
+        As :func:`~everycell.collections.snippet_files.read_annotations` gives them, with a column
+        `batch`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With `agreement` (J of the passage), `team` (the names of its annotators) and `without`
+        (annotators of the passage who marked nothing).
+
+    Raises
+    ------
+    AnnotationError
+        An annotation without a confidence.
+    """
+    asked = annotations[X].notna()
+    if not asked.all():
+        row = annotations[~asked].iloc[0]
+        raise AnnotationError(
+            f"The annotation of {row['text_id']} by {row['worker']} has no confidence: give "
+            "annotations of the data set, whose annotators were asked for it."
+        )
+    keys = ["turn_id", "text_id"]
+    texts = marked_texts(annotations)
+    passages = annotations.groupby(keys, sort=False)
+    names = pd.MultiIndex.from_frame(annotations[keys])
+    return annotations.assign(
+        agreement=names.map({name: mean_jaccard({name: people}) for name, people in texts.items()}),
+        without=names.map(
+            {name: int((~people.any(axis=1)).sum()) for name, people in texts.items()}
+        ),
+        team=passages["worker"].transform(lambda workers: " ".join(sorted(workers))),
+    )
+
+
+def passages_of(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Passages with their agreement and the mean confidence of their annotators."""
+    kept = {"agreement": "first", "batch": "first", "team": "first", "without": "first"}
+    found = annotations.groupby(["turn_id", "text_id"], sort=False, as_index=False)
+    return found.agg({X: "mean"} | kept)
+
+
+def readings(
+    annotations: pd.DataFrame, released: pd.DataFrame, *, resamples: int, seed: int
+) -> pd.DataFrame:
+    """The relation of confidence and agreement by what counts as one observation.
+
+    Parameters
+    ----------
+    annotations
+        Of :func:`with_agreement`.
+    released
+        Of :func:`read_released`.
+    resamples, seed
+        Of the intervals, which resample batches (or workers and teams, where these are the rows).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `reading`, `metric` (those of `DECIMALS`) and `value`. Where each worker or batch
+        is looked at alone, `single p < 0.05` counts those with a significant relation, `of` all.
+    """
+    passages = passages_of(annotations)
+    batches = passages[["turn_id", "text_id", "batch"]]
+    by_worker = annotations.groupby("worker", sort=False)[[X, Y]].mean()
+    marked = passages[passages["without"] < passages["without"].max()]
+    taken = {
+        AS_RELEASED: (released.merge(batches, validate="one_to_one"), "batch"),
+        "passages": (passages, "batch"),
+        "passages with a snippet": (marked, "batch"),
+        "passages marked by all three": (passages[passages["without"] == 0], "batch"),
+        "passages of one question": (within(passages, [X, Y], "turn_id"), "batch"),
+        "annotations of one worker": (within(annotations, [X, Y], "worker"), "batch"),
+        "means of questions": (_means(passages, ["turn_id", "batch"]), "batch"),
+        "means of batches": (_means(passages, ["batch"]), None),
+        "means of teams": (_means(passages, ["team"]), None),
+        "means of workers": (by_worker, None),
+    }
+    rows = []
+    for name, (data, cluster) in taken.items():
+        found = clustered_correlation(data, X, Y, cluster, resamples=resamples, seed=seed)
+        rows += [(name, metric, value) for metric, value in found.items()]
+    for name, data, group in (
+        ("each worker alone", annotations, "worker"),
+        ("each batch alone", passages, "batch"),
+    ):
+        alone = [
+            clustered_correlation(part, X, Y, resamples=1, seed=seed)
+            for _, part in data.groupby(group, sort=False)
+        ]
+        rows += [
+            (name, "single p < 0.05", sum(each["p"] < 0.05 for each in alone)),
+            (name, "of", len(alone)),
+        ]
+    return pd.DataFrame(rows, columns=["reading", "metric", "value"])
+
+
+def _means(passages: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    return passages.groupby(by, sort=False)[[X, Y]].mean().reset_index()
+
+
+def spread(annotations: pd.DataFrame) -> pd.DataFrame:
+    """What levels of confidence differ by: who says it, the batch, the question, the passage."""
+    levels = {
+        "worker": "between workers",
+        "batch": "between batches of a worker",
+        "turn_id": "between questions of a batch",
+        "rest": "between passages of a question",
+    }
+    shares = nested_spread(annotations, X, [level for level in levels if level != "rest"])
+    rows = [(levels[level], "share of spread", share) for level, share in shares.items()]
+    return pd.DataFrame(rows, columns=["level", "metric", "value"])
+
+
+def plotted(annotations: pd.DataFrame) -> pd.DataFrame:
+    """What the figure draws: mean agreement at each mean confidence, and of each worker."""
+    passages = passages_of(annotations)
+    levels = passages.assign(level=passages[X].round(6)).groupby("level")[Y]
+    by_level = levels.agg(value="mean", sd="std", n="size").reset_index()
+    half = 1.96 * by_level["sd"].fillna(0) / by_level["n"] ** 0.5
+    workers = annotations.groupby("worker", sort=False)
+    means = pd.DataFrame(
+        {"level": workers[X].mean(), "value": workers[Y].mean(), "n": workers[Y].size()}
+    )
+    means = means.reset_index(names="name")
+    return pd.concat(
+        [
+            by_level.drop(columns="sd").assign(
+                part="passages",
+                low=(by_level["value"] - half).clip(0, 1),
+                high=(by_level["value"] + half).clip(0, 1),
+            ),
+            means.assign(part="workers", low=means["value"], high=means["value"]),
+        ],
+        ignore_index=True,
+    )[["part", "name", "level", "n", "value", "low", "high"]]

@@ -1,0 +1,84 @@
+"""Drawings of chapter 5: confidence of annotators and their agreement."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from everycell.engine.render.figure_files import COLOURS, MARKERS, style
+from everycell.engine.render.marks import check_intervals, check_numbers
+
+
+def confidence_and_agreement(plotted: pd.DataFrame) -> Figure:
+    """Agreement on passages by the confidence of their annotators, and of each worker's passages.
+
+    Parameters
+    ----------
+    plotted
+        One row a mark: `part` ("passages" or "workers"), and the numbers `level` (confidence, 1 to
+        5), `value` (mean agreement, 0 to 1), `low`, `high` (95 % interval of a mean over passages)
+        and `n` (passages).
+
+    Returns
+    -------
+    Figure
+        On the left a mark for each mean confidence of three annotators, its area after the number
+        of passages; on the right a mark for each worker.
+
+    Raises
+    ------
+    ValueError
+        A number is missing, or a value outside its interval.
+
+    Notes
+    -----
+    Not in lajewska2025: a figure of ours, for the relation that its section 5.4.3 names.
+
+    Examples
+    --------
+    >>> marks = pd.DataFrame({"part": ["passages", "passages", "workers"], "level": [3, 4, 3.5],
+    ...     "n": [9, 30, 39], "value": [0.2, 0.4, 0.3], "low": [0.1, 0.3, 0.3],
+    ...     "high": [0.3, 0.5, 0.3]})
+    >>> left, right = confidence_and_agreement(marks).axes
+    >>> left.get_xlabel()
+    'mean confidence of the three annotators'
+    """
+    check_numbers(plotted, ["level", "n"])
+    check_intervals(plotted)
+    parts = dict(iter(plotted.groupby("part")))
+    passages, workers = parts["passages"], parts["workers"]
+    with style():
+        figure = Figure(figsize=(8.4, 3.4), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True)
+        left.vlines(passages["level"], passages["low"], passages["high"], color=COLOURS[0])
+        left.scatter(
+            passages["level"],
+            passages["value"],
+            s=12 + 0.2 * passages["n"],
+            color=COLOURS[0],
+            marker=MARKERS[0],
+            zorder=3,
+        )
+        for _, mark in passages.iterrows():
+            left.annotate(
+                f"{mark['n']:.0f}",
+                (mark["level"], mark["high"]),
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="center",
+                fontsize=7,
+            )
+        left.set(
+            xlabel="mean confidence of the three annotators",
+            ylabel="mean agreement (J)",
+            ylim=(-0.04, 1.04),
+            title="Passages (number above, 95 % interval)",
+        )
+        right.scatter(
+            workers["level"], workers["value"], s=36, color=COLOURS[4], marker=MARKERS[1], zorder=3
+        )
+        right.set(xlabel="mean confidence of a worker", title="Workers (means of their passages)")
+        for axes in (left, right):
+            axes.set_xlim(0.9, 5.1)
+            axes.set_xticks(range(1, 6))
+    return figure

@@ -1,0 +1,94 @@
+"""Numbers in the documentation: bound to files that exist, worded as bound, and never stale."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from everycell.engine.artefacts import load_papers
+from everycell.engine.cards import RUNNABLE
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SPEC = importlib.util.spec_from_file_location("check_numbers", REPOSITORY / "docs/check_numbers.py")
+check_numbers = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(check_numbers)
+
+PAGES = sorted((REPOSITORY / "docs").rglob("*.md"))
+BOUND = {path: page for path in PAGES if "<!-- numbers" in (page := path.read_text("utf-8"))}
+FILE = "released/lajewska2025/table_6_8.tests.csv"
+PAGE = """\
+# Another heading with 0.3
+
+## Finding
+
+Three variants lose 0.014, 0.047 and 28 %, each with p below 0.05.
+
+<!-- numbers
+{file}:
+  - {{metric: difference, is: [{differences}]}}
+  - {{metric: p, is: {p}}}
+-->
+"""
+TABLE = "metric,value\ndifference,-0.0139\ndifference,-0.0466\np,0.0345\np,0.1\n"
+
+
+def page(differences="-0.014, -0.047", p="<= 0.05", file=FILE):
+    return PAGE.format(differences=differences, p=p, file=file)
+
+
+@pytest.fixture
+def results(tmp_path):
+    (tmp_path / FILE).parent.mkdir(parents=True)
+    (tmp_path / FILE).write_text(TABLE, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_stale_sentence_is_found(results):
+    (fault,) = check_numbers.faults_of_values(page(), results)
+    assert "the page has <= 0.05, and the run gave 0.1" in fault
+    (results / FILE).write_text(TABLE.replace("p,0.1\n", "p,0.01\n"), encoding="utf-8")
+    assert not list(check_numbers.faults_of_values(page(), results))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fault"),
+    [
+        ({"differences": "-0.014, -0.046"}, "has -0.046, and the run gave -0.0466"),
+        ({"differences": "-0.014"}, "2 such cells for 1"),
+        ({"p": '"> 0.05"'}, "has > 0.05, and the run gave 0.0345"),
+    ],
+)
+def test_a_wrong_entry_is_named(results, wrong, fault):
+    assert any(fault in each for each in check_numbers.faults_of_values(page(**wrong), results))
+
+
+def test_an_unknown_column_is_named(results):
+    text = page().replace("{metric: p,", "{measure: p,")
+    assert "no column 'measure'" in next(iter(check_numbers.faults_of_values(text, results)))
+
+
+def test_what_no_run_has_made_is_not_looked_at(tmp_path):
+    assert not list(check_numbers.faults_of_values(page(), tmp_path))
+
+
+def test_the_passage_has_the_numbers_that_are_checked():
+    assert not list(check_numbers.faults_of_wording(page()))
+    # 0.3 stands above another heading.
+    (fault,) = check_numbers.faults_of_wording(page(p="< 0.3"))
+    assert "does not have 0.3" in fault
+
+
+@pytest.mark.parametrize("path", BOUND, ids=lambda path: path.name)
+def test_pages_are_worded_as_bound(path):
+    assert not list(check_numbers.faults_of_wording(BOUND[path]))
+
+
+@pytest.mark.parametrize("path", BOUND, ids=lambda path: path.name)
+def test_pages_are_bound_to_results_that_a_card_promises(path):
+    papers = load_papers(REPOSITORY / "published")
+    for entry in check_numbers.entries(BOUND[path]):
+        tier, paper, name = entry.file.split("/")
+        artefact, *beside = name.removesuffix(".csv").split(".")
+        card = papers[paper].artefacts[artefact].card
+        assert card.tiers[tier].state in RUNNABLE, entry
+        assert set(beside) <= set(card.beside), entry

@@ -1,0 +1,38 @@
+"""Section 5.4.3: confidence and agreement of annotators, by what counts as one observation."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.snippet_files import read_annotations
+from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.ch5.annotations import PER_PASSAGE, paths
+from everycell.studies.lajewska2025.ch5.confidence import (
+    AS_RELEASED,
+    DECIMALS,
+    plotted,
+    read_released,
+    readings,
+    spread,
+    with_agreement,
+)
+from everycell.studies.lajewska2025.ch5.figures import confidence_and_agreement
+
+with ResultJob(snakemake) as job:
+    params = snakemake.params
+    batches = [
+        read_annotations([path], per_text=PER_PASSAGE).assign(
+            batch=f"{path.parent.name} {path.stem}"
+        )
+        for path in paths(snakemake.input.dataset)
+    ]
+    annotations = with_agreement(pd.concat(batches, ignore_index=True))
+    released = read_released(Path(snakemake.input.released))
+    found = readings(annotations, released, resamples=params.resamples, seed=params.seed)
+    p = found.set_index(["reading", "metric"])["value"][AS_RELEASED, "p"]
+    cell = ("confidence and agreement", "significant", "yes" if p < params.alpha else "no")
+    job.write_table(pd.DataFrame([cell], columns=["relation", "metric", "value"]))
+    job.write_beside(found, "readings", DECIMALS)
+    job.write_beside(spread(annotations), "spread", {"share of spread": 3})
+    marks = plotted(annotations)
+    job.write_figure(marks, confidence_and_agreement(marks), name="relation")
