@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.collections.satisfaction_samples import Sample
-from everycell.dialogue.few_shot import drawn_pairs, messages, parse_label
+from everycell.dialogue.few_shot import dissatisfaction, drawn_pairs, messages, parse_label
+from everycell.language_models.generation import Answer, Token
 
 TURNS = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
 
@@ -47,6 +50,37 @@ def test_the_dialogue_stands_last_and_both_labels_are_shown():
     assert asked[-1].content.startswith("USER: A taxi?\nSYSTEM: At 8.\n")
     shown = [message.content for message in asked if message.role == "assistant"]
     assert [parse_label(label) for label in shown] == [True, False]
+    # Not all models take a message of the system.
+    assert [message.role for message in asked[:2]] == ["user", "assistant"]
+    told = [message.content.startswith("You read a conversation") for message in asked]
+    assert told == [True, False, False, False, False]
+
+
+def answer(*tokens):
+    made = tuple(Token(text=text, logprob=math.log(chance)) for text, chance in tokens)
+    return Answer(text="".join(text for text, _ in tokens), finish="stop", tokens=made)
+
+
+@pytest.mark.parametrize(
+    ("given", "probability"),
+    [
+        (answer(("Sat", 0.5), ("isfied", 1)), 0.25),
+        (answer(("Dis", 0.5), ("satisfied", 0.4)), 0.6),
+        # What follows the label does not count, what stands before it does.
+        (answer(("Satisfied", 0.8), (", as", 0.01), (" it helps", 0.01)), 0.1),
+        (answer(("Label: ", 0.5), ("dissatisfied", 0.8)), 0.7),
+        # Nobody asked how sure it is.
+        (Answer(text="dissatisfied", finish="stop"), 1),
+        (Answer(text="Not satisfied", finish="stop"), 1),
+    ],
+)
+def test_a_surer_label_counts_more(given, probability):
+    assert dissatisfaction(given) == pytest.approx(probability)
+    assert (dissatisfaction(given) > 0.5) is (parse_label(given.text) is False)
+
+
+def test_without_a_label_there_is_no_probability():
+    assert math.isnan(dissatisfaction(answer(("Well", 0.5))))
 
 
 @given(st.sets(st.integers(0, 20), min_size=1), st.integers(1, 30), st.integers(0, 5))

@@ -49,8 +49,8 @@ SMALL = {
         "{training: 16, text: 16, query: null, expanded: 24, zero_shot: 16, pair: 16}"
     ),
     "pairs: 6000": "pairs: 16",
-    "planted: {dialogues: 120, test_dialogues: 40, dissatisfied: 0.06, noise: 0.03, steps: 60}": (
-        "planted: {dialogues: 60, test_dialogues: 15, dissatisfied: 0.06, noise: 0.03, steps: 4}"
+    "{dialogues: 120, test_dialogues: 40, dissatisfied: 0.06, noise: 0.03, steps: 60, pairs: 20}": (
+        "{dialogues: 60, test_dialogues: 15, dissatisfied: 0.06, noise: 0.03, steps: 4, pairs: 2}"
     ),
     "noise_seeds: 20": "noise_seeds: 2",
 }

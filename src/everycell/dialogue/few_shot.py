@@ -2,17 +2,19 @@
 
 Instruction and examples are this project's. As in the thesis, the instruction says what both labels
 mean, and a satisfied example stands before a dissatisfied one; which two it shows is not stated.
+The instruction opens the user's first message, since not all models take one of the system's.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
-from everycell.language_models.generation import Message
+from everycell.language_models.generation import Answer, Message
 
 SATISFIED, DISSATISFIED = "Satisfied", "Dissatisfied"
 _INSTRUCTION = (
@@ -57,20 +59,21 @@ def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
     Returns
     -------
     tuple of Message
-        An instruction, two examples with their answers, and the dialogue.
+        Two examples with their answers, the first one after the instruction, and the dialogue.
 
     Examples
     --------
     >>> asked = messages([("USER", "A taxi?"), ("SYSTEM", "At 8.")])
     >>> [message.role for message in asked]
-    ['system', 'user', 'assistant', 'user', 'assistant', 'user']
+    ['user', 'assistant', 'user', 'assistant', 'user']
     >>> asked[-1].content.splitlines()[:2]
     ['USER: A taxi?', 'SYSTEM: At 8.']
     """
-    found = [Message(role="system", content=_INSTRUCTION)]
+    found: list[Message] = []
     for example, label in _EXAMPLES:
+        question = _as_question(example)
         found += [
-            Message(role="user", content=_as_question(example)),
+            Message(role="user", content=question if found else f"{_INSTRUCTION}\n\n{question}"),
             Message(role="assistant", content=label),
         ]
     return (*found, Message(role="user", content=_as_question(turns)))
@@ -103,6 +106,47 @@ def parse_label(answer: str) -> bool | None:
         negated, satisfied = match["negated"] is not None, match["satisfied"] is not None
         found.add(satisfied and not negated if satisfied or not negated else None)
     return found.pop() if len(found) == 1 else None
+
+
+def dissatisfaction(answer: Answer) -> float:
+    """How likely a user is dissatisfied by an answer: its label, and how sure the model was of it.
+
+    The probability that the model wrote what it did up to the label's end counts for the label;
+    what it left to other words is shared by both labels. So the value is above 0.5 just where the
+    label is "Dissatisfied".
+
+    Parameters
+    ----------
+    answer : Answer
+        One without log-probabilities of its tokens is sure of its label.
+
+    Returns
+    -------
+    float
+        0 to 1; NaN where `parse_label` finds no label.
+
+    Examples
+    --------
+    >>> from everycell.language_models.generation import Token
+    >>> tokens = (Token(text="Dis", logprob=math.log(0.6)), Token(text="satisfied", logprob=0))
+    >>> dissatisfaction(Answer(text="Dissatisfied", finish="stop", tokens=tokens))
+    0.8
+    >>> dissatisfaction(Answer(text="Satisfied", finish="stop"))
+    0.0
+    """
+    label = parse_label(answer.text)
+    if label is None:
+        return math.nan
+    sure = 1.0
+    if answer.tokens is not None:
+        end, written, total = _LABEL.search(answer.text).end(), 0, 0.0
+        for token in answer.tokens:
+            if written >= end:
+                break
+            written += len(token.text)
+            total += token.logprob
+        sure = math.exp(total)
+    return (1 - sure) / 2 if label else (1 + sure) / 2
 
 
 def drawn_pairs(

@@ -66,7 +66,8 @@ def open_language_model(
     ...     pass
     Traceback (most recent call last):
     everycell.language_models.generation.LanguageModelError: There is no language model 'gpt'; \
-those under `language_models` in config.yaml are: smollm2.
+those under `language_models` in config.yaml are: smollm2, zephyr, \
+mistral.
     """
     known = [*settings.local, *settings.endpoints]
     if name not in known:

@@ -227,43 +227,51 @@ use rule cached_step as abolghasemi2026_ch3_train with:
         "Training satisfaction estimators ({wildcards.kind}, {wildcards.tier})"
 
 
-# A sample of MultiWOZ's test sets, labelled by a language model. Its answers are recorded, and the
-# committed record has those that a run with the defaults needs.
+# Test samples, labelled by a language model that is shown two examples. Its answers are recorded, and
+# the committed record has those that a run with the defaults needs.
 use rule step as abolghasemi2026_ch3_few_shot with:
     input:
-        samples="work/satisfaction/samples.parquet",
-        model=language_model_files(SATISFACTION.few_shot.model),
+        samples=satisfaction_samples,
+        model=lambda wildcards: language_model_files(wildcards.model),
         recorded="recorded/abolghasemi2026_ch3_labels.jsonl",
     output:
-        answers="work/satisfaction/released/few_shot.parquet",
-        provenance="work/satisfaction/released/few_shot.provenance.json",
+        predictions="work/satisfaction/{tier}/few_shot/{model}.parquet",
+        provenance="work/satisfaction/{tier}/few_shot/{model}.provenance.json",
     pathvars:
-        job="satisfaction/released/few_shot",
+        job="satisfaction/{tier}/few_shot/{model}",
+    wildcard_constraints:
+        tier="embedded|released|full",
+        model="[^/.]+",
     conda:
         environment("torch")
     threads: 1
     resources:
-        **needs(2500, 60),
+        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 60),
     params:
         **runs("abolghasemi2026/ch3/few_shot"),
-        **SATISFACTION.few_shot.model_dump(),
-        record="abolghasemi2026-ch3-labels",
+        model="{model}",
+        name=lambda wildcards: few_shot_settings(wildcards).models[wildcards.model],
+        pairs=lambda wildcards: few_shot_settings(wildcards).pairs,
+        decoding=few_shot_decoding,
+        record="abolghasemi2026-ch3-labels-{tier}-{model}",
         seed=SETTINGS.seed,
     message:
-        "Labelling {params.samples} pairs of MultiWOZ with {params.model}"
+        "Labelling satisfaction with {wildcards.model} ({wildcards.tier})"
 
 
 # Tables 3.6 and 3.7, Figures 3.4 and 3.5: all from the same answers, in seconds.
 use rule table as abolghasemi2026_ch3_estimators with:
     input:
         trained=satisfaction_answers,
-        few_shot=few_shot_answers,
+        few_shot=few_shot_answers("parquet"),
+        provenance=few_shot_answers("provenance.json"),
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "spread"),
         **companion(table_files, "<result>", "counts"),
         **companion(table_files, "<result>", "robustness"),
         **companion(table_files, "<result>", "apologies"),
+        **companion(table_files, "<result>", "ranking"),
         **another(table_files, "{tier}/abolghasemi2026/table_3_7"),
         **another(figure_files, "{tier}/abolghasemi2026/figure_3_4"),
         **another(figure_files, "{tier}/abolghasemi2026/figure_3_5"),

@@ -112,14 +112,32 @@ def satisfaction_answers(wildcards):
     return [f"work/satisfaction/{wildcards.tier}/{kind}.parquet" for kind in ESTIMATORS]
 
 
-def few_shot_answers(wildcards):
-    """Labels of a language model, and which model it was; in the released tier alone."""
-    if wildcards.tier != "released":
-        return []
-    return [
-        "work/satisfaction/released/few_shot.parquet",
-        "work/satisfaction/released/few_shot.provenance.json",
-    ]
+def few_shot_settings(wildcards):
+    """Language models that the wildcard's tier asks, and how."""
+    settings = SETTINGS.user_satisfaction
+    if wildcards.tier == "embedded":
+        return settings.few_shot.model_copy(update={"pairs": settings.planted.pairs})
+    return settings.full.few_shot if wildcards.tier == "full" else settings.few_shot
+
+
+def few_shot_decoding(wildcards):
+    """How a language model answers."""
+    chosen = few_shot_settings(wildcards)
+    logprobs = wildcards.model not in chosen.without_logprobs
+    return {"max_tokens": chosen.max_tokens, "logprobs": logprobs}
+
+
+def few_shot_answers(ending):
+    """What the language models of a tier said, or which ones they were."""
+
+    def files(wildcards):
+        folder = f"work/satisfaction/{wildcards.tier}/few_shot"
+        return [
+            f"{folder}/{model}.{ending}"
+            for model in few_shot_settings(wildcards).models
+        ]
+
+    return files
 
 
 def satisfaction_training(wildcards):

@@ -16,13 +16,16 @@ from everycell.studies.abolghasemi2026.ch3.answers import (
     overlap,
     shown_answers,
     spread,
+    with_labels,
 )
 from everycell.studies.abolghasemi2026.ch3.estimators import printed_names
+from everycell.studies.abolghasemi2026.ch3.few_shot import FEW_SHOT
 from everycell.studies.abolghasemi2026.ch3.figures import (
     FIGURES,
     growing_share_figure,
     plotted_values,
 )
+from everycell.studies.abolghasemi2026.ch3.ranking import RANKED, ranking_quality
 from everycell.studies.abolghasemi2026.ch3.robustness import CUES, GAINS, cue_of_apologies, gains
 from everycell.studies.abolghasemi2026.ch3.setups import is_own, is_printed
 
@@ -31,18 +34,15 @@ LABELS = {"benchmark": "dataset", "metric": "metric"}
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
-    trained = [pd.read_parquet(path) for path in snakemake.input.trained]
-    said = pd.concat(trained, ignore_index=True)
-    said["predicted"] = said["probability"] <= 0.5
-    setups = chosen_setups(said[(said["part"] == "valid") & ~said["setup"].map(is_own)])
+    files = snakemake.input
+    said = pd.concat(map(pd.read_parquet, [*files.trained, *files.few_shot]), ignore_index=True)
+    said = with_labels(said)
+    setups = chosen_setups(said[~said["setup"].map(is_own)])
     answers = said[said["part"] != "valid"]
-    if snakemake.input.few_shot:
-        labels, provenance = map(Path, snakemake.input.few_shot)
-        few = pd.read_parquet(labels)
-        job.facts["unparsable"] = int((~few["parsed"]).sum())
-        job.facts["language_models"] = [json.loads(provenance.read_text(encoding="utf-8"))]
-        answers = pd.concat([answers, few], ignore_index=True)
-        setups |= {names: "Few-shot" for names in few.groupby(["benchmark", "model"]).groups}
+    job.facts["unparsable"] = int(answers["probability"].isna().sum())
+    job.facts["language_models"] = [
+        json.loads(Path(path).read_text(encoding="utf-8")) for path in files.provenance
+    ]
 
     # Table 3.6, and beside it how far trainings differ and what they answered. Where a tier gives
     # verdicts on cells, its tables have the rows of the print alone.
@@ -50,7 +50,8 @@ with ResultJob(snakemake) as job:
     table = measured(counts)
     shown = table
     if settings.printed_rows:
-        shown = table[table["model"].isin(printed_names()) & table["setup"].map(is_printed)]
+        printed = table["model"].isin(printed_names()) & table["setup"].map(is_printed)
+        shown = table[printed | (table["setup"] == FEW_SHOT)]
     values = shown.groupby([*ROWS, "metric"], sort=False)["value"]
     job.write_table(values.mean().reset_index().rename(columns=LABELS))
     decimals = dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2)
@@ -65,12 +66,14 @@ with ResultJob(snakemake) as job:
     gained = gains(answers, draws=settings.draws, seed=job.seed)
     job.write_beside(gained, "robustness", dict.fromkeys(GAINS, 2))
     job.write_beside(cue_of_apologies(answers), "apologies", dict.fromkeys(CUES, 2))
+    ranked = ranking_quality(answers, draws=settings.draws, seed=job.seed)
+    job.write_beside(ranked, "ranking", dict.fromkeys(RANKED, 1))
 
     chosen = shown_answers(answers, setups).groupby(ESTIMATOR, sort=False)
     similarity = [
         (model, benchmark, "JSI", overlap(rows))
-        for (benchmark, model, _), rows in chosen
-        if model in printed_names() or not settings.printed_rows
+        for (benchmark, model, setup), rows in chosen
+        if not settings.printed_rows or setup == FEW_SHOT or model in printed_names()
     ]
     columns = ["row", "dataset", "metric", "value"]
     found = pd.DataFrame(similarity, columns=columns).dropna(subset="value")

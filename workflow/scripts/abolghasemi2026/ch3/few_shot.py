@@ -1,33 +1,20 @@
-"""Labels of satisfaction by a language model that is shown two examples; answers are recorded."""
+"""What a language model that is shown two examples says of test samples; answers are recorded."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.satisfaction_samples import frame_samples
-from everycell.collections.user_satisfaction import CAUSE_BENCHMARK
-from everycell.dialogue.few_shot import drawn_pairs, messages, parse_label
 from everycell.engine.job import Job
 from everycell.engine.receipts import write_json
 from everycell.engine.settings import part_of
 from everycell.language_models.answering import open_language_model
-from everycell.language_models.generation import Request
 from everycell.language_models.settings import AskSettings, Decoding
-
-#: Name of a model in the tables, by that in the configuration.
-NAMES = {"smollm2": "SmolLM2"}
+from everycell.studies.abolghasemi2026.ch3.estimators import said_of
+from everycell.studies.abolghasemi2026.ch3.few_shot import FewShotModel, labelled_samples
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
     settings = part_of(snakemake.config, AskSettings)
-    samples = pd.read_parquet(files.samples)
-    samples = samples[samples["benchmark"] == CAUSE_BENCHMARK]
-    test_sets = (frame_samples(samples[samples["part"] == part]) for part in ("main", "cf"))
-    parts = drawn_pairs(*test_sets, size=chosen.samples, seed=job.seed)
-    asked = [
-        (part, each) for part, drawn in zip(("main", "cf"), parts, strict=True) for each in drawn
-    ]
-    decoding = Decoding(max_tokens=chosen.max_tokens)
     with open_language_model(
         chosen.model,
         settings.language_models,
@@ -36,26 +23,13 @@ with Job(snakemake) as job:
         also=[Path(files.recorded)],
         network=settings.network,
     ) as model:
-        answers = model.answer_all(
-            [Request(prompt=messages(each.turns), decoding=decoding) for _, each in asked]
-        )
+        estimator = FewShotModel(chosen.name, model.answer_all, Decoding(**chosen.decoding))
+        samples = pd.read_parquet(files.samples)
+        kept = Path(snakemake.output.predictions).parent
+        said = [
+            said_of(estimator, parts, {}, kept, seeds=1, seed=job.seed).assign(benchmark=benchmark)
+            for benchmark, parts in labelled_samples(samples, pairs=chosen.pairs, seed=job.seed)
+        ]
+        job.log.write(f"{model.identity.name}: {model.asked} answers were not recorded.\n")
         write_json(Path(snakemake.output.provenance), model.provenance())
-    labels = [parse_label(answer.text) for answer in answers]
-    table = pd.DataFrame(
-        {
-            "benchmark": CAUSE_BENCHMARK,
-            "part": [part for part, _ in asked],
-            "id": [each.id for _, each in asked],
-            "satisfied": [each.satisfied for _, each in asked],
-            "model": NAMES.get(chosen.model, chosen.model),
-            "setup": "Few-shot",
-            "seed": 0,
-            "parsed": [label is not None for label in labels],
-        }
-    )
-    # An answer without a label is a wrong one.
-    table["predicted"] = [
-        not each.satisfied if label is None else label
-        for (_, each), label in zip(asked, labels, strict=True)
-    ]
-    job.write_frame(table, "answers")
+    job.write_frame(pd.concat(said, ignore_index=True), "predictions")

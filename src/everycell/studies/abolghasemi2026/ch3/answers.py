@@ -1,8 +1,9 @@
 """Tables of satisfaction estimators from what they answered: abolghasemi2026, section 3.6.2.
 
 *Answers* are a frame with a row for each sample and training: `benchmark`, `part` ("main" or "cf"),
-`id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training) and `predicted`
-(whether the estimator says "satisfied"). A counterfactual has its original's id and "-cf".
+`id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training), `probability` (of
+dissatisfaction) and `predicted` (whether the estimator says "satisfied", see `with_labels`). A
+counterfactual has its original's id and "-cf".
 """
 
 from __future__ import annotations
@@ -26,6 +27,30 @@ MEASURES = ("Acc", "P", "R", "F1")
 ESTIMATOR = ["benchmark", "model", "setup"]
 #: End of the name of a model that was trained with counterfactuals, where setups are not shown.
 WITH = " + counterfactuals"
+
+
+def with_labels(said: pd.DataFrame) -> pd.DataFrame:
+    """Add what estimators say of each sample to how likely dissatisfaction is by them.
+
+    Parameters
+    ----------
+    said
+        With `satisfied` and `probability`; NaN is an answer without a label.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same with `predicted`: satisfied up to a probability of 0.5. An answer without a label
+        is a wrong one.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"satisfied": [True, True, False], "probability": [0.2, None, None]})
+    >>> with_labels(frame)["predicted"].tolist()
+    [True, False, True]
+    """
+    known = said["probability"].notna()
+    return said.assign(predicted=(said["probability"] <= 0.5).where(known, ~said["satisfied"]))
 
 
 def confusions(answers: pd.DataFrame) -> pd.DataFrame:
@@ -90,13 +115,14 @@ def measured(counts: pd.DataFrame) -> pd.DataFrame:
     return wide.melt(id_vars=keys, value_vars=list(MEASURES), var_name="metric")
 
 
-def chosen_setups(valid: pd.DataFrame) -> dict[tuple[str, str], str]:
+def chosen_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Setup of each model that does best on validation samples, which no table shows.
 
     Parameters
     ----------
-    valid
-        Answers to validation samples; `part` does not matter.
+    answers
+        Of all estimators, to validation samples (part "valid") and others. What answers no
+        validation sample, such as a language model that is only asked, has one setup.
 
     Returns
     -------
@@ -108,16 +134,21 @@ def chosen_setups(valid: pd.DataFrame) -> dict[tuple[str, str], str]:
     >>> frame = pd.DataFrame({"benchmark": "toy", "part": "valid", "id": ["1", "2"] * 2,
     ...     "satisfied": [True, False] * 2, "model": "BERT", "setup": ["x1", "x1", "x10", "x10"],
     ...     "seed": 0, "predicted": [True, True, True, False]})
-    >>> chosen_setups(frame)
-    {('toy', 'BERT'): 'x10'}
+    >>> asked = frame[:1].assign(part="main", model="Zephyr", setup="Few-shot")
+    >>> chosen_setups(pd.concat([asked, frame]))
+    {('toy', 'Zephyr'): 'Few-shot', ('toy', 'BERT'): 'x10'}
     """
-    table = measured(confusions(valid.assign(part="main")))
-    means = (
-        table[table["metric"] == "F1"].groupby(ESTIMATOR, sort=False)["value"].mean().reset_index()
-    )
+    chosen = answers["part"] == "valid"
+    table = measured(confusions(answers[chosen].assign(part="main"))) if chosen.any() else None
     best: dict[tuple[str, str], str] = {}
-    for names, rows in means.groupby(["benchmark", "model"], sort=False):
-        best[names] = rows["setup"].iloc[int(rows["value"].to_numpy().argmax())]
+    for names, rows in answers.groupby(["benchmark", "model"], sort=False):
+        setups = rows.loc[rows["part"] == "valid", "setup"].unique()
+        if not len(setups):
+            [best[names]] = rows["setup"].unique()
+            continue
+        own = table[(table[["benchmark", "model"]] == list(names)).all(axis=1)]
+        means = own[own["metric"] == "F1"].groupby("setup", sort=False)["value"].mean()
+        best[names] = means.idxmax()
     return best
 
 

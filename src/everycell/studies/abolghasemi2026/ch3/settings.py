@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from everycell.engine.settings import Settings
 
@@ -87,14 +87,32 @@ class PlantedSatisfaction(Settings):
     dissatisfied: float = Field(0.06, gt=0, lt=1, description="Share of faulty answers.")
     noise: float = Field(0.03, ge=0, lt=0.5, description="Share of labels that are turned round.")
     steps: int = Field(60, ge=1, description="Steps of a training.")
+    pairs: int = Field(20, ge=2, description="Pairs that a language model labels.")
 
 
 class FewShot(Settings):
-    """Labels of a language model that is shown two examples."""
+    """Labels of language models that are shown two examples."""
 
-    samples: int = Field(50, ge=2, description="Samples of Main and of CF that it labels.")
+    models: dict[str, Annotated[str, Field(min_length=1)]] = Field(
+        {"smollm2": "SmolLM2"},
+        min_length=1,
+        description="Language models (`language_models`), with their names in the tables.",
+    )
+    pairs: int | None = Field(
+        50,
+        ge=2,
+        description="Samples of Main, with their counterfactuals, that are labelled; null: all.",
+    )
     max_tokens: int = Field(8, ge=1, description="Tokens of an answer.")
-    model: str = Field("smollm2", min_length=1, description="Of `language_models`.")
+    without_logprobs: list[str] = Field(
+        [], description="Those of `models` that give no log-probabilities of their answers."
+    )
+
+    @model_validator(mode="after")
+    def _known(self) -> FewShot:
+        if unknown := sorted(set(self.without_logprobs) - set(self.models)):
+            raise ValueError(f"`without_logprobs` names {unknown[0]!r}, which is none of `models`")
+        return self
 
 
 class FullSatisfaction(Settings):
@@ -117,6 +135,7 @@ class FullSatisfaction(Settings):
         size=768,
         heads=12,
     )
+    few_shot: FewShot = FewShot(models={"zephyr": "Zephyr", "mistral": "MistralIF"}, pairs=None)
 
 
 class UserSatisfaction(Settings):

@@ -1,0 +1,82 @@
+"""How well scores tell two classes apart, whatever the threshold, with intervals.
+
+Definitions: the area under the ROC curve is the probability that a sample of the class has a
+higher score than one without it (ties count half; Hanley and McNeil 1982). Average precision is the
+mean of the precision at each sample of the class, down the ranking; samples with equal scores stand
+at one place. Both are those of scikit-learn (`roc_auc_score`, `average_precision_score`), computed
+for many weightings of the samples at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+class Discrimination(NamedTuple):
+    """Area under the ROC curve and average precision, 0 to 1, one for each weighting."""
+
+    auroc: Floats
+    average_precision: Floats
+
+
+def discrimination(
+    truth: Sequence[bool] | npt.NDArray[np.bool_],
+    scores: Sequence[float] | Floats,
+    weights: npt.NDArray[np.number] | None = None,
+) -> Discrimination:
+    """Measure how well scores tell a class from the rest.
+
+    Parameters
+    ----------
+    truth : n bools
+        Whether a sample is of the class.
+    scores : n floats
+        Higher where it rather is.
+    weights : array of shape (m, n), optional
+        Weight of each sample, 0 or more, in m weightings, such as the numbers of times that a
+        bootstrap drew it. Default: one weighting, where each sample counts once.
+
+    Returns
+    -------
+    Discrimination
+        Arrays of shape (m,). NaN where one of the two classes has no weight; average precision
+        needs only the class itself.
+
+    Raises
+    ------
+    ValueError
+        Different numbers of labels, scores and weights, or a score that is NaN.
+
+    Examples
+    --------
+    >>> discrimination([False, False, True, True], [0.1, 0.4, 0.35, 0.8])
+    Discrimination(auroc=array([0.75]), average_precision=array([0.83333333]))
+    >>> discrimination([False, True], [0.5, 0.5])
+    Discrimination(auroc=array([0.5]), average_precision=array([0.5]))
+    """
+    labels, values = np.asarray(truth, dtype=bool), np.asarray(scores, dtype=float)
+    drawn = np.ones((1, len(labels))) if weights is None else np.asarray(weights, dtype=float)
+    if labels.shape != values.shape or drawn.shape[1:] != labels.shape or np.isnan(values).any():
+        raise ValueError(
+            f"There are labels of shape {labels.shape}, scores of shape {values.shape} (NaN: "
+            f"{int(np.isnan(values).sum())}) and weights of shape {drawn.shape}; give one number "
+            "and one label for each sample, and weightings of as many samples."
+        )
+    order = np.argsort(-values, kind="stable")
+    ends = np.flatnonzero(np.diff(values[order], append=np.nan) != 0)
+    labels, drawn = labels[order], drawn[:, order]
+    hits = (drawn * labels).cumsum(axis=1)[:, ends]
+    misses = (drawn * ~labels).cumsum(axis=1)[:, ends]
+    at_place, missed = (np.diff(each, axis=1, prepend=0) for each in (hits, misses))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        pairs = (missed * (hits - at_place / 2)).sum(axis=1)
+        auroc = pairs / (hits[:, -1] * misses[:, -1])
+        precision = np.nan_to_num(hits / (hits + misses))
+        average = (at_place * precision).sum(axis=1) / hits[:, -1]
+    return Discrimination(auroc, average)

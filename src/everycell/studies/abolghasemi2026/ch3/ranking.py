@@ -1,0 +1,87 @@
+"""Whether estimators of satisfaction rank dissatisfied samples first, whatever their threshold.
+
+A table beside Table 3.6 that the thesis does not have: an estimator that says "satisfied" of every
+sample may still know which of them are the likeliest to dissatisfy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.satisfaction_samples import COUNTERFACTUAL
+from everycell.statistics.discrimination import discrimination
+from everycell.studies.abolghasemi2026.ch3.answers import ESTIMATOR, TEST_SETS
+
+#: Columns of the table.
+RANKED = ("accuracy", "one label", "AUROC", "low", "high", "AP", "AP by chance")
+
+
+def ranking_quality(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
+    """Area under the ROC curve and average precision of each estimator on each test set.
+
+    Parameters
+    ----------
+    answers
+        Of all estimators in all setups. An answer without a label (a probability of NaN) says
+        nothing, as a probability of 0.5 does.
+    draws : int
+        Of the interval: pairs of a sample and its counterfactual are drawn with replacement.
+    seed : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        `test_data`, `model`, `setup`, `benchmark`, `metric` (of `RANKED`) and `value`: percent,
+        mean over trainings, but "one label", the share of trainings with the same answer to every
+        sample. `low` and `high` are the ends of the 95 % interval of AUROC; "AP by chance" is the
+        share of dissatisfied samples.
+
+    Examples
+    --------
+    What is told apart with a threshold that no sample reaches:
+
+    >>> frame = pd.DataFrame({"benchmark": "toy", "part": "main", "id": [*"1234"], "seed": 0,
+    ...     "satisfied": [True, True, True, False], "model": "BERT", "setup": "x1",
+    ...     "probability": [0.1, 0.2, 0.3, 0.4], "predicted": True})
+    >>> found = ranking_quality(frame, draws=50, seed=0)
+    >>> dict(zip(found["metric"], found["value"], strict=True))["AUROC"]
+    100.0
+    """
+    rows = []
+    for (benchmark, model, setup), found in answers.groupby(ESTIMATOR, sort=False):
+        for test_data, parts in TEST_SETS.items():
+            if set(parts) <= set(found["part"]):
+                chosen = found[found["part"].isin(parts)]
+                values = _of_one(chosen, draws=draws, seed=seed)
+                rows.append((test_data, model, setup, benchmark, *values))
+    columns = ["test_data", "model", "setup", "benchmark"]
+    table = pd.DataFrame(rows, columns=[*columns, *RANKED])
+    table["test_data"] = pd.Categorical(table["test_data"], list(TEST_SETS))
+    table = table.sort_values("test_data", kind="stable").astype({"test_data": str})
+    return table.melt(id_vars=columns, var_name="metric").dropna(subset="value")
+
+
+def _of_one(answers: pd.DataFrame, *, draws: int, seed: int) -> tuple[float, ...]:
+    """Values of `RANKED` of one estimator in one setup, on one test set."""
+    answers = answers.reset_index(drop=True)
+    pairs, names = pd.factorize(answers["id"].str.removesuffix(COUNTERFACTUAL))
+    dice = np.random.default_rng(seed)
+    drawn = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
+    # The first row has each pair once.
+    weights = np.vstack([np.ones(len(names)), drawn])[:, pairs]
+    trainings = [rows for _, rows in answers.groupby("seed")]
+    found = [
+        discrimination(~rows["satisfied"], rows["probability"].fillna(0.5), weights[:, rows.index])
+        for rows in trainings
+    ]
+    auroc = 100 * np.mean([each.auroc for each in found], axis=0)
+    right = answers["satisfied"] == answers["predicted"]
+    return (
+        100 * right.mean(),
+        100 * float(np.mean([rows["predicted"].nunique() == 1 for rows in trainings])),
+        float(auroc[0]),
+        *np.nanquantile(auroc[1:], [0.025, 0.975]).tolist(),
+        100 * float(np.mean([each.average_precision[0] for each in found])),
+        100 * float((~answers["satisfied"]).mean()),
+    )

@@ -1,0 +1,63 @@
+"""Area under the ROC curve and average precision: against scikit-learn, and by invariants."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from everycell.statistics.discrimination import discrimination
+
+#: Samples with a label, a score of few values (so that many tie), and a weight.
+SAMPLES = st.lists(
+    st.tuples(st.booleans(), st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=30
+)
+
+
+@given(SAMPLES)
+def test_it_is_that_of_scikit_learn_ties_and_weights_included(samples):
+    truth, scores, weights = map(np.array, zip(*samples, strict=True))
+    found = discrimination(truth, scores, weights[None, :])
+    hits, misses = weights[truth].sum(), weights[~truth].sum()
+    if hits and misses:
+        expected = roc_auc_score(truth, scores, sample_weight=weights)
+        assert found.auroc[0] == pytest.approx(expected)
+    else:
+        assert np.isnan(found.auroc[0])
+    if hits:
+        expected = average_precision_score(truth, scores, sample_weight=weights)
+        assert found.average_precision[0] == pytest.approx(expected)
+    else:
+        assert np.isnan(found.average_precision[0])
+
+
+@given(SAMPLES)
+def test_only_the_order_of_scores_counts_and_the_other_class_has_the_rest(samples):
+    truth, scores, _ = map(np.array, zip(*samples, strict=True))
+    found = discrimination(truth, scores)
+    moved = discrimination(truth, np.exp(scores / 3) - 7)
+    np.testing.assert_allclose(found.auroc, moved.auroc)
+    np.testing.assert_allclose(found.average_precision, moved.average_precision)
+    np.testing.assert_allclose(discrimination(~truth, -scores).auroc, found.auroc)
+    np.testing.assert_allclose(discrimination(truth, -scores).auroc, 1 - found.auroc)
+
+
+def test_weightings_are_measured_side_by_side():
+    truth, scores = [True, False, True, False], [0.9, 0.8, 0.3, 0.1]
+    weights = np.array([[1, 1, 1, 1], [2, 0, 1, 1], [0, 1, 0, 1]])
+    both = discrimination(truth, scores, weights)
+    for row, weighting in enumerate(weights):
+        alone = discrimination(truth, scores, weighting[None, :])
+        np.testing.assert_equal(both.auroc[row], alone.auroc[0])
+        np.testing.assert_equal(both.average_precision[row], alone.average_precision[0])
+
+
+@pytest.mark.parametrize(
+    ("scores", "weights"),
+    [([0.1], None), ([0.1, np.nan], None), ([0.1, 0.2], np.ones((1, 3)))],
+)
+def test_what_does_not_fit_is_refused(scores, weights):
+    with pytest.raises(ValueError, match="give one number and one label for each sample"):
+        discrimination([True, False], scores, weights)

@@ -1,0 +1,76 @@
+"""Whether estimators rank dissatisfied samples first: against scikit-learn, and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from everycell.studies.abolghasemi2026.ch3.ranking import RANKED, ranking_quality
+
+
+def answers(probabilities, *, most=60, **names):
+    dice = np.random.default_rng(3)
+    truth = dice.random(2 * most) < 0.6
+    frame = pd.DataFrame(
+        {
+            "part": np.repeat(["main", "cf"], most),
+            "id": [*map(str, range(most)), *(f"{number}-cf" for number in range(most))],
+            "satisfied": truth,
+            "probability": probabilities(truth, dice),
+        }
+    )
+    frame["predicted"] = frame["probability"] <= 0.5
+    names = {"benchmark": "toy", "model": "BERT", "setup": "x1", "seed": 0} | names
+    return frame.assign(**names)
+
+
+def of(frame, test_data):
+    found = ranking_quality(frame, draws=400, seed=1)
+    return found[found["test_data"] == test_data].set_index("metric")["value"]
+
+
+def knows(truth, dice):
+    """Probabilities that tell something, and never reach a half."""
+    return 0.3 - 0.05 * truth + 0.1 * dice.random(len(truth))
+
+
+def test_who_always_says_satisfied_may_rank_well():
+    frame = answers(knows)
+    for test_data, part in (("Main", ["main"]), ("CF", ["cf"]), ("Mixed", ["main", "cf"])):
+        rows, found = frame[frame["part"].isin(part)], of(frame, test_data)
+        truth = ~rows["satisfied"]
+        assert found["one label"] == 100
+        assert found["accuracy"] == pytest.approx(100 * rows["satisfied"].mean())
+        assert found["AUROC"] == pytest.approx(100 * roc_auc_score(truth, rows["probability"]))
+        expected = average_precision_score(truth, rows["probability"])
+        assert found["AP"] == pytest.approx(100 * expected)
+        assert 50 < found["low"] < found["AUROC"] <= found["high"]
+        assert found["AP by chance"] == pytest.approx(100 * truth.mean())
+
+
+def test_who_guesses_has_an_interval_that_holds_chance():
+    found = of(answers(lambda truth, dice: dice.random(len(truth))), "Mixed")
+    assert found["low"] < 50 < found["high"] and found["one label"] == 0
+
+
+def test_an_answer_without_a_label_ranks_in_the_middle():
+    def some(truth, dice):
+        return np.where(truth, np.nan, 0.9)
+
+    assert of(answers(some), "Mixed")["AUROC"] == 100
+
+
+def test_values_are_means_over_trainings():
+    guesses = answers(lambda truth, dice: dice.random(len(truth)), seed=1)
+    both = of(pd.concat([answers(knows), guesses]), "Main")
+    alone = [of(answers(knows), "Main"), of(guesses.assign(seed=0), "Main")]
+    for name in ("AUROC", "AP", "one label", "accuracy"):
+        assert both[name] == pytest.approx(np.mean([each[name] for each in alone]))
+
+
+def test_a_benchmark_without_counterfactuals_has_one_test_set():
+    frame = answers(knows)
+    found = ranking_quality(frame[frame["part"] == "main"], draws=100, seed=0)
+    assert set(found["test_data"]) == {"Main"} and found["metric"].tolist() == list(RANKED)
