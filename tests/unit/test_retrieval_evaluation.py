@@ -309,3 +309,38 @@ def frame_of(column, **topics):
         ],
         columns=["query", "document", column],
     )
+
+
+@pytest.mark.parametrize("grade", [-1, -2, -7])
+@pytest.mark.parametrize("documents", [1, 3])
+def test_a_topic_whose_grades_are_all_negative_is_worth_nothing(grade, documents):
+    """pytrec_eval itself hangs, or ends the process, here."""
+    names = list("abc")[:documents]
+    qrels = frame([("q", name, grade) for name in names], "relevance")
+    run = frame([("q", name, 1.0) for name in names], "score")
+    for _ in range(2):
+        assert (evaluate(run, qrels, MEASURES).to_numpy() == 0).all()
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=50, deadline=None)
+def test_negative_grades_count_as_zero_as_in_pytrec_eval(seed):
+    rng = np.random.default_rng(seed)
+    names = [f"d{i}" for i in range(8)]
+    grades = [2, *rng.integers(-2, 3, 7).tolist()]
+    qrels = frame(list(zip("q" * 8, names, grades, strict=True)), "relevance")
+    run = frame(list(zip("q" * 8, names, rng.random(8), strict=True)), "score")
+    evaluator = pytrec_eval.RelevanceEvaluator(nested(qrels, "relevance"), set(PEERS.values()))
+    expected = evaluator.evaluate(nested(run, "score"))["q"]
+    found = evaluate(run, qrels, MEASURES).loc["q"]
+    assert {name: found[name] for name in MEASURES} == {
+        name: expected[trec] for name, trec in PEERS.items()
+    }
+
+
+@pytest.mark.parametrize("level", [1.5, True, "1", 0])
+def test_a_relevance_level_is_a_whole_number(level):
+    qrels = frame([("q", "a", 1)], "relevance")
+    run = frame([("q", "a", 1.0)], "score")
+    with pytest.raises(ValueError, match="whole number, 1 or more"):
+        evaluate(run, qrels, relevance_level=level)

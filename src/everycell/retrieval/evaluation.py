@@ -80,9 +80,10 @@ def check_measures(measures: Sequence[str]) -> None:
 
 
 def check_level(relevance_level: int) -> None:
-    """Refuse a relevance level below 1."""
-    if relevance_level < 1:
-        raise ValueError(f"relevance_level is {relevance_level}: give 1 or more.")
+    """Refuse a relevance level that is no whole number from 1 on."""
+    whole = isinstance(relevance_level, (int, np.integer)) and not isinstance(relevance_level, bool)
+    if not whole or relevance_level < 1:
+        raise ValueError(f"relevance_level is {relevance_level!r}: give a whole number, 1 or more.")
 
 
 def topics_of(
@@ -211,8 +212,10 @@ def evaluate(
         missing_topics=missing_topics,
         without_relevant=without_relevant,
     )
+    # pytrec_eval never returns, or ends the process, where all grades of a topic are below 0.
+    judged = qrels.assign(relevance=qrels["relevance"].clip(lower=0))
     evaluator = pytrec_eval.RelevanceEvaluator(
-        nested_scores(qrels, "relevance", topics),
+        nested_scores(judged, "relevance", topics),
         {trec_name(measure) for measure in measures},
         relevance_level=relevance_level,
     )
