@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from crate_validator import issues, serve_the_context
+from receipt_files import hashed, rewrite
 from typer.testing import CliRunner
 
 import everycell
@@ -25,7 +26,8 @@ from everycell.engine.results import collect, read_result
 from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
 
-RELEASED = "transparent-cis/input_data.csv"
+#: A file of which two contents are accepted, the author's and the mirror's.
+RELEASED = "transparent-cis/pilot/qs3.csv"
 
 
 def code_of(project: Path) -> str:
@@ -46,7 +48,6 @@ def project(tmp_path) -> Path:
         "workflow/scripts/__pycache__/toy.pyc": "no source",
         "workflow/scripts/toy.py": "from everycell import toy\n",
         "published/toy/table_1.csv": "row,value\na,1\n",
-        f"resources/{RELEASED}": "a,b\n",
         "work/toy.run": "q d 1\n",
         "results/README.md": "# Results\n",
         "results/notes.html": "no result",
@@ -63,10 +64,8 @@ def project(tmp_path) -> Path:
         folder / "table_1.receipt.json",
         artefact="toy/table_1",
         tier="released",
-        inputs=[
-            tmp_path / name
-            for name in ("published/toy/table_1.csv", f"resources/{RELEASED}", "work/toy.run")
-        ],
+        inputs=hashed(tmp_path / "published/toy/table_1.csv", tmp_path / "work/toy.run")
+        | {tmp_path / "resources" / RELEASED: load_registry().entry(RELEASED).mirror.content},
         outputs=[folder / "table_1.csv", folder / "table_1.svg"],
         parameters={"alpha": 0.05, "bm25": {"b": 0.4}, "name": "toy"},
         seed=7,
@@ -135,9 +134,9 @@ def test_a_result_has_an_action_with_what_its_receipt_says(crate):
     }
     # Other bytes than those behind the URL were read, which has the hash of its own.
     read, origin = found[f"#data/{RELEASED}"], load_registry().entry(RELEASED).origin
-    assert read["sha256"] == hashlib.sha256(b"a,b\n").hexdigest() and ids(read["isBasedOn"]) == {
-        url
-    }
+    assert read["sha256"] == load_registry().entry(RELEASED).mirror.content and ids(
+        read["isBasedOn"]
+    ) == {url}
     assert (found[url]["sha256"], found[url]["contentSize"]) == (origin.sha256, str(origin.size))
     assert found["#released/toy/table_1/bm25"]["value"] == '{"b": 0.4}'
     assert found["#released/toy/table_1/seed"]["value"] == "7"
@@ -145,13 +144,11 @@ def test_a_result_has_an_action_with_what_its_receipt_says(crate):
 
 
 def changed(project: Path, name: str = "table_1", **fields) -> None:
-    path = project / f"results/released/toy/{name}.receipt.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+    rewrite(project / f"results/released/toy/{name}.receipt.json", **fields)
 
 
 def test_bytes_that_are_those_of_the_url_are_named_by_it(project):
     origin = load_registry().entry(RELEASED).origin
-    (project / "resources" / RELEASED).unlink()
     changed(project, inputs=[{"path": f"resources/{RELEASED}", "sha256": origin.sha256}])
     found = entities(write_crate(project / "results", project / "out.zip", project))
     url = load_registry().url(RELEASED)
@@ -195,7 +192,7 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
         folder / "table_1.receipt.json",
         artefact=artefact.id,
         tier="embedded",
-        inputs=[],
+        inputs={},
         outputs=[table],
         parameters={},
         seed=None,

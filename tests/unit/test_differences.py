@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from receipt_files import hashed, rewrite
 from typer.testing import CliRunner
 
 from everycell.cli import app
@@ -42,7 +43,7 @@ def make(
         stem.with_name("table_1.receipt.json"),
         artefact="toy/table_1",
         tier="released",
-        inputs=[project / "work" / "run"],
+        inputs=hashed(project / "work" / "run"),
         outputs=[table, figure],
         parameters={"alpha": 0.05} if parameters is None else parameters,
         seed=seed,
@@ -215,10 +216,10 @@ def test_where_a_folder_has_no_hash_of_what_was_read_nothing_is_called_unexplain
 
 def read_from(folder: Path, *inputs: tuple[str, str]) -> None:
     """Let a receipt name other files that were read, with their hashes."""
-    path = folder / f"{STEM}.receipt.json"
-    receipt = json.loads(path.read_text())
-    receipt["inputs"] = [{"path": name, "sha256": digest * 64} for name, digest in inputs]
-    path.write_text(json.dumps(receipt))
+    rewrite(
+        folder / f"{STEM}.receipt.json",
+        inputs=[{"path": name, "sha256": digest * 64} for name, digest in inputs],
+    )
 
 
 def test_the_same_bytes_in_another_cache_are_no_cause(pair):
@@ -274,9 +275,11 @@ def test_versions_and_packages_are_causes(pair):
     folders = pair({"a,m": "1"})
     path = folders[1] / f"{STEM}.receipt.json"
     receipt = json.loads(path.read_text())
-    receipt["packages"]["numpy"] = "9.9"
-    receipt["code"]["version"] = "0.0"
-    path.write_text(json.dumps(receipt))
+    rewrite(
+        path,
+        packages=receipt["packages"] | {"numpy": "9.9"},
+        code=receipt["code"] | {"version": "0.0"},
+    )
     assert {(cause.kind, cause.name, cause.new) for cause in only(folders).causes} == {
         ("version", "everycell", "0.0"),
         ("package", "numpy", "9.9"),

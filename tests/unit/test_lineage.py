@@ -12,6 +12,7 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
+from receipt_files import hashed
 from typer.testing import CliRunner
 
 from everycell.cli import app
@@ -62,7 +63,7 @@ def result(project: Path, results: Path) -> None:
         made.with_name("table_1.receipt.json"),
         artefact="toy/table_1",
         tier="released",
-        inputs=[project / "work" / "run"],
+        inputs=hashed(project / "work" / "run"),
         outputs=[made],
         parameters={},
         seed=None,

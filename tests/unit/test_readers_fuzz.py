@@ -38,6 +38,7 @@ import everycell
 from everycell.collections.satisfaction_samples import Sample
 from everycell.collections.user_studies import ANSWERABILITY
 from everycell.dialogue.annotation import Item, write_sheets
+from everycell.engine.receipts import content_hash
 from everycell.language_models.generation import Answer, Identity, Request
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
@@ -333,7 +334,9 @@ def _readers() -> dict[str, Reader]:
         "collections.fairweb.read_memberships": Reader(b"P1 a 0.5 0.5\nP1 b 1.0 0.0\n"),
         "collections.fairweb.read_target": Reader(b"0.25\n0.75\n"),
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
-        "engine.receipts.read_receipt": Reader(json_of(RECEIPT)),
+        "engine.receipts.read_receipt": Reader(
+            json_of(RECEIPT | {"content_sha256": content_hash(RECEIPT)})
+        ),
         "engine.results.read_result": Reader(CELLS),
         "cli.checks._read_expected": Reader(
             b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"

@@ -9,6 +9,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from receipt_files import hashed, rewrite
 from typer.testing import CliRunner
 
 import everycell
@@ -17,13 +18,13 @@ from everycell.engine.code import NOT_CODE, code_sha256, imported_files, importe
 from everycell.engine.receipts import (
     PACKAGES,
     ReceiptError,
-    absent_inputs,
     read_receipt,
-    verify,
+    receipts_in,
     write_json,
     write_receipt,
 )
 from everycell.engine.registry import load_registry
+from everycell.engine.verification import absent_inputs, verify
 
 
 def make(project: Path, *, seconds: float = 1.0) -> Path:
@@ -41,7 +42,7 @@ def make(project: Path, *, seconds: float = 1.0) -> Path:
         receipt,
         artefact="toy/table_1",
         tier="embedded",
-        inputs=[source],
+        inputs=hashed(source),
         outputs=made,
         parameters={"alpha": 0.05},
         seed=7,
@@ -116,8 +117,8 @@ def test_an_input_that_this_machine_lacks_is_passed_over(tmp_path):
 def test_a_moved_results_folder_still_verifies(tmp_path):
     receipt = make(tmp_path / "project")
     moved = tmp_path / "elsewhere"
-    shutil.move(receipt.parent, moved)
-    assert verify(moved / receipt.name, tmp_path / "project") == []
+    shutil.move(receipt.parents[2], moved)
+    assert verify(moved / "embedded/toy" / receipt.name, tmp_path / "project") == []
 
 
 def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_path, monkeypatch):
@@ -171,7 +172,7 @@ def run_otherwise(tmp_path) -> tuple[Path, Path]:
                 folder / f"{made}.receipt.json",
                 artefact=f"toy/{made}",
                 tier="embedded",
-                inputs=[project / source for source in sources],
+                inputs=hashed(*(project / source for source in sources)),
                 outputs=[table],
                 parameters={},
                 seed=None,
@@ -218,25 +219,24 @@ def test_a_copied_folder_may_have_read_the_other_accepted_content(run_otherwise)
     here.parent.mkdir(parents=True)
     here.write_text("neither of both\n")
     receipt = copied / "embedded/toy/table_1.receipt.json"
-    written = json.loads(receipt.read_text())
     for path in (f"resources/{key}", f"/cache of another machine/{key}"):
         for digest in contents:
             source = {"path": path, "sha256": digest}
-            receipt.write_text(json.dumps(written | {"inputs": [source]}))
+            rewrite(receipt, inputs=[source])
             assert verify(receipt, project, copied) == []
             assert absent_inputs(receipt, project, copied) == []
     # In the folder of the project's own run it must be the file that is there.
     source = {"path": f"resources/{key}", "sha256": contents[0]}
     own = project / "results/embedded/toy/table_1.receipt.json"
     for path in (receipt, own):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"inputs": [source]}))
+        rewrite(path, inputs=[source])
     assert verify(receipt, project, copied) == []
     [fault] = verify(own, project)
     assert fault.startswith(f"{here}: changed since")
-    # A hash that the registry does not have is that of the file that is here, or a fault.
-    receipt.write_text(json.dumps(written | {"inputs": [source | {"sha256": "0" * 64}]}))
-    [fault] = verify(receipt, project, copied)
-    assert fault.startswith(f"{here}: is not the file that")
+    rewrite(receipt, inputs=[source | {"sha256": "0" * 64}])
+    unknown, other = verify(receipt, project, copied)
+    assert "which is no released content of it" in unknown
+    assert other.startswith(f"{here}: is not the file that")
 
 
 def test_the_projects_own_files_are_compared_however_its_folder_is_named(run_otherwise, tmp_path):
@@ -388,6 +388,7 @@ NO_NUMBERS = {
     "httpx2",
     "huggingface-hub",
     "pooch",
+    "psutil",
     "pydantic",
     "pyyaml",
     "requests",
@@ -416,3 +417,69 @@ def test_a_receipt_names_every_package_that_the_library_computes_with():
         found = [OPTIONAL[name]] if name in OPTIONAL else installed[name]
         packages |= {package.lower().replace("_", "-") for package in found}
     assert packages - set(PACKAGES) == NO_NUMBERS
+
+
+@pytest.mark.parametrize(
+    "place", ["released/toy/table_1", "embedded/other/table_1", "embedded/toy/table_2"]
+)
+def test_a_receipt_that_was_copied_elsewhere_does_not_hold(tmp_path, place):
+    """As a stand-in that is copied to the tier of the released data."""
+    receipt = make(tmp_path)
+    stem = tmp_path / "results" / place
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    for path in receipt.parent.glob("table_1.*"):
+        shutil.copy(path, stem.parent / path.name.replace("table_1", stem.name))
+    copied = stem.with_name(f"{stem.name}.receipt.json")
+    faults = verify(copied, tmp_path)
+    assert faults[0].startswith(
+        f"{copied}: is the receipt of toy/table_1 in the tier embedded, not of "
+    )
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"tier": "released"},
+        {"artefact": "toy/table_2"},
+        {"seed": 8},
+        {"parameters": {"alpha": 0.1}},
+        {"inputs": []},
+        {"added": True},
+    ],
+    ids=lambda edit: next(iter(edit)),
+)
+def test_an_edited_receipt_is_none(tmp_path, edit):
+    receipt = make(tmp_path)
+    receipt.write_text(json.dumps(json.loads(receipt.read_text()) | edit))
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{receipt}: was edited after it was written")
+    with pytest.raises(ReceiptError, match="was edited"):
+        read_receipt(receipt)
+
+
+def test_a_receipt_lists_its_own_table(tmp_path):
+    receipt = make(tmp_path)
+    outputs = json.loads(receipt.read_text())["outputs"]
+    rewrite(receipt, outputs=[output for output in outputs if output["path"] != "table_1.csv"])
+    [fault] = verify(receipt, tmp_path)
+    assert "does not list table_1.csv, its own table" in fault
+
+
+def test_an_input_that_was_never_released_so_is_named(tmp_path):
+    receipt = make(tmp_path)
+    key = "transparent-cis/pilot/qs3.csv"
+    rewrite(receipt, inputs=[{"path": f"resources/{key}", "sha256": "0" * 64}])
+    [fault] = verify(receipt, tmp_path)
+    assert "which is no released content of it" in fault
+
+
+def test_a_tier_that_is_a_link_is_verified(tmp_path, monkeypatch):
+    receipt = make(tmp_path / "project")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "embedded").symlink_to(receipt.parents[1])
+    linked = tmp_path / "results" / "embedded" / "toy" / receipt.name
+    assert receipts_in(tmp_path / "results") == [linked]
+    receipt.with_name("table_1.csv").write_text("edited")
+    monkeypatch.chdir(ROOT)
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / "results")])
+    assert done.exit_code == 1 and "changed since it was made" in done.stdout

@@ -4,9 +4,10 @@ from pathlib import Path
 
 from everycell.engine.artefacts import find_artefact, load_papers
 from everycell.engine.job import Job
-from everycell.engine.receipts import ReceiptError, verify, write_json
+from everycell.engine.receipts import ReceiptError, write_json
 from everycell.engine.results import files_of, read_result
 from everycell.engine.verdicts import report
+from everycell.engine.verification import verify
 from everycell.studies.discovery import audits_of
 
 with Job(snakemake) as job:

@@ -17,10 +17,11 @@ from everycell.engine.differences import Difference, compare_folders
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.lineage import contradictions, without_jobs
 from everycell.engine.printed_cells import CardError
-from everycell.engine.receipts import ReceiptError, absent_inputs, made_by_other_code
-from everycell.engine.receipts import verify as verify_receipt
+from everycell.engine.receipts import ReceiptError, made_by_other_code, receipts_in
 from everycell.engine.results import collect
 from everycell.engine.untrusted import in_quotes
+from everycell.engine.verification import absent_inputs
+from everycell.engine.verification import verify as verify_receipt
 from everycell.studies.discovery import audits_of
 
 EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
@@ -34,7 +35,7 @@ def verify(
         papers = project.papers()
         if not results.is_dir():
             raise CardError(f"There is no folder {results}; run `make reproduce` first.")
-        receipts = sorted(results.rglob("*.receipt.json"))
+        receipts = receipts_in(results)
         if not receipts:
             raise CardError(f"{results} holds no receipt; run `make reproduce` first.")
         faults = [
@@ -96,7 +97,7 @@ def diff(
             for folder in (first, second):
                 if not folder.is_dir():
                     raise CardError(f"There is no folder {folder}; name two results folders.")
-                if next(folder.rglob("*.receipt.json"), None) is None:
+                if not receipts_in(folder):
                     raise CardError(f"{folder} holds no receipt; name a folder of results.")
             found = compare_folders(first, second)
     except typer.Exit:

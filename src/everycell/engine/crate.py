@@ -25,16 +25,16 @@ from everycell.engine.lineage import NAME, contradictions, lineage_of, read_line
 from everycell.engine.receipts import (
     ReceiptError,
     commit_of,
-    is_own,
     made_by_other_code,
     read_receipt,
+    receipts_in,
     relative,
-    verify,
 )
 from everycell.engine.registry import load_registry
 from everycell.engine.render.page.page_file import page_of
 from everycell.engine.results import collect
 from everycell.engine.verdicts import NO_AUDITS
+from everycell.engine.verification import is_own, verify
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
@@ -105,7 +105,7 @@ def write_crate(
     """
     if not out.parent.is_dir():
         raise ReceiptError(f"There is no folder {out.parent} to write {out.name} into; make it.")
-    paths = sorted(results.rglob("*.receipt.json"))
+    paths = receipts_in(results)
     if not paths:
         raise ReceiptError(f"{results}: holds no receipt; rebuild something first.")
     found = collect(papers, results, project, audits=audits)

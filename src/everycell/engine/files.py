@@ -105,3 +105,23 @@ def sha256(path: Path) -> str:
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def fingerprint(path: Path) -> str:
+    """Hash of a file's bytes, or of a folder's files with their names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> empty = fingerprint(folder)
+    >>> _ = (folder / "a").write_text("")
+    >>> fingerprint(folder) == empty, fingerprint(folder / "a")[:8]
+    (False, 'e3b0c442')
+    """
+    if not path.is_dir():
+        return sha256(path)
+    whole = hashlib.sha256()
+    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+        whole.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
+    return whole.hexdigest()

@@ -21,12 +21,18 @@ from typing import Any, Self
 import pandas as pd
 
 import everycell
+from everycell.engine.files import fingerprint
+from everycell.engine.orphans import end_with_snakemake
 from everycell.engine.registry import SourceError
 from everycell.engine.released import check
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: Parameters that say what runs, and change no result by themselves.
 NO_SETTINGS = ("code", "script")
+
+
+class InputChangedError(Exception):
+    """An input of a job is no longer what the job began with."""
 
 
 def says_all(error: BaseException) -> bool:
@@ -56,8 +62,10 @@ def parameters_line(parameters: Mapping[str, Any]) -> str:
 class Job:
     """Context of a script: ``with Job(snakemake) as job: ...``.
 
-    On entry, messages go to the rule's log and fetched inputs are hashed again. On a clean exit the
-    log ends with the parameters; on an error it says why, and the script ends.
+    On entry, messages go to the rule's log and all inputs are hashed; a fetched one must be what
+    the registry says. On a clean exit the inputs must still be the same, and the log ends with the
+    parameters; on an error it says why, and the script ends. It also ends where the Snakemake that
+    started it is gone: a later run may be making the same files.
     """
 
     def __init__(self, snakemake: Any) -> None:
@@ -71,9 +79,12 @@ class Job:
         # It tells of each request to a language model.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         logging.captureWarnings(True)
+        end_with_snakemake()
         try:
             self._check_inputs()
-        except SourceError as error:
+            #: Each input with its hash from before the work.
+            self.inputs = {path: fingerprint(path) for path in map(Path, self.snakemake.input)}
+        except (SourceError, OSError) as error:
             self._fail(error)
         return self
 
@@ -120,13 +131,19 @@ class Job:
             self._fail(error)
         try:
             self._finish()
-        except OSError as fault:
+        except (OSError, InputChangedError) as fault:
             self._fail(fault)
         self.log.write(parameters_line(dict(self.snakemake.params.items())) + "\n")
         self.log.close()
 
     def _finish(self) -> None:
-        """Do what is left after the work: nothing."""
+        """Do what is left after the work: see that it was done on what is there now."""
+        for path, before in self.inputs.items():
+            if not path.exists() or fingerprint(path) != before:
+                raise InputChangedError(
+                    f"{path} was {'changed' if path.exists() else 'removed'} while this job ran; "
+                    "its outputs are dropped, so run the same command again."
+                )
 
     def _fail(self, error: BaseException) -> None:
         if says_all(error):

@@ -17,10 +17,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.engine.files import sha256
-from everycell.engine.receipts import ReceiptError, is_own, is_released, read_receipt, write_json
+from everycell.engine.receipts import ReceiptError, read_receipt, receipts_in, write_json
 from everycell.engine.registry import load_registry
 from everycell.engine.untrusted import parse_json
 from everycell.engine.validation import describe_fault
+from everycell.engine.verification import is_own, is_released
 
 NAME = "lineage.json"
 #: Folders of what the workflow makes; what a job reads elsewhere came from outside.
@@ -269,7 +270,7 @@ def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[J
     known = {path for job in jobs for path in job.outputs}
     jobs += [job for job in read_lineage(results) if not known & set(job.outputs)]
     inputs: set[str] = set()
-    for receipt in sorted(results.rglob("*.receipt.json")):
+    for receipt in receipts_in(results):
         try:
             inputs |= {source["path"] for source in read_receipt(receipt)["inputs"]}
         except ReceiptError:
@@ -288,7 +289,7 @@ def without_jobs(results: Path) -> list[str]:
         `lineage.json` or a receipt cannot be used.
     """
     jobs = read_lineage(results)
-    receipts = sorted(results.rglob("*.receipt.json"))
+    receipts = receipts_in(results)
     used = {source["path"] for path in receipts for source in read_receipt(path)["inputs"]}
     used |= {path for job in jobs for path in job.inputs}
     made = {path for job in jobs for path in job.outputs}
@@ -341,7 +342,7 @@ def contradictions(results: Path, project: Path) -> list[str]:
         if number > 1
     ]
     read: dict[str, str] = {}
-    for receipt in sorted(results.rglob("*.receipt.json")):
+    for receipt in receipts_in(results):
         read |= {source["path"]: source["sha256"] for source in read_receipt(receipt)["inputs"]}
     own = is_own(results, project)
     here: dict[str, str | None] = {}

@@ -7,6 +7,7 @@ The block `execution` (time, memory, host) is the only one that differs between 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -25,7 +26,7 @@ import everycell
 from everycell.engine.cards import Tier
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.files import sha256, write_atomically
-from everycell.engine.registry import RelativePath, load_registry
+from everycell.engine.registry import RelativePath
 from everycell.engine.untrusted import parse_json
 from everycell.engine.validation import describe_fault
 
@@ -89,6 +90,7 @@ class _Receipt(BaseModel):
     outputs: Annotated[list[_Output], Field(min_length=1)]
     code: dict[str, Any]
     execution: _Execution
+    content_sha256: str
 
 
 class ReceiptError(Exception):
@@ -160,7 +162,7 @@ def write_receipt(
     *,
     artefact: str,
     tier: Tier,
-    inputs: Iterable[Path],
+    inputs: Mapping[Path, str],
     outputs: Iterable[Path],
     parameters: Mapping[str, Any],
     seed: int | None,
@@ -170,12 +172,18 @@ def write_receipt(
 ) -> None:
     """Write the receipt of a result, atomically.
 
+    It ends with a hash of what it says, so that an edit by accident or without care is found. Who
+    wants to forge a receipt can compute that hash: only making the result again proves it
+    (`everycell verify --rebuild`).
+
     Parameters
     ----------
     path
-        The receipt; outputs must lie in its folder.
-    inputs, outputs
-        Files that the result was made from, and its own.
+        The receipt, ``RESULTS/TIER/KEY/table_1.receipt.json``; outputs must lie in its folder.
+    inputs
+        Files that the result was made from, each with its hash from before the work.
+    outputs
+        Files of the result.
     parameters
         All that changes the result and is no file.
     seed
@@ -191,23 +199,25 @@ def write_receipt(
     --------
     >>> import tempfile
     >>> root = Path(tempfile.mkdtemp())
-    >>> made = root / "table_1.csv"
+    >>> made = root / "results/embedded/toy/table_1.csv"
+    >>> made.parent.mkdir(parents=True)
     >>> _ = made.write_text("row,value")
-    >>> write_receipt(root / "table_1.receipt.json", artefact="toy/table_1", tier="embedded",
-    ...     inputs=[], outputs=[made], parameters={}, seed=None,
-    ...     code="", seconds=0.1, root=root)
-    >>> verify(root / "table_1.receipt.json", root)
-    []
-    >>> _ = made.write_text("row,valve")
-    >>> verify(root / "table_1.receipt.json", root)  # doctest: +ELLIPSIS
-    ['...table_1.csv: changed since it was made (table_1.receipt.json); remove ...']
+    >>> path = made.with_name("table_1.receipt.json")
+    >>> write_receipt(path, artefact="toy/table_1", tier="embedded", inputs={}, outputs=[made],
+    ...     parameters={}, seed=None, code="", seconds=0.1, root=root)
+    >>> read_receipt(path)["artefact"]
+    'toy/table_1'
+    >>> _ = path.write_text(path.read_text().replace("toy", "boy"))
+    >>> read_receipt(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.engine.receipts.ReceiptError: ...table_1.receipt.json: was edited after it was ...
     """
     receipt = {
         "artefact": artefact,
         "tier": tier,
         "inputs": [
-            {"path": relative(source, root), "sha256": sha256(source)}
-            for source in sorted(set(inputs))
+            {"path": relative(source, root), "sha256": digest}
+            for source, digest in sorted(inputs.items())
         ],
         "outputs": [
             {"path": made.relative_to(path.parent).as_posix(), "sha256": sha256(made)}
@@ -230,7 +240,31 @@ def write_receipt(
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         },
     }
-    write_json(path, receipt)
+    write_json(path, receipt | {"content_sha256": content_hash(receipt)})
+
+
+def content_hash(receipt: Mapping[str, Any]) -> str:
+    """Hash of what a receipt says, but for `execution`, which differs between equal runs.
+
+    Examples
+    --------
+    >>> content_hash({"tier": "full", "execution": {}}) == content_hash({"tier": "full"})
+    True
+    """
+    said = {key: receipt[key] for key in receipt.keys() - {"execution", "content_sha256"}}
+    text = json.dumps(said, sort_keys=True, ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def receipts_in(results: Path) -> list[Path]:
+    """Receipts of a results folder, sorted; a tier or a paper's folder may be a link.
+
+    Examples
+    --------
+    >>> receipts_in(Path("/nowhere"))
+    []
+    """
+    return sorted(results.glob("*/*/*.receipt.json"))
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -268,12 +302,18 @@ def read_receipt(path: Path) -> dict[str, Any]:
     Raises
     ------
     ReceiptError
-        The file is missing or is no receipt: broken JSON, a field that lacks or has another
-        form, no output.
+        The file is missing or is no receipt (broken JSON, a field that lacks or has another
+        form, no output), or it was edited.
     """
     try:
         receipt = parse_json(path.read_text(encoding="utf-8"))
-        return _Receipt.model_validate(receipt).model_dump()
+        checked = _Receipt.model_validate(receipt).model_dump()
+        if content_hash(receipt) != checked["content_sha256"]:
+            raise ReceiptError(
+                f"{path}: was edited after it was written (its content_sha256 is not that of what "
+                "it says); delete the result and rebuild it."
+            )
+        return checked
     except OSError as error:
         raise ReceiptError(f"{path}: cannot be read ({error.strerror}); rebuild it.") from None
     except ValidationError as error:
@@ -281,112 +321,3 @@ def read_receipt(path: Path) -> dict[str, Any]:
     except ValueError as error:
         what = str(error)
     raise ReceiptError(f"{path}: is no receipt ({what}); delete the result and rebuild it.")
-
-
-def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
-    """Check a receipt against the files; a sentence for each that changed, none if all stand.
-
-    Outputs must be there, byte for byte. An input that changed is named, since the result no
-    longer follows from it; one that cannot be checked here (`absent_inputs`) is passed over.
-
-    Parameters
-    ----------
-    path
-        Receipt.
-    root
-        Project folder that inputs are relative to.
-    results
-        Results folder that is checked; the project's own where it is None. Results that others
-        were made from are looked up in it. What a folder from elsewhere says of `work/` is said of
-        the files of another run: those of this project's runs are left out. It may have been made
-        from another accepted content of a released file than the one that is here.
-    """
-    try:
-        receipt = read_receipt(path)
-    except ReceiptError as error:
-        return [str(error)]
-    faults = []
-    stem = path.with_name(path.name.removesuffix(".receipt.json"))
-    again = f"remove {stem}.* and run snakemake again"
-    for output in receipt["outputs"]:
-        made = path.parent / output["path"]
-        if not made.is_file():
-            faults.append(f"{made}: is missing, but {path.name} lists it; {again}.")
-        elif sha256(made) != output["sha256"]:
-            faults.append(f"{made}: changed since it was made ({path.name}); {again}.")
-    own = is_own(results, root)
-    for source in receipt["inputs"]:
-        used = _place(source["path"], root, results)
-        if not own and is_released(source["path"], source["sha256"]):
-            continue
-        if used is None or not used.is_file() or sha256(used) == source["sha256"]:
-            continue
-        if own:
-            faults.append(f"{used}: changed since {path} was made; run snakemake again.")
-        else:
-            faults.append(f"{used}: is not the file that {path} was made from.")
-    made_by = receipt["code"].get("version")
-    if made_by != everycell.__version__:
-        faults.append(
-            f"{path}: was made by everycell {made_by}, this is {everycell.__version__}; run "
-            "snakemake again."
-        )
-    return faults
-
-
-def is_own(results: Path | None, root: Path) -> bool:
-    """Whether a results folder is the one that the project's own runs write."""
-    return results is None or os.path.realpath(results) == os.path.realpath(root / "results")
-
-
-def is_released(path: str, digest: str) -> bool:
-    """Whether a hash is one that the registry accepts for a released file, in whichever cache.
-
-    Examples
-    --------
-    >>> is_released("resources/transparent-cis/pilot/qs3.csv", "0" * 64)
-    False
-    >>> entry = load_registry().entry("transparent-cis/pilot/qs3.csv")
-    >>> [is_released("/cache/transparent-cis/pilot/qs3.csv", known) for known in entry.contents]
-    [True, True]
-    """
-    registry = load_registry()
-    key = registry.key_in(path)
-    return key is not None and digest in registry.files[key].contents
-
-
-def _place(source: str, root: Path, results: Path | None) -> Path | None:
-    """Where an input of a receipt lies here; None where only another project's run has it."""
-    if results is None or is_own(results, root):
-        return root / source
-    first, *rest = Path(source).parts
-    if first == "results":
-        return results.joinpath(*rest)
-    return None if first == "work" else root / source
-
-
-def absent_inputs(path: Path, root: Path, results: Path | None = None) -> list[str]:
-    """Inputs of a receipt that are not on this machine, so that `verify` passes over them.
-
-    Parameters
-    ----------
-    path
-        Receipt.
-    root
-        Project folder that inputs are relative to.
-    results
-        Results folder that is checked, as `verify` takes it.
-
-    Raises
-    ------
-    ReceiptError
-        As `read_receipt`.
-    """
-    own = is_own(results, root)
-    inputs = [
-        source["path"]
-        for source in read_receipt(path)["inputs"]
-        if own or not is_released(source["path"], source["sha256"])
-    ]
-    places = {source: _place(source, root, results) for source in inputs}
-    return [source for source, place in places.items() if place is None or not place.exists()]

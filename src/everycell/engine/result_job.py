@@ -90,6 +90,7 @@ class ResultJob(Job):
         save_figure(figure, data.with_name(data.name.removesuffix(".csv")))
 
     def _finish(self) -> None:
+        super()._finish()
         for receipt, made in self._receipts().items():
             self._write_receipt(receipt, made)
 
@@ -115,7 +116,7 @@ class ResultJob(Job):
             receipt,
             artefact="/".join(receipt.parts[2:]).removesuffix(".receipt.json"),
             tier=self.tier,
-            inputs=map(Path, self.snakemake.input),
+            inputs=self.inputs,
             outputs=made,
             parameters=parameters,
             seed=self.seed,

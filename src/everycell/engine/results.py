@@ -12,9 +12,10 @@ from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.audits import FindAudits
 from everycell.engine.cards import RUNNABLE, Tier
 from everycell.engine.printed_cells import CardError
-from everycell.engine.receipts import read_receipt, verify
+from everycell.engine.receipts import read_receipt
 from everycell.engine.reports import Report, read_report
 from everycell.engine.verdicts import NO_AUDITS, report
+from everycell.engine.verification import verify
 
 #: Files of a result; the first two are what it cannot be without.
 SUFFIXES = (".csv", ".receipt.json", ".verdicts.json")

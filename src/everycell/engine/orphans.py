@@ -1,0 +1,64 @@
+"""A job ends with the Snakemake that started it.
+
+Where Snakemake is killed, its jobs live on. Such an orphan could overwrite what a later run has
+made with other settings. So each job watches its ancestors, and ends when one of them is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+
+import psutil
+
+#: Seconds between two looks.
+PAUSE = 0.5
+
+
+def snakemakes() -> list[psutil.Process]:
+    """Ancestors of this process, up to the outermost Snakemake; none where there is none.
+
+    On a cluster that is the Snakemake of the job on its node, which the one that sent it may leave.
+    """
+    ancestors = psutil.Process().parents()
+    while ancestors and not _is_snakemake(ancestors[-1]):
+        ancestors.pop()
+    return ancestors
+
+
+def _is_snakemake(process: psutil.Process) -> bool:
+    try:
+        return any(part.endswith("snakemake") for part in process.cmdline()[:3])
+    except psutil.Error:
+        return False
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        # A process that took over the number of one that ended does not count, as a dead one that
+        # nobody has asked for its exit code.
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def end_with_snakemake(ancestors: Sequence[psutil.Process] | None = None) -> None:
+    """End this process, without a word to anybody, once one of its ancestors is gone.
+
+    Parameters
+    ----------
+    ancestors
+        Processes to watch; `snakemakes` where it is None.
+    """
+    watched = snakemakes() if ancestors is None else list(ancestors)
+    if not watched:
+        return
+
+    def watch() -> None:
+        pause = threading.Event()
+        while all(map(_is_alive, watched)):
+            pause.wait(PAUSE)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="end_with_snakemake", daemon=True).start()

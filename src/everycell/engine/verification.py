@@ -1,0 +1,151 @@
+"""Receipts checked against the files that are here, without recomputing anything."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import everycell
+from everycell.engine.files import sha256
+from everycell.engine.receipts import ReceiptError, read_receipt
+from everycell.engine.registry import load_registry
+
+
+def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
+    """Check a receipt against the files; a sentence for each that changed, none if all stand.
+
+    The receipt must be that of the result it stands beside. Outputs must be there, byte for byte.
+    An input that changed is named, since the result no longer follows from it, and so is a fetched
+    one that is not what the registry accepts; one that cannot be checked here (`absent_inputs`) is
+    passed over.
+
+    Parameters
+    ----------
+    path
+        Receipt, ``RESULTS/TIER/KEY/table_1.receipt.json``.
+    root
+        Project folder that inputs are relative to.
+    results
+        Results folder that is checked; the project's own where it is None. Results that others
+        were made from are looked up in it. What a folder from elsewhere says of `work/` is said of
+        the files of another run: those of this project's runs are left out. It may have been made
+        from another accepted content of a released file than the one that is here.
+    """
+    try:
+        receipt = read_receipt(path)
+    except ReceiptError as error:
+        return [str(error)]
+    stem = path.with_name(path.name.removesuffix(".receipt.json"))
+    again = f"remove {stem}.* and run snakemake again"
+    faults = _misplaced(receipt, stem, again)
+    for output in receipt["outputs"]:
+        made = path.parent / output["path"]
+        if not made.is_file():
+            faults.append(f"{made}: is missing, but {path.name} lists it; {again}.")
+        elif sha256(made) != output["sha256"]:
+            faults.append(f"{made}: changed since it was made ({path.name}); {again}.")
+    own = is_own(results, root)
+    for source in receipt["inputs"]:
+        used = _place(source["path"], root, results)
+        released = is_released(source["path"], source["sha256"])
+        if released is False:
+            faults.append(
+                f"{path}: was made from {source['path']} with sha256 {source['sha256']}, which "
+                f"is no released content of it; {again}."
+            )
+        if released and not own:
+            continue
+        if used is None or not used.is_file() or sha256(used) == source["sha256"]:
+            continue
+        if own:
+            faults.append(f"{used}: changed since {path} was made; run snakemake again.")
+        else:
+            faults.append(f"{used}: is not the file that {path} was made from.")
+    made_by = receipt["code"].get("version")
+    if made_by != everycell.__version__:
+        faults.append(
+            f"{path}: was made by everycell {made_by}, this is {everycell.__version__}; run "
+            "snakemake again."
+        )
+    return faults
+
+
+def _misplaced(receipt: dict[str, Any], stem: Path, again: str) -> list[str]:
+    """What says that a receipt is not that of the result beside it."""
+    tier, paper, name = stem.parts[-3:]
+    found = receipt["tier"], receipt["artefact"]
+    if found != (tier, f"{paper}/{name}"):
+        return [
+            f"{stem}.receipt.json: is the receipt of {found[1]} in the tier {found[0]}, not of "
+            f"{paper}/{name} in {tier}; {again}."
+        ]
+    if f"{name}.csv" not in {output["path"] for output in receipt["outputs"]}:
+        return [f"{stem}.receipt.json: does not list {name}.csv, its own table; {again}."]
+    return []
+
+
+def is_own(results: Path | None, root: Path) -> bool:
+    """Whether a results folder is the one that the project's own runs write."""
+    return results is None or os.path.realpath(results) == os.path.realpath(root / "results")
+
+
+def is_released(path: str, digest: str) -> bool | None:
+    """Whether the registry accepts a hash for a file in whichever cache; None if it cannot say.
+
+    Examples
+    --------
+    >>> is_released("resources/transparent-cis/pilot/qs3.csv", "0" * 64)
+    False
+    >>> is_released("work/pilot.csv", "0" * 64) is None
+    True
+    >>> entry = load_registry().entry("transparent-cis/pilot/qs3.csv")
+    >>> [is_released("/cache/transparent-cis/pilot/qs3.csv", known) for known in entry.contents]
+    [True, True]
+    """
+    registry = load_registry()
+    key = registry.key_in(path)
+    if key is None:
+        return None
+    entry = registry.files[key]
+    if digest in entry.contents:
+        return True
+    # Of some archives only the packed form is known: what was unpacked is noted beside it.
+    return False if entry.origin is None or entry.origin.content is not None else None
+
+
+def _place(source: str, root: Path, results: Path | None) -> Path | None:
+    """Where an input of a receipt lies here; None where only another project's run has it."""
+    if results is None or is_own(results, root):
+        return root / source
+    first, *rest = Path(source).parts
+    if first == "results":
+        return results.joinpath(*rest)
+    return None if first == "work" else root / source
+
+
+def absent_inputs(path: Path, root: Path, results: Path | None = None) -> list[str]:
+    """Inputs of a receipt that are not on this machine, so that `verify` passes over them.
+
+    Parameters
+    ----------
+    path
+        Receipt.
+    root
+        Project folder that inputs are relative to.
+    results
+        Results folder that is checked, as `verify` takes it.
+
+    Raises
+    ------
+    ReceiptError
+        As `read_receipt`.
+    """
+    own = is_own(results, root)
+    inputs = [
+        source["path"]
+        for source in read_receipt(path)["inputs"]
+        if own or not is_released(source["path"], source["sha256"])
+    ]
+    places = {source: _place(source, root, results) for source in inputs}
+    return [source for source, place in places.items() if place is None or not place.exists()]

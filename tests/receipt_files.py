@@ -1,0 +1,18 @@
+"""Receipts for tests: hashes of inputs, and receipts that say something else and still hold."""
+
+import json
+from pathlib import Path
+
+from everycell.engine.files import sha256
+from everycell.engine.receipts import content_hash
+
+
+def hashed(*paths: Path) -> dict[Path, str]:
+    """Inputs as `write_receipt` takes them."""
+    return {path: sha256(path) for path in paths}
+
+
+def rewrite(path: Path, **fields: object) -> None:
+    """Let a receipt say something else, under a hash of its content that fits."""
+    receipt = json.loads(path.read_text()) | fields
+    path.write_text(json.dumps(receipt | {"content_sha256": content_hash(receipt)}))

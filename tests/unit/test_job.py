@@ -1,0 +1,96 @@
+"""What a job does around its work: inputs that change, and a Snakemake that is gone."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from everycell.engine.job import Job
+from everycell.engine.orphans import end_with_snakemake, snakemakes
+
+
+class _Named(list):
+    """Files by number and by name, as Snakemake gives them."""
+
+    def __init__(self, **files):
+        super().__init__(files.values())
+        self.__dict__.update(files)
+        self.files = files
+
+    def __getitem__(self, key):
+        return self.files[key] if isinstance(key, str) else super().__getitem__(key)
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch) -> Job:
+    monkeypatch.chdir(tmp_path)
+    Path("text").write_text("a\n")
+    Path("model").mkdir()
+    Path("model/weights").write_text("1\n")
+    return Job(
+        SimpleNamespace(
+            input=_Named(text="text", model="model"),
+            output=_Named(run="run"),
+            params={},
+            log=["job.log"],
+            config={"cache": "resources"},
+        )
+    )
+
+
+def test_a_job_whose_inputs_stay_the_same_ends_well(job):
+    with job:
+        pass
+    assert Path("job.log").read_text() == '{"parameters": {}}\n'
+
+
+@pytest.mark.parametrize("path", ["text", "model/weights", "model/new"])
+def test_an_input_that_is_edited_while_the_job_runs_stops_it(job, path):
+    with pytest.raises(SystemExit) as ended, job:
+        Path(path).write_text("other\n")
+    assert ended.value.code == 1
+    changed = path.partition("/")[0]
+    assert Path("job.log").read_text().startswith(f"{changed} was changed while this job ran;")
+
+
+def test_an_input_that_is_removed_while_the_job_runs_stops_it(job):
+    with pytest.raises(SystemExit), job:
+        Path("text").unlink()
+    assert Path("job.log").read_text().startswith("text was removed while this job ran;")
+
+
+def test_outside_of_snakemake_nothing_is_watched():
+    assert snakemakes() == []
+    end_with_snakemake()
+
+
+def test_a_job_ends_when_the_process_that_started_it_is_killed(tmp_path):
+    """An ancestor starts a job that would run for a minute, and is killed."""
+    job = textwrap.dedent(
+        """
+        import sys, time
+        import psutil
+        from everycell.engine.orphans import end_with_snakemake
+        end_with_snakemake([psutil.Process(int(sys.argv[1]))])
+        print("started", flush=True)
+        time.sleep(60)
+        """
+    )
+    parent = textwrap.dedent(
+        f"""
+        import os, subprocess, sys, time
+        subprocess.Popen([sys.executable, "-c", {job!r}, str(os.getpid())])
+        time.sleep(60)
+        """
+    )
+    started = subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE, text=True)
+    assert started.stdout.readline() == "started\n"
+    [child] = psutil.Process(started.pid).children()
+    started.kill()
+    started.wait()
+    psutil.wait_procs([child], timeout=20)
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
