@@ -264,7 +264,8 @@ def receipts_in(results: Path) -> list[Path]:
     >>> receipts_in(Path("/nowhere"))
     []
     """
-    return sorted(results.glob("*/*/*.receipt.json"))
+    # A pattern for each depth follows links, `rglob` does not.
+    return sorted([*results.glob("*/*.receipt.json"), *results.glob("*/*/*.receipt.json")])
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import everycell
+from everycell.engine.cards import Tier
 from everycell.engine.files import sha256
 from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.registry import load_registry
@@ -73,15 +74,16 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
 
 def _misplaced(receipt: dict[str, Any], stem: Path, again: str) -> list[str]:
     """What says that a receipt is not that of the result beside it."""
-    tier, paper, name = stem.parts[-3:]
-    found = receipt["tier"], receipt["artefact"]
-    if found != (tier, f"{paper}/{name}"):
+    # What stands right below a tier, as the table of all errata, is of no paper.
+    parts = stem.parts[-2:] if stem.parent.name in get_args(Tier) else stem.parts[-3:]
+    tier, name = parts[0], "/".join(parts[1:])
+    if (receipt["tier"], receipt["artefact"]) != (tier, name):
         return [
-            f"{stem}.receipt.json: is the receipt of {found[1]} in the tier {found[0]}, not of "
-            f"{paper}/{name} in {tier}; {again}."
+            f"{stem}.receipt.json: is the receipt of {receipt['artefact']} in the tier "
+            f"{receipt['tier']}, not of {name} in {tier}; {again}."
         ]
-    if f"{name}.csv" not in {output["path"] for output in receipt["outputs"]}:
-        return [f"{stem}.receipt.json: does not list {name}.csv, its own table; {again}."]
+    if f"{stem.name}.csv" not in {output["path"] for output in receipt["outputs"]}:
+        return [f"{stem}.receipt.json: does not list {stem.name}.csv, its own table; {again}."]
     return []
 
 
