@@ -120,13 +120,7 @@ MENDED: dict[str, list[Edit]] = {
             "-",
         )
     ],
-    "audit_lajewska2025_table_C_2_tie": [
-        (
-            "table_C_2",
-            {"row": "3", "response_pair_variant": "Rephr.", "metric": "Diversity votes R1"},
-            "20",
-        )
-    ],
+    "audit_lajewska2025_figure_A_1_experts": [("text_A_2_1", {"claim": "annotators"}, "13")],
     "audit_lajewska2025_table_C_6_spread": [
         (
             "table_C_6",

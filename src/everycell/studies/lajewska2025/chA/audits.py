@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, holds_if_none
+from everycell.engine.audits import Cells, Finding, holds_if_none, printed_number
 
 
-def audit_lajewska2025_figure_A_1_experts(
-    cells: Cells,
-    experts: int = 12,
-    queries_each: int = 3,
-    excluded: int = 1,
-    queries: int = 12,
-    scores_each: int = 3,
-) -> Finding:
+def audit_lajewska2025_figure_A_1_experts(cells: Cells) -> Finding:
     """L1078, L2507: scores that the experts gave against scores that the queries have."""
-    given, counted = (experts - excluded) * queries_each, queries * scores_each
-    return Finding(given != counted, f"{given} scores given, {counted} counted")
+
+    def size(claim: str) -> float:
+        return printed_number(cells("text_A_2_1"), claim=claim)
+
+    given = (size("annotators") - size("annotators left out")) * size("topics of a survey")
+    counted = size("queries") * size("annotators of a query")
+    return Finding(given != counted, f"{given:g} scores given, {counted:g} counted")
 
 
 def check_lajewska2025_worker_sums(cells: Cells) -> Finding:

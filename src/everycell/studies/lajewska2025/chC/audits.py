@@ -37,19 +37,6 @@ def audit_lajewska2025_table_C_2_scale(cells: Cells) -> Finding:
     return holds_if_any(found, 'every "S" is at least 0.01')
 
 
-def audit_lajewska2025_table_C_2_tie(cells: Cells) -> Finding:
-    """L2673: rephrasing has its smallest diversity effect in the first pilot; another ties."""
-    gaps = {
-        row: first - second
-        for (row, variant, dimension), (first, second) in _pilot_votes(cells).items()
-        if (variant, dimension) == ("Rephr.", "Diversity")
-    }
-    ties = [row for row, gap in gaps.items() if row != "1" and gap <= gaps["1"]]
-    return holds_if_any(
-        (f"pilots 1 and {row}: {gaps[row]} votes apart" for row in ties), "pilot 1 alone"
-    )
-
-
 def audit_lajewska2025_table_C_6_spread(cells: Cells) -> Finding:
     """Tables 6.4 and C.6: cells of rows that both print."""
     return holds_if_any(_spreads(cells), "the rows agree")

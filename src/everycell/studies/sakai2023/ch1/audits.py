@@ -67,7 +67,8 @@ def check_sakai2023_fairness_means(cells: Cells) -> Finding:
     """Table 2: fairness of a conversation is the mean of its turns (Eq. 10), within rounding."""
     table = cells("table_2").astype({"value": float})
     faults = []
-    for (system, metric), part in table.groupby(["system", "metric"], sort=False):
+    measures = table[table["metric"].isin(table.loc[table["turn"] == "GF", "metric"])]
+    for (system, metric), part in measures.groupby(["system", "metric"], sort=False):
         mean = part.loc[part["turn"] != "GF", "value"].mean()
         printed = printed_number(part, turn="GF")
         if abs(mean - printed) > 0.0001:
