@@ -260,3 +260,34 @@ def test_a_paper_without_artefacts(tmp_path):
 
 def test_real_cards_have_no_faults(repository):
     assert check_cards(load_papers(repository / "published")) == []
+
+
+def test_a_test_that_no_predicate_reads_is_decoration(tmp_path):
+    named = BETTER.replace("claim:", "test: Paired t-test, claim:", 1)
+    assert named != BETTER
+    (fault,) = check(tmp_path, CARD + named, LABELLED)
+    assert "names a `test`, but no predicate reads a p-value" in fault
+    read = named.replace("other: {row: a}", "other: {row: a}, letters: true", 1)
+    assert read != named
+    assert check(tmp_path, CARD + read, LABELLED) == []
+
+
+@pytest.mark.parametrize("name", ["tests", "table_1.tests", "table_9.tests"])
+def test_a_table_beside_must_be_named_on_its_card(tmp_path, name):
+    reading = CARD + BETTER.replace("cells:", f"beside: {name}, cells:", 1)
+    assert "which no card of toy has" in "".join(check(tmp_path, reading, LABELLED))
+    if "9" not in name:
+        named = reading + "    beside: {tests: Tests of the differences}\n"
+        assert check(tmp_path / "named", named, LABELLED) == []
+
+
+def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
+    rule = (
+        "{conclusions: [d], holds_if: [{cells: {row: a}, op: '>', value: 0}], "
+        "because: It learned nothing.}"
+    )
+    state = f"{{state: stand_in, name: toys, needs: nothing, speaks_if: [{rule}]}}"
+    card = CARD.replace("{state: rebuilt, needs: nothing}", state) + BETTER
+    assert check(tmp_path, card, LABELLED) == [
+        "toy/table_1: `speaks_if` names 'd'; its conclusions are ['c']."
+    ]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.engine.cards import Conclusion
+from everycell.engine.cards import Conclusion, SpeaksIf
 from everycell.engine.conclusions import evaluate
 
 
@@ -300,3 +300,101 @@ def test_a_comparison_of_cells_is_that_of_python(values, op):
     truth = {"<": operator.lt, "<=": operator.le, "==": operator.eq}[op](*values)
     predicate = {"cells": {"system": "a"}, "op": op, "other": {"system": "b"}}
     assert outcome(cells, predicate) == ("holds" if truth else "fails")
+
+
+TESTS = pd.DataFrame(
+    {
+        "pair": ["b - a"] * 2 + ["c - a"] * 2 + ["d - a"] * 2,
+        "metric": ["difference", "p"] * 3,
+        "value": [0.2, 0.01, 0.2, 0.2, -0.2, 0.01],
+        "low": [0.1, "", -0.1, "", -0.3, ""],
+        "high": [0.3, "", 0.5, "", -0.1, ""],
+    }
+)
+
+
+def on_tests(kind="rebuilt", **fields) -> str:
+    part = {"beside": "tests", "op": ">", "value": 0} | fields
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
+    found = evaluate(claim, MANY, kind=kind, beside={"tests": TESTS}.get)
+    return found.outcome
+
+
+@pytest.mark.parametrize("how", [{"p": {"metric": "p"}}, {"interval": True}])
+@pytest.mark.parametrize(
+    ("pair", "expected"), [("b - a", "holds"), ("c - a", "undecided"), ("d - a", "fails")]
+)
+def test_a_difference_that_is_not_significant_decides_nothing(how, pair, expected):
+    assert on_tests(cells={"pair": pair, "metric": "difference"}, **how) == expected
+
+
+def test_a_p_value_as_a_cell_is_the_claim_itself():
+    significant = {"op": "<", "value": 0.05}
+    assert on_tests(cells={"pair": "b - a", "metric": "p"}, **significant) == "holds"
+    assert on_tests(cells={"pair": "c - a", "metric": "p"}, **significant) == "fails"
+
+
+def test_a_table_beside_is_none_of_the_print_and_may_be_missing():
+    cells = {"pair": "b - a", "metric": "difference"}
+    assert on_tests("printed", cells=cells) == "undecided"
+    assert on_tests(beside="other", cells=cells) == "undecided"
+    assert on_tests(cells=cells, reads="low") == "holds"
+
+
+def test_a_predicate_counts_only_on_the_tables_that_it_is_about():
+    parts = [above(0), above(5) | {"tested_on": ["stand_in"]}]
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts)
+    assert evaluate(claim, MANY, kind="stand_in").outcome == "fails"
+    found = evaluate(claim, MANY, kind="rebuilt")
+    assert found.outcome == "holds"
+    assert "1 of 2 predicates" in found.detail
+
+
+MARKED = table(a=1, b=2, c=3, d=0).assign(marker=["d", "a-b", "", "‡"])
+
+
+@pytest.mark.parametrize(
+    ("system", "other", "expected"),
+    [("b", "a", "holds"), ("a", "b", "fails"), ("c", "a", "undecided"), ("d", "a", "fails")],
+)
+def test_letters_name_the_smaller_cell(system, other, expected):
+    part = {"cells": {"system": system}, "op": ">", "other": {"system": other}, "letters": True}
+    assert outcome(MARKED, part) == expected
+
+
+def test_signs_and_markers():
+    signed = {"op": "<", "value": 1, "sign": "‡"}
+    assert outcome(MARKED, {"cells": {"system": "d"}} | signed) == "holds"
+    assert outcome(MARKED, {"cells": {"system": "a"}} | signed) == "undecided"
+    read = {"reads": "marker", "op": "contains", "value": "‡"}
+    assert outcome(MARKED, {"cells": {"system": "d"}} | read) == "holds"
+    assert outcome(MARKED, {"cells": {"system": "c"}} | read) == "fails"
+    assert outcome(MANY, {"cells": {"system": "c"}} | read) == "undecided"
+    unmarked = {"reads": "marker", "op": "==", "value": ""}
+    assert outcome(MARKED, {"cells": {"system": "c"}} | unmarked) == "holds"
+
+
+@pytest.mark.parametrize(
+    ("learned", "names", "expected"),
+    [
+        (above(3, system="d"), {}, "holds"),
+        (above(4, system="d"), {}, "undecided"),
+        (above(4, system="d"), {"cells": {"system": "d"}}, "undecided"),
+        (above(4, system="d"), {"cells": {"system": "b"}}, "holds"),
+        (above(4, system="d"), {"conclusions": ["c"]}, "undecided"),
+        (above(4, system="d"), {"conclusions": ["another"]}, "holds"),
+        (above(0, system="no such"), {}, "undecided"),
+    ],
+)
+def test_a_stand_in_that_is_too_weak_decides_nothing(learned, names, expected):
+    rule = SpeaksIf(holds_if=[learned], because="It has learned nothing at all.", **names)
+    part = {"cells": {"system": "a"}, "op": "<", "other": {"system": "d"}}
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
+    found = evaluate(claim, MANY, kind="stand_in", speaks_if=[rule])
+    assert found.outcome == expected
+    assert ("It has learned nothing" in found.detail) == (expected == "undecided")
+
+
+@pytest.mark.parametrize("number", ["0.3_0", "inf", "1e999", "nan"])
+def test_what_the_verdicts_take_for_no_number_is_none_here(number):
+    assert outcome(table(a=number), above(0)) == "undecided"

@@ -10,6 +10,7 @@ use rule step as verdicts with:
         receipt="results/{tier}/{paper}/{artefact}.receipt.json",
         card=card_file,
         cells=printed_cells,
+        beside=receipts_of_tables_beside,
     output:
         verdicts="results/{tier}/{paper}/{artefact}.verdicts.json",
     pathvars:

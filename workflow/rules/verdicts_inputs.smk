@@ -35,3 +35,15 @@ def printed_cells(wildcards):
 def card_file(wildcards):
     """File with the artefact's card."""
     return str(PAPERS[wildcards.paper].artefacts[wildcards.artefact].card_path)
+
+
+def receipts_of_tables_beside(wildcards):
+    """Receipts of the other artefacts beside which conclusions of this one read a table."""
+    artefacts = PAPERS[wildcards.paper].artefacts
+    card = artefacts[wildcards.artefact].card
+    return [
+        f"results/{wildcards.tier}/{wildcards.paper}/{owner}.receipt.json"
+        for owner in sorted(card.owners_of_tables_beside(wildcards.tier))
+        if wildcards.tier in artefacts[owner].card.tiers
+        and artefacts[owner].card.tiers[wildcards.tier].state in RUNNABLE
+    ]

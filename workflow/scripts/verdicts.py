@@ -5,7 +5,7 @@ from pathlib import Path
 from everycell.engine.artefacts import find_artefact, load_papers
 from everycell.engine.job import Job
 from everycell.engine.receipts import ReceiptError, write_json
-from everycell.engine.results import files_of, read_result
+from everycell.engine.results import files_of, read_result, tables_beside
 from everycell.engine.verdicts import report
 from everycell.engine.verification import verify
 from everycell.studies.discovery import audits_of
@@ -16,11 +16,14 @@ with Job(snakemake) as job:
     receipt = Path(snakemake.input.receipt)
     for fault in verify(receipt, Path()):
         raise ReceiptError(fault)
+    tier = snakemake.wildcards.tier
+    results = receipt.parents[2]
     found = report(
         artefact,
-        snakemake.wildcards.tier,
+        tier,
         read_result(Path(snakemake.input.rebuilt)),
         files=files_of(receipt),
         audits=audits_of(artefact.paper, artefact.chapter),
+        beside=tables_beside(artefact, tier, results, Path()),
     )
     write_json(Path(snakemake.output.verdicts), found.model_dump())

@@ -28,6 +28,7 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     faults: list[str] = []
     for artefact in all_artefacts(papers):
         faults.extend(_check_name(artefact, papers[artefact.paper]))
+        faults.extend(_check_tables_beside(artefact, papers[artefact.paper]))
         try:
             faults.extend(_check_artefact(artefact))
         except CardError as error:
@@ -69,6 +70,20 @@ def _check_name(artefact: Artefact, paper: Paper) -> Iterator[str]:
         )
 
 
+def _check_tables_beside(artefact: Artefact, paper: Paper) -> Iterator[str]:
+    rules = [rule for tier in artefact.card.tiers.values() for rule in tier.speaks_if]
+    for entry in (*artefact.card.conclusions, *rules):
+        for name in sorted({part.beside for part in entry.holds_if if part.beside is not None}):
+            owner, _, suffix = name.rpartition(".")
+            card = paper.artefacts[owner].card if owner in paper.artefacts else None
+            card = card if owner else artefact.card
+            if card is None or suffix not in card.beside:
+                yield (
+                    f"{artefact.id}: a predicate reads the table {name!r} beside, which no card "
+                    f"of {paper.key} has; name it in `beside`."
+                )
+
+
 def _check_artefact(artefact: Artefact) -> Iterator[str]:
     card, cells = artefact.card, artefact.cells
     if cells.empty:
@@ -78,6 +93,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             # A stand-in for a passage without numbers is shown with them.
             "decimals": None if is_stand_in else card.decimals,
             "lacks": [tier.lacks for tier in card.tiers.values() if tier.lacks],
+            "speaks_if": [tier.speaks_if for tier in card.tiers.values() if tier.speaks_if],
             "tolerances": card.tolerances,
             "quoted": card.quoted,
             "not_run": card.not_run,
@@ -114,6 +130,10 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
     for tier in card.tiers.values():
         for column, names in tier.lacks.items():
             artefact.select({column: names})
+        known = [conclusion.id for conclusion in card.conclusions]
+        for rule in tier.speaks_if:
+            for name in sorted(set(rule.conclusions).difference(known)):
+                yield f"{artefact.id}: `speaks_if` names {name!r}; its conclusions are {known}."
     yield from _check_conclusions(artefact)
     if card.layout is not None:
         laid = [*card.layout.rows, *card.layout.columns]
@@ -158,8 +178,18 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
     printed = set(cells[names].itertuples(index=False, name=None))
     for conclusion in artefact.card.conclusions:
         place = f"{artefact.id}: conclusion {conclusion.id}"
+        if conclusion.test and not any(part.tests_significance for part in conclusion.holds_if):
+            yield (
+                f"{place} names a `test`, but no predicate reads a p-value, an interval or a "
+                "marker; add one, or drop `test`."
+            )
         for predicate in conclusion.holds_if:
-            overrides = list(filter(None, (predicate.other, predicate.low, predicate.high)))
+            # What stands in tables beside and in stand-ins is not known before a run.
+            if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
+                continue
+            overrides = list(
+                filter(None, (predicate.other, predicate.low, predicate.high, predicate.p))
+            )
             named = set(labels) & {
                 column for part in (predicate.cells, *overrides) for column in part
             }

@@ -6,6 +6,7 @@ card for each of its tables and figures. A card says what each tier can say abou
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -21,6 +22,11 @@ Where = Literal["print", "copy", "method", "undecided"]
 TIERS: tuple[Tier, ...] = ("embedded", "released", "full")
 #: What a tier says of an artefact when its run is not there, or could not be had.
 RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
+#: What a conclusion can be tested on.
+Kind = Literal["printed", "rebuilt", "stand_in"]
+KINDS: tuple[Kind, ...] = ("printed", "rebuilt", "stand_in")
+#: Names of metrics that are the outcome of a significance test.
+_SIGNIFICANCE = re.compile(r"p([_ -].+)?|(.+ )?significant")
 
 
 class CardFileModel(BaseModel):
@@ -42,6 +48,8 @@ class TierCard(CardFileModel):
     #: For a stand-in: why its values differ from machine to machine, so that nobody expects the
     #: same outcome of a conclusion everywhere.
     varies: str | None = Field(None, min_length=10)
+    #: For a stand-in: what it must show before it may speak for or against a claim.
+    speaks_if: list[SpeaksIf] = []
 
     @model_validator(mode="after")
     def _named(self) -> TierCard:
@@ -51,6 +59,8 @@ class TierCard(CardFileModel):
             raise ValueError("only a stand_in has `lacks`; others name cells in `not_run`")
         if self.state != "stand_in" and self.varies:
             raise ValueError("only a stand_in has `varies`; what is rebuilt must not vary")
+        if self.state != "stand_in" and self.speaks_if:
+            raise ValueError("only a stand_in has `speaks_if`; what is rebuilt speaks")
         return self
 
 
@@ -124,21 +134,52 @@ class Predicate(CardFileModel):
 
     Each cell that `cells` selects is compared with `value`, or with the cell whose key differs
     from its own only in `other`. The claim holds if `quantifier` of the comparisons are true.
-    With `low` and `high` (overrides that lead from a cell to the ends of its interval) a
-    comparison is undecided while the interval holds `value`. With `absolute` the signs of the two
-    numbers do not count, as in "further away". With `undecided_if_equal` a comparison of two equal
-    numbers is undecided: a difference of nothing does not speak against its claim.
+    A difference that is not significant decides nothing: a comparison is undecided while its
+    interval (`low` and `high`, or `interval`) holds the value, while its p-value is not below
+    `alpha`, or while the marker says nothing (`sign`, `letters`). With `absolute` the signs of the
+    two numbers do not count, as in "further away". With `undecided_if_equal` a comparison of two
+    equal numbers is undecided: a difference of nothing does not speak against its claim.
     """
 
     quantifier: Literal["all", "any", "none", "most"] = "all"
     cells: Selector
-    op: Literal["<", "<=", ">", ">=", "==", "!=", "in", "not in"]
+    op: Literal["<", "<=", ">", ">=", "==", "!=", "in", "not in", "contains"]
     value: float | str | list[str] | None = None
     other: dict[str, str] | None = None
+    #: Table whose cells they are: the suffix of one that stands beside the artefact ("tests"), or
+    #: of one beside another artefact of the paper ("table_5_1.intervals").
+    beside: str | None = Field(None, pattern=r"^((table|figure|text)_\w+\.)?[a-z0-9_]+$")
+    #: Column that is read: "value", "marker", or a column after `value` in a table beside.
+    reads: str = "value"
+    #: Tables on which it is tested. The print has no tables beside.
+    tested_on: Annotated[list[Kind], Field(min_length=1)] = list(KINDS)
     low: dict[str, str] | None = None
     high: dict[str, str] | None = None
+    #: The ends of the interval stand in the columns `low` and `high` of the cell's own row.
+    interval: bool = False
+    #: Key columns that lead from a cell to the p-value of its comparison.
+    p: dict[str, str] | None = None
+    alpha: float = Field(0.05, gt=0, lt=1)
+    #: Sign in the marker of a cell whose comparison is significant.
+    sign: str | None = Field(None, min_length=1)
+    #: The marker of the greater cell names the smaller one by its value in the column of `other`.
+    letters: bool = False
     absolute: bool = False
     undecided_if_equal: bool = False
+
+    @property
+    def tests_significance(self) -> bool:
+        """Whether a p-value, an interval or a marker is read."""
+        named = [
+            value
+            for values in self.cells.values()
+            for value in ([values] if isinstance(values, str) else values)
+        ]
+        return (
+            any((self.low, self.interval, self.p, self.sign, self.letters))
+            or self.reads == "marker"
+            or any(_SIGNIFICANCE.fullmatch(name) for name in named)
+        )
 
     @model_validator(mode="after")
     def _one_side(self) -> Predicate:
@@ -146,17 +187,50 @@ class Predicate(CardFileModel):
             raise ValueError("a predicate needs `value` or `other`, and not both")
         if (self.low is None) != (self.high is None):
             raise ValueError("`low` and `high` go together")
-        if self.low is not None and self.value is None:
-            raise ValueError("an interval (`low`, `high`) is tested against a `value`")
+        with_interval = self.interval or self.low is not None
+        if with_interval and self.value is None:
+            raise ValueError("an interval (`interval`, `low`, `high`) is tested against a `value`")
+        if self.interval and self.low is not None:
+            raise ValueError("an interval is given by `interval` or by `low` and `high`, not both")
         if (self.op in ("in", "not in")) != isinstance(self.value, list):
             raise ValueError("`in` and `not in` need a list as `value`, other comparisons none")
-        if self.absolute and self.low is not None:
+        if self.op == "contains" and not isinstance(self.value, str):
+            raise ValueError("`contains` needs a text as `value`")
+        if self.absolute and with_interval:
             raise ValueError("an interval has signs, so `absolute` does not go with it")
         if self.undecided_if_equal and self.op not in ("<", ">"):
             raise ValueError("`undecided_if_equal` goes with `<` and `>` alone")
         if self.op in ("<", "<=", ">", ">=") and isinstance(self.value, str):
             raise ValueError(f"`{self.op}` needs a number as `value`, without quotation marks")
         return self
+
+    @model_validator(mode="after")
+    def _sides_of_significance(self) -> Predicate:
+        if self.letters and (self.other is None or len(self.other) != 1):
+            raise ValueError("`letters` needs `other` with one column, whose value is a letter")
+        if self.reads == "marker" and self.op not in ("==", "!=", "in", "not in", "contains"):
+            raise ValueError("a marker is text: compare it with `contains`, `==`, `!=` or `in`")
+        if self.interval and self.beside is None:
+            raise ValueError("`interval` reads the columns of a table `beside`; name it")
+        if self.reads not in ("value", "marker") and self.beside is None:
+            raise ValueError(f"`reads: {self.reads}` names a column of a table `beside`; name it")
+        if self.beside is not None and self.tested_on == ["printed"]:
+            raise ValueError("`tested_on: [printed]`, but the print has no table `beside`")
+        return self
+
+
+class SpeaksIf(CardFileModel):
+    """What a stand-in must show before it may speak for or against a claim.
+
+    Where `holds_if` does not hold, each comparison with one of the cells is undecided.
+    """
+
+    #: The cells that it is about; all of them, if absent.
+    cells: Selector = {}
+    #: The conclusions that it is about; all of them, if absent.
+    conclusions: list[str] = []
+    holds_if: Annotated[list[Predicate], Field(min_length=1)]
+    because: str = Field(min_length=10, description="Why nothing is said otherwise, in words.")
 
 
 class Conclusion(CardFileModel):
@@ -167,8 +241,16 @@ class Conclusion(CardFileModel):
     source: str = Field(min_length=2, description="Line or section of the paper.")
     #: All predicates must hold.
     holds_if: Annotated[list[Predicate], Field(min_length=1)]
-    #: Name of the significance test where the paper claims significance.
+    #: The significance test where the paper claims significance; a predicate reads its outcome.
     test: str | None = None
+
+
+class Untested(CardFileModel):
+    """A claim of a chapter that nothing here can test."""
+
+    source: str = Field(min_length=2, description="Line or section of the paper.")
+    claim: str = Field(min_length=10)
+    reason: str = Field(min_length=10)
 
 
 class Card(CardFileModel):
@@ -193,6 +275,17 @@ class Card(CardFileModel):
     beside: dict[str, str] = {}
     explanation: str | None = None
 
+    def owners_of_tables_beside(self, tier: Tier) -> set[str]:
+        """Return the other artefacts beside which conclusions or `speaks_if` read a table."""
+        rules = self.tiers[tier].speaks_if if tier in self.tiers else []
+        names = {
+            predicate.beside
+            for entry in (*self.conclusions, *rules)
+            for predicate in entry.holds_if
+            if predicate.beside is not None
+        }
+        return {name.partition(".")[0] for name in names if "." in name}
+
 
 class ChapterFile(CardFileModel):
     """A chapter: `chN.yaml` with the cards of its artefacts."""
@@ -201,6 +294,8 @@ class ChapterFile(CardFileModel):
     title: str
     source: str | None = None
     artefacts: dict[str, Card]
+    #: Claims of the chapter that nothing here can test, beside the conclusions of its cards.
+    untested: list[Untested] = []
 
 
 class PaperFile(CardFileModel):

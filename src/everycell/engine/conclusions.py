@@ -1,32 +1,24 @@
 """Conclusions of the papers as tests over a table of cells.
 
 A conclusion is data (`everycell.engine.cards.Conclusion`); this module says whether it holds on
-a table: the printed one, a rebuilt one or a stand-in. Nothing here knows which.
+a table: the printed one, a rebuilt one or a stand-in.
 """
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
-from everycell.engine.cards import Conclusion, Predicate
-from everycell.engine.printed_cells import key_columns
+from everycell.engine.cards import Conclusion, Kind, Predicate, SpeaksIf
+from everycell.engine.comparisons import Cells, Key, compare
+from everycell.engine.printed_cells import Selector, key_columns
 
 Outcome = Literal["holds", "fails", "undecided"]
-
-_NUMERIC: Mapping[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
+#: Table beside the tested one by its name, None where there is none.
+FindTable = Callable[[str], pd.DataFrame | None]
 
 
 @dataclass(frozen=True)
@@ -37,36 +29,59 @@ class Decision:
     detail: str
 
 
+@dataclass(frozen=True)
+class Silent:
+    """Cells of a stand-in that may not speak, and why; no cells are all cells."""
+
+    cells: Selector
+    because: str
+
+
+def no_table(name: str) -> pd.DataFrame | None:
+    """Find no table beside, as beside printed cells."""
+    return None
+
+
 def evaluate(
     conclusion: Conclusion,
     table: pd.DataFrame,
     printed: pd.DataFrame | None = None,
     *,
+    kind: Kind = "printed",
     lacks: Mapping[str, Sequence[str]] | None = None,
+    beside: FindTable = no_table,
+    speaks_if: Sequence[SpeaksIf] = (),
 ) -> Decision:
     """Test a conclusion on a tidy table of cells.
 
     Parameters
     ----------
     conclusion
-        Predicates that must all hold.
+        Predicates that must all hold. One that is not tested on this kind of table is left out.
     table
         Key columns and `value` (numbers or text), one row a cell.
     printed
         Cells with the same key columns, all of which the table should have; one that it lacks
         is undecided. Without it, a table need only hold what a predicate names (a stand-in has
         other cells than the print).
+    kind
+        What the table is.
     lacks
         Key column -> values that the table is declared not to have. A predicate that selects
         some of them among others is tested on the others, and the detail says so; one that
         selects nothing else is undecided.
+    beside
+        Finds the tables that stand beside this one; their key columns are those before `value`.
+    speaks_if
+        What a stand-in must show; comparisons with a cell that may not speak are undecided.
 
     Returns
     -------
     Decision
         `fails` where one predicate fails; else `undecided` where one cannot be decided (a cell
-        is missing or not a number, an interval holds the value, two numbers are equal where
-        that decides nothing, or no cell is selected); else `holds`.
+        or a table is missing or not a number, a difference is not significant, two numbers are
+        equal where that decides nothing, a stand-in may not speak, or no cell is selected); else
+        `holds`.
 
     Examples
     --------
@@ -85,31 +100,70 @@ def evaluate(
     >>> evaluate(high, table, lacks={"system": ["c"]})
     Decision(outcome='holds', detail='2 of 2 comparisons true, without system c')
     """
-    keys, values = key_columns(table), _by_key(table)
-    expected = [] if printed is None else list(printed[keys].itertuples(index=False, name=None))
-    results = [_evaluate(part, keys, values, expected, lacks or {}) for part in conclusion.holds_if]
+    cells = Cells.of(table, key_columns(table))
+    expected = [] if printed is None else Cells.of(printed, cells.keys).names
+    parts = [part for part in conclusion.holds_if if _is_tested_on(part, kind)]
+    if not parts:
+        return Decision("undecided", "no predicate is about " + _TABLES[kind])
+    silent = [
+        Silent(rule.cells, rule.because)
+        for rule in speaks_if
+        if (not rule.conclusions or conclusion.id in rule.conclusions)
+        and not _speaks(rule, cells, kind, beside)
+    ]
+    results = [
+        _evaluate(part, *_table_of(part, cells, expected, beside), lacks or {}, silent)
+        for part in parts
+    ]
     for outcome in ("fails", "undecided"):
         for result in results:
             if result.outcome == outcome:
                 return result
-    return Decision("holds", "; ".join(dict.fromkeys(result.detail for result in results)))
+    detail = "; ".join(dict.fromkeys(result.detail for result in results))
+    if len(parts) < len(conclusion.holds_if):
+        detail += f"; {len(parts)} of {len(conclusion.holds_if)} predicates are about "
+        detail += _TABLES[kind]
+    return Decision("holds", detail)
 
 
-def _by_key(table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
-    keys = key_columns(table)
-    return {
-        tuple(str(part) for part in row[:-1]): row[-1]
-        for row in table[[*keys, "value"]].itertuples(index=False)
-    }
+_TABLES: Mapping[Kind, str] = {
+    "printed": "the print",
+    "rebuilt": "rebuilt tables",
+    "stand_in": "stand-ins",
+}
+
+
+def _is_tested_on(predicate: Predicate, kind: Kind) -> bool:
+    return kind in predicate.tested_on and not (kind == "printed" and predicate.beside is not None)
+
+
+def _table_of(
+    predicate: Predicate, cells: Cells, expected: Sequence[Key], beside: FindTable
+) -> tuple[Cells | None, Sequence[Key]]:
+    if predicate.beside is None:
+        return cells, expected
+    table = beside(predicate.beside)
+    if table is None or "value" not in table:
+        return None, ()
+    return Cells.of(table, list(table.columns)[: list(table.columns).index("value")]), ()
+
+
+def _speaks(rule: SpeaksIf, cells: Cells, kind: Kind, beside: FindTable) -> bool:
+    results = [
+        _evaluate(part, *_table_of(part, cells, (), beside), {}, ()) for part in rule.holds_if
+    ]
+    return all(result.outcome == "holds" for result in results)
 
 
 def _evaluate(
     predicate: Predicate,
-    keys: list[str],
-    values: Mapping[tuple[str, ...], Any],
-    expected: list[tuple[str, ...]],
+    cells: Cells | None,
+    expected: Sequence[Key],
     lacks: Mapping[str, Sequence[str]],
+    silent: Sequence[Silent],
 ) -> Decision:
+    if cells is None:
+        return Decision("undecided", f"there is no table {predicate.beside!r} beside")
     wanted, without = {}, ""
     for column, value in predicate.cells.items():
         named = [value] if isinstance(value, str) else value
@@ -117,24 +171,27 @@ def _evaluate(
         wanted[column] = rest
         if len(rest) < len(named):
             without += f", without {column} {', '.join(sorted(set(named) - set(rest)))}"
-    absent = sorted(set(wanted) - set(keys))
+    absent = sorted(set(wanted) - set(cells.keys))
     if absent:
         return Decision("undecided", f"the table has no column {absent[0]!r}")
+    if predicate.reads not in cells.columns:
+        return Decision("undecided", f"the table has no column {predicate.reads!r}")
     selected = [
-        key
-        for key in dict.fromkeys([*values, *expected])
-        if all(part in wanted.get(column, [part]) for column, part in zip(keys, key, strict=True))
+        key for key in dict.fromkeys([*cells.names, *expected]) if cells.selected(wanted, key)
     ]
     for column, names in wanted.items():
-        found = {key[keys.index(column)] for key in selected}
+        found = {key[cells.keys.index(column)] for key in selected}
         lost = [name for name in names if name not in found]
         # A table that lacks selected cells must not pass as complete.
         if lost or not found:
             return Decision("undecided", f"no cell has {column} = {(lost or names)[0]!r}")
-    true, false, unknown = [], [], []
+    true, false, unknown, reasons = [], [], [], {}
     for key in selected:
-        truth = _compare(predicate, dict(zip(keys, key, strict=True)), values, keys)
+        why = _why_silent(predicate, cells, key, silent)
+        truth = None if why else compare(predicate, cells, key)
         (unknown if truth is None else true if truth else false).append(key)
+        if why:
+            reasons[why] = None
     outcome = _quantify(predicate.quantifier, len(true), len(false), len(unknown))
     detail = f"{len(true)} of {len(selected)} comparisons true{without}"
     if unknown:
@@ -142,7 +199,22 @@ def _evaluate(
     if outcome == "fails":
         against = true if predicate.quantifier == "none" else false
         detail += f"; against it: {_name(against[0])}" if against else ""
+    if reasons:
+        detail += f" ({' '.join(reasons)})"
     return Decision(outcome, detail)
+
+
+def _why_silent(
+    predicate: Predicate, cells: Cells, key: Key, silent: Sequence[Silent]
+) -> str | None:
+    """Why a comparison may not be made, None where it may."""
+    sides = [key]
+    if predicate.other is not None and (against := cells.moved(key, predicate.other)) is not None:
+        sides.append(against)
+    for rule in silent:
+        if any(cells.selected(rule.cells, side) for side in sides):
+            return rule.because
+    return None
 
 
 def _quantify(quantifier: str, true: int, false: int, unknown: int) -> Outcome:
@@ -156,54 +228,5 @@ def _quantify(quantifier: str, true: int, false: int, unknown: int) -> Outcome:
     return "holds" if low else "undecided" if high else "fails"
 
 
-def _compare(
-    predicate: Predicate,
-    key: dict[str, str],
-    values: Mapping[tuple[str, ...], Any],
-    keys: list[str],
-) -> bool | None:
-    """Truth of one comparison, None where it cannot be decided."""
-
-    def at(override: dict[str, str]) -> Any:
-        # A column that the table does not have leads to no cell, not back to this one.
-        return (
-            values.get(tuple((key | override).values())) if override.keys() <= set(keys) else None
-        )
-
-    left = at({})
-    right = at(predicate.other) if predicate.other is not None else predicate.value
-    if _is_missing(left) or _is_missing(right):
-        return None
-    if isinstance(right, list):
-        return (str(left) in right) == (predicate.op == "in")
-    left_number, right_number = _number(left), _number(right)
-    if left_number is None or right_number is None:
-        if predicate.op in ("==", "!="):
-            return (str(left) == str(right)) == (predicate.op == "==")
-        return None
-    if predicate.low is not None and predicate.high is not None:
-        low, high = _number(at(predicate.low)), _number(at(predicate.high))
-        if low is None or high is None or low <= right_number <= high:
-            return None
-    if predicate.absolute:
-        left_number, right_number = abs(left_number), abs(right_number)
-    # A mean of differences that cancel each other may be off 0 by a rounding of floats.
-    if predicate.undecided_if_equal and math.isclose(left_number, right_number, abs_tol=1e-9):
-        return None
-    return _NUMERIC[predicate.op](left_number, right_number)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
-
-
-def _number(value: Any) -> float | None:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return None if math.isnan(number) else number
-
-
-def _name(key: tuple) -> str:
-    return " / ".join(str(part) for part in key)
+def _name(key: Key) -> str:
+    return " / ".join(key)

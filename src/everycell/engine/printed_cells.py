@@ -6,10 +6,12 @@ its *key*, which a rebuilt table repeats.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -33,6 +35,23 @@ def is_number(text: str) -> bool:
     (True, False, False, True)
     """
     return re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text.strip()) is not None
+
+
+def as_number(value: Any) -> float | None:
+    """Read a finite number, or None: "132_1" and "1e999", which `float` takes, are none.
+
+    Examples
+    --------
+    >>> as_number("0.30"), as_number(2), as_number("0.3_0"), as_number("-")
+    (0.3, 2.0, None, None)
+    """
+    if isinstance(value, str) and not is_number(value):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def decimals_shown(text: str) -> int:

@@ -11,8 +11,9 @@ import pandas as pd
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.audits import FindAudits
 from everycell.engine.cards import RUNNABLE, Tier
+from everycell.engine.conclusions import FindTable
 from everycell.engine.printed_cells import CardError
-from everycell.engine.receipts import read_receipt
+from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.reports import Report, read_report
 from everycell.engine.verdicts import NO_AUDITS, report
 from everycell.engine.verification import verify
@@ -66,6 +67,44 @@ def files_of(receipt: Path) -> list[str]:
     return [output["path"] for output in read_receipt(receipt)["outputs"]]
 
 
+def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> FindTable:
+    """Find the tables beside an artefact's result, or beside that of another of its paper.
+
+    Parameters
+    ----------
+    artefact, tier
+        Whose conclusions ask.
+    results
+        Folder of the results.
+    root
+        Project folder, to check the inputs that a receipt names.
+
+    Returns
+    -------
+    callable
+        Takes ``tests`` or ``table_5_1.intervals``; returns the table as text, or None where the
+        receipt of the artefact that it stands beside lists no such file.
+
+    Raises
+    ------
+    ReceiptError
+        The receipt does not verify (by the callable), so nothing beside it is to be trusted.
+    """
+
+    def find(name: str) -> pd.DataFrame | None:
+        owner, _, suffix = name.rpartition(".")
+        receipt = results / tier / artefact.paper / f"{owner or artefact.name}.receipt.json"
+        path = receipt.with_name(f"{owner or artefact.name}.{suffix}.csv")
+        if not receipt.exists() or path.name not in files_of(receipt):
+            return None
+        # The receipt of the artefact itself was verified before.
+        for fault in verify(receipt, root, results) if owner else ():
+            raise ReceiptError(fault)
+        return read_result(path)
+
+    return find
+
+
 def result_of(
     artefact: Artefact, tier: Tier, results: Path, root: Path, *, audits: FindAudits | None
 ) -> Result:
@@ -114,11 +153,12 @@ def result_of(
             read_result(files[".csv"]),
             files=files_of(files[".receipt.json"]),
             audits=known,
+            beside=tables_beside(artefact, tier, results, root),
         )
         if not files[".verdicts.json"].exists():  # only the table was asked for
             return Result(artefact, tier, again)
         stored = read_report(files[".verdicts.json"])
-    except (ValueError, CardError) as error:
+    except (ValueError, CardError, ReceiptError) as error:
         fault = (
             f"{files['.verdicts.json']}: cannot be used ({error}); remove it and run snakemake "
             "again."

@@ -15,8 +15,8 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
-from everycell.engine.cards import RUNNABLE, Erratum, Tier, Where
-from everycell.engine.conclusions import evaluate
+from everycell.engine.cards import RUNNABLE, Erratum, Kind, Tier, Where
+from everycell.engine.conclusions import FindTable, evaluate, no_table
 from everycell.engine.printed_cells import CardError, is_number
 from everycell.engine.reports import (
     OTHERWISE,
@@ -121,6 +121,7 @@ def report(
     *,
     files: list[str] | None = None,
     audits: Mapping[str, Audit] = NO_AUDITS,
+    beside: FindTable = no_table,
 ) -> Report:
     """Verdicts, closeness, conclusions and errata of an artefact in a tier.
 
@@ -132,11 +133,14 @@ def report(
         Tier that the values come from.
     rebuilt
         Tidy table with the artefact's key columns and `value` (numbers or text); None where
-        nothing was run. A column `marker` is shown beside the printed one, and is no verdict.
+        nothing was run. A column `marker` is shown beside the printed one, and is no verdict;
+        conclusions may read it.
     files
         Names of the files beside the verdicts, to list.
     audits
         Audits of the artefact's chapter by name, which its errata may name.
+    beside
+        Finds the tables beside the rebuilt one, which its conclusions may read.
 
     Raises
     ------
@@ -160,7 +164,8 @@ def report(
         values = read_rebuilt(artefact, rebuilt)
         if "marker" in rebuilt:
             markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
-        rebuilt = rebuilt[[*artefact.key_columns, "value"]]
+        described = [column for column in ("value", "marker") if column in rebuilt]
+        rebuilt = rebuilt[[*artefact.key_columns, *described]]
     needs = declared.needs if rebuilt is None else "the rebuilt table lacks this cell"
     cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, needs, state)
     cells = _with_markers(artefact, cells, markers)
@@ -174,7 +179,7 @@ def report(
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
         rmse=rmse,
         kendall_tau=tau,
-        conclusions=_conclusions(artefact, tier, rebuilt, state, declared.lacks),
+        conclusions=_conclusions(artefact, tier, rebuilt, beside),
         errata=_errata(artefact, audits),
         files=sorted(files or []),
     )
@@ -313,8 +318,7 @@ def _conclusions(
     artefact: Artefact,
     tier: Tier,
     rebuilt: pd.DataFrame | None,
-    state: str,
-    lacks: Mapping[str, list[str]],
+    beside: FindTable,
 ) -> list[JudgedConclusion]:
     if not artefact.card.conclusions:
         return []
@@ -323,17 +327,19 @@ def _conclusions(
             f"{artefact.card_path}: {artefact.name} has conclusions, but there is no "
             f"{artefact.cells_path.name}; add the printed cells or drop the conclusions."
         )
+    declared = artefact.card.tiers[tier]
+    kind: Kind = "stand_in" if declared.state == "stand_in" else "rebuilt"
     printed = artefact.unlabelled(artefact.cells)
     if rebuilt is not None:
         rebuilt = artefact.unlabelled(rebuilt)
-        for column, names in lacks.items():
+        for column, names in declared.lacks.items():
             there = sorted(set(names).intersection(rebuilt.get(column, ())))
             if there:
                 raise CardError(
                     f"{artefact.card_path}: `lacks` of {artefact.name} names {column} = "
                     f"{there[0]!r}, which the stand-in has; drop it from `lacks`."
                 )
-        if state == "rebuilt":
+        if kind == "rebuilt":
             # What the paper takes as given holds its printed value in the rebuilt table too.
             rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells(tier))])
     tested = []
@@ -341,8 +347,15 @@ def _conclusions(
         on_printed = evaluate(conclusion, printed)
         on_rebuilt = None
         if rebuilt is not None:
-            whole = printed if state == "rebuilt" else None
-            on_rebuilt = evaluate(conclusion, rebuilt, whole, lacks=lacks)
+            on_rebuilt = evaluate(
+                conclusion,
+                rebuilt,
+                printed if kind == "rebuilt" else None,
+                kind=kind,
+                lacks=declared.lacks,
+                beside=beside,
+                speaks_if=declared.speaks_if,
+            )
         tested.append(
             JudgedConclusion(
                 id=conclusion.id,

@@ -1,0 +1,176 @@
+"""One comparison of a predicate: a cell with a value, or with another cell.
+
+A comparison is true, false or undecided (None). Significance stands beside the two numbers: in an
+interval, in a p-value, or in the marker that the print puts behind a number.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from everycell.engine.cards import Predicate
+from everycell.engine.printed_cells import Selector, as_number
+
+Key = tuple[str, ...]
+
+_NUMERIC: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of a tidy table by their key.
+
+    Attributes
+    ----------
+    keys
+        Key columns.
+    columns
+        Column -> key -> content, of the columns that describe a cell (`value`, `marker`, ...).
+    """
+
+    keys: list[str]
+    columns: Mapping[str, Mapping[Key, Any]]
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, keys: Sequence[str]) -> Cells:
+        """Read a table, shape (n, k), with these key columns; later rows win over earlier ones."""
+        names = [tuple(map(str, row)) for row in table[list(keys)].itertuples(index=False)]
+        return cls(
+            list(keys),
+            {
+                column: dict(zip(names, table[column], strict=True))
+                for column in table.columns
+                if column not in keys
+            },
+        )
+
+    @property
+    def names(self) -> list[Key]:
+        """Keys of the cells, in the order of the table."""
+        return list(self.columns["value"])
+
+    def selected(self, selector: Selector, key: Key) -> bool:
+        """Whether a selector takes a key; one with a column that is not there takes none."""
+        told = dict(zip(self.keys, key, strict=True))
+        return all(
+            column in told and told[column] in ([wanted] if isinstance(wanted, str) else wanted)
+            for column, wanted in selector.items()
+        )
+
+    def moved(self, key: Key, override: Mapping[str, str]) -> Key | None:
+        """Key with other values in some columns; None where the table has no such column."""
+        # A column that the table does not have leads to no cell, not back to this one.
+        if not override.keys() <= set(self.keys):
+            return None
+        return tuple((dict(zip(self.keys, key, strict=True)) | override).values())
+
+    def read(self, key: Key | None, column: str = "value") -> Any:
+        """Content of a cell in a column, None where there is none."""
+        if key is None:
+            return None
+        found = self.columns.get(column, {}).get(key)
+        if column == "marker" and key in self.columns.get("marker", {}):
+            return "" if _is_missing(found) else str(found)
+        return None if _is_missing(found) else found
+
+
+def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
+    """Truth of one comparison, None where it cannot be decided.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"row": ["a", "b"], "value": [2, 1], "marker": ["b", ""]})
+    >>> cells = Cells.of(table, ["row"])
+    >>> better = {"cells": {"row": "a"}, "op": ">", "other": {"row": "b"}, "letters": True}
+    >>> compare(Predicate(**better), cells, ("a",))
+    True
+    >>> compare(Predicate(**better), Cells.of(table.assign(marker=""), ["row"]), ("a",)) is None
+    True
+    """
+    left = cells.read(key, predicate.reads)
+    against = cells.moved(key, predicate.other) if predicate.other is not None else None
+    right = predicate.value if predicate.other is None else cells.read(against, predicate.reads)
+    if left is None or right is None:
+        return None
+    if predicate.op == "contains":
+        return str(right) in spelled_out(str(left))
+    if isinstance(right, list):
+        return (str(left) in right) == (predicate.op == "in")
+    numbers = as_number(left), as_number(right)
+    if predicate.reads == "marker" or None in numbers:
+        if predicate.op in ("==", "!="):
+            return (str(left) == str(right)) == (predicate.op == "==")
+        return None
+    first, second = numbers
+    assert first is not None and second is not None
+    if not _is_significant(predicate, cells, key, against, first, second):
+        return None
+    if predicate.absolute:
+        first, second = abs(first), abs(second)
+    # A mean of differences that cancel each other may be off 0 by a rounding of floats.
+    if predicate.undecided_if_equal and math.isclose(first, second, abs_tol=1e-9):
+        return None
+    return _NUMERIC[predicate.op](first, second)
+
+
+def _is_significant(
+    predicate: Predicate, cells: Cells, key: Key, against: Key | None, first: float, second: float
+) -> bool:
+    """Whether the comparison is one that its interval, p-value or marker lets decide."""
+    ends: list[float | None] = []
+    if predicate.interval:
+        ends = [as_number(cells.read(key, end)) for end in ("low", "high")]
+    elif predicate.low is not None and predicate.high is not None:
+        ends = [
+            as_number(cells.read(cells.moved(key, end))) for end in (predicate.low, predicate.high)
+        ]
+    if ends:
+        low, high = ends
+        if low is None or high is None or low <= second <= high:
+            return False
+    if predicate.p is not None:
+        p = as_number(cells.read(cells.moved(key, predicate.p)))
+        if p is None or p >= predicate.alpha:
+            return False
+    if predicate.sign is not None and predicate.sign not in (cells.read(key, "marker") or ""):
+        return False
+    if predicate.letters:
+        assert predicate.other is not None and against is not None
+        greater, smaller = (key, against) if first > second else (against, key)
+        (column,) = predicate.other
+        letter = smaller[cells.keys.index(column)]
+        return letter in spelled_out(cells.read(greater, "marker") or "")
+    return True
+
+
+def spelled_out(marker: str) -> str:
+    """Spell out the ranges of letters in a marker.
+
+    Examples
+    --------
+    >>> spelled_out("a-d;_fg"), spelled_out("‡")
+    ('abcd;_fg', '‡')
+    """
+    return re.sub(
+        r"([a-z])-([a-z])",
+        lambda found: "".join(map(chr, range(ord(found[1]), ord(found[2]) + 1))),
+        marker,
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
