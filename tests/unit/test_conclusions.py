@@ -44,6 +44,8 @@ MANY = table(a=1, b=2, c=3, d=4)
         ("none", 3, "fails"),
         ("most", 1, "holds"),
         ("most", 2, "fails"),
+        ("almost all", 1, "holds"),
+        ("almost all", 2, "fails"),
     ],
 )
 def test_quantifiers(quantifier, limit, expected):

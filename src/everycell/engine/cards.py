@@ -141,7 +141,7 @@ class Predicate(CardFileModel):
     equal numbers is undecided: a difference of nothing does not speak against its claim.
     """
 
-    quantifier: Literal["all", "any", "none", "most"] = "all"
+    quantifier: Literal["all", "any", "none", "most", "almost all"] = "all"
     cells: Selector
     op: Literal["<", "<=", ">", ">=", "==", "!=", "in", "not in", "contains"]
     value: float | str | list[str] | None = None

@@ -17,6 +17,9 @@ from everycell.engine.comparisons import Cells, Key, compare
 from everycell.engine.printed_cells import Selector, key_columns
 
 Outcome = Literal["holds", "fails", "undecided"]
+
+#: Share of the comparisons that "almost all" asks for; the papers name none.
+ALMOST_ALL = 0.75
 #: Table beside the tested one by its name, None where there is none.
 FindTable = Callable[[str], pd.DataFrame | None]
 
@@ -224,6 +227,7 @@ def _quantify(quantifier: str, true: int, false: int, unknown: int) -> Outcome:
         "any": (true > 0, true + unknown > 0),
         "none": (true + unknown == 0, true == 0),
         "most": (true > total / 2, true + unknown > total / 2),
+        "almost all": (true >= ALMOST_ALL * total, true + unknown >= ALMOST_ALL * total),
     }[quantifier]
     return "holds" if low else "undecided" if high else "fails"
 

@@ -7,19 +7,35 @@ CH7_PILOT = [resource(f"{CH7}/pilot/qs{number}.csv") for number in (3, 4, 7)]
 FETCHED_TOGETHER[f"{CH7}-pilot"] = CH7_PILOT
 
 
-# Tables 7.4 and 7.5 (one-way) and 7.6 (interactions of two factors).
+# Tables 7.4 and 7.5: one-way ANOVA of the ratings as printed, and beside it by worker.
 use rule table as lajewska2025_ch7_anova with:
     input:
         ratings=resource(f"{CH7}/user_study.csv"),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "by_worker"),
     pathvars:
         result="released/lajewska2025/table_7_{number}",
     wildcard_constraints:
-        number="4|5|6",
+        number="4|5",
     params:
         **runs("lajewska2025/ch7/anova"),
         scale="culpepper_zero",
     message:
         "ANOVA of Table 7.{wildcards.number}"
+
+
+# Table 7.6: interactions of two factors.
+use rule table as lajewska2025_ch7_interactions with:
+    input:
+        ratings=resource(f"{CH7}/user_study.csv"),
+    pathvars:
+        result="released/lajewska2025/table_7_6",
+    params:
+        **runs("lajewska2025/ch7/interactions"),
+        scale="culpepper_zero",
+    message:
+        "ANOVA of Table 7.6"
 
 
 # Figure 7.4: mean ratings by quality and form of the explanations.

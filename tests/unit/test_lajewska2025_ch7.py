@@ -1,0 +1,81 @@
+"""Tables of chapter 7: which tests stand beside which, on ratings made for the purpose."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from everycell.collections.user_studies import TRANSPARENCY_FACTORS
+from everycell.statistics.clustered import cluster_means_anova
+from everycell.statistics.effect_size import CULPEPPER
+from everycell.studies.lajewska2025.ch7.anova_tables import by_worker, interactions, one_way
+
+
+@pytest.fixture
+def ratings() -> pd.DataFrame:
+    """Thirty workers of five conditions, who rate six queries each."""
+    rng = np.random.default_rng(3)
+    worker = np.repeat(np.arange(30), 6)
+    frame = pd.DataFrame({"Worker": worker, "Query": np.tile(list("abcdef"), 30)})
+    for factor in TRANSPARENCY_FACTORS:
+        if factor != "Query":
+            frame[factor] = rng.integers(1, 4, 30)[worker].astype(str)
+    frame["Explanation Quality"] = np.array(["Good", "Flawed", "None"])[worker % 3]
+    frame["Topic Familiarity"] = rng.integers(1, 5, len(worker)).astype(str)
+    for rating in ("Usefulness", "Satisfaction"):
+        frame[rating] = rng.integers(1, 5, len(worker)) + (worker % 2)
+    for rating in ("Source", "Confidence", "Limitations"):
+        frame[rating] = rng.integers(1, 5, 30)[worker]
+    return frame
+
+
+def cells(table: pd.DataFrame, **key: str) -> dict[str, float]:
+    """Values of one row of the table by metric."""
+    for column, value in key.items():
+        table = table[table[column] == value]
+    return dict(zip(table["metric"], table["value"], strict=True))
+
+
+def test_by_worker_has_the_rows_of_the_printed_table_and_its_p_values(ratings):
+    printed = one_way(ratings, ["Usefulness"], CULPEPPER)
+    beside = by_worker(ratings, ["Usefulness"])
+    keys = ["row", "conditions"]
+    assert set(map(tuple, printed[keys].to_numpy())) == set(map(tuple, beside[keys].to_numpy()))
+    for row, conditions in set(map(tuple, printed[keys].to_numpy())):
+        key = {"row": row, "conditions": conditions}
+        assert cells(beside, **key)["p ratings"] == cells(printed, **key)["p_value"]
+
+
+def test_means_of_workers_are_tested_where_the_factor_is_the_workers_own(ratings):
+    table = by_worker(ratings, ["Usefulness"])
+    found = cells(table, row="Response Quality", conditions="EC1-EC10")
+    expected = cluster_means_anova(ratings, "Usefulness", "Response Quality", "Worker")["p"]
+    assert found["p worker means"] == expected and "p mixed model" in found
+    assert set(cells(table, row="Query")) == {"p ratings", "p mixed model", "ICC"}
+
+
+def test_ratings_given_once_have_no_mixed_model(ratings):
+    found = cells(by_worker(ratings, ["Source"]), row="Presentation Mode", conditions="EC1-EC8")
+    assert set(found) == {"p ratings", "p worker means", "ICC"} and found["ICC"] == pytest.approx(1)
+
+
+def test_conditions_with_explanations_leave_out_those_without(ratings):
+    table = one_way(ratings, ["Usefulness"], CULPEPPER)
+    explained = ratings[ratings["Explanation Quality"] != "None"]
+    expected = one_way(explained, ["Usefulness"], CULPEPPER)
+    key = {"row": "Presentation Mode"}
+    assert cells(table, conditions="EC1-EC8", **key) == cells(
+        expected, conditions="EC1-EC10", **key
+    )
+
+
+def test_interactions_are_with_the_query_and_three_with_familiarity(ratings):
+    table = interactions(ratings, CULPEPPER)
+    rows = table[["row", "interaction_with"]].drop_duplicates()
+    assert rows["interaction_with"].value_counts().to_dict() == {"Query": 8, "Topic Familiarity": 3}
+    assert set(table["dependent_variable"]) == {
+        "Usefulness",
+        "Satisfaction",
+        "Explanation: Source",
+        "Explanation: Confidence",
+        "Explanation: Limitations",
+    }

@@ -1,0 +1,87 @@
+"""Ratings of which each person gives several: a worked example, identities, false positives."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from everycell.statistics.anova import anova
+from everycell.statistics.clustered import (
+    cluster_means_anova,
+    intraclass_correlation,
+    random_intercept_p,
+)
+
+#: Four judges rate six targets: Table 2 of Shrout and Fleiss (1979), where ICC(1,1) is .17.
+SHROUT_FLEISS = [
+    [9, 2, 5, 8],
+    [6, 1, 3, 2],
+    [8, 4, 6, 8],
+    [7, 1, 2, 6],
+    [10, 5, 6, 9],
+    [6, 2, 4, 7],
+]
+
+
+def study(seed: int, effect: float = 0.0, sd: float = 1.0, workers: int = 40) -> pd.DataFrame:
+    """Ten ratings of each worker, who saw one of two conditions."""
+    rng = np.random.default_rng(seed)
+    worker = np.repeat(np.arange(workers), 10)
+    seen = worker % 2
+    rating = sd * rng.normal(size=workers)[worker] + rng.normal(size=len(worker)) + effect * seen
+    return pd.DataFrame({"worker": worker, "mode": seen, "rating": rating})
+
+
+def test_intraclass_correlation_of_the_example_of_shrout_and_fleiss():
+    values = pd.Series(np.ravel(SHROUT_FLEISS).astype(float))
+    assert intraclass_correlation(values, pd.Series(np.repeat(range(6), 4))) == pytest.approx(
+        0.1657, abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("groups", [["a", "a", "a"], ["a", "b", "c"]])
+def test_intraclass_correlation_needs_groups_and_repetition(groups):
+    with pytest.raises(ValueError, match="two groups or more"):
+        intraclass_correlation(pd.Series([1.0, 2, 3]), pd.Series(groups))
+
+
+@given(st.integers(0, 1000), st.floats(-5, 5), st.floats(0.1, 10))
+@settings(max_examples=30, deadline=None)
+def test_intraclass_correlation_does_not_depend_on_scale_and_origin(seed, shift, scale):
+    frame = study(seed)
+    first = intraclass_correlation(frame["rating"], frame["worker"])
+    again = intraclass_correlation(frame["rating"] * scale + shift, frame["worker"])
+    assert first == pytest.approx(again, abs=1e-9) and first <= 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mixed_model_of_a_balanced_study_is_the_anova_of_the_means(seed):
+    frame = study(seed, effect=0.5)
+    f = cluster_means_anova(frame, "rating", "mode", "worker")["F"]
+    p = random_intercept_p(frame, "rating", "mode", "worker")
+    assert p == pytest.approx(stats.chi2.sf(f, 1), rel=1e-3)
+
+
+def test_single_ratings_find_effects_that_are_not_there_and_workers_do_not():
+    """100 studies without an effect, at alpha 0.05."""
+    frames = [study(seed, sd=0.77) for seed in range(100)]
+    ratings = np.mean([anova(f, "rating", ["mode"]).loc["mode", "p"] < 0.05 for f in frames])
+    means = np.mean(
+        [cluster_means_anova(f, "rating", "mode", "worker")["p"] < 0.05 for f in frames]
+    )
+    assert ratings > 0.2 and means < 0.1
+
+
+def test_means_need_a_factor_that_is_the_same_in_all_rows_of_a_worker():
+    frame = study(0).assign(query=lambda rows: rows.groupby("worker").cumcount())
+    with pytest.raises(ValueError, match="has 10 levels of 'query'"):
+        cluster_means_anova(frame, "rating", "query", "worker")
+    assert 0 <= random_intercept_p(frame, "rating", "query", "worker") <= 1
+
+
+def test_ratings_that_are_the_same_for_each_worker_leave_no_residual():
+    frame = study(0)
+    frame["rating"] = frame.groupby("worker")["rating"].transform("mean")
+    assert intraclass_correlation(frame["rating"], frame["worker"]) == pytest.approx(1)

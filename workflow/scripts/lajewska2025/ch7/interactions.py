@@ -1,0 +1,13 @@
+"""Table 7.6: interactions of two factors in the ratings of responses and of explanations."""
+
+from pathlib import Path
+
+from everycell.collections.user_studies import read_transparency
+from everycell.engine.result_job import ResultJob
+from everycell.statistics.effect_size import EFFECT_SCALES
+from everycell.studies.lajewska2025.ch7.anova_tables import PRINTED, interactions
+
+with ResultJob(snakemake) as job:
+    ratings = read_transparency(Path(snakemake.input.ratings))
+    table = interactions(ratings, EFFECT_SCALES[snakemake.params.scale])
+    job.write_table(table.replace({"row": PRINTED["6"]}))
