@@ -4,13 +4,13 @@ import gzip
 import json
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
+import command_line
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from everycell.cli import app
 from everycell.retrieval.reproduction import compare_runs
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
@@ -33,20 +33,7 @@ def trec(lists: list[str]) -> str:
     )
 
 
-def call(*arguments) -> tuple[int, str, str]:
-    """Exit code, standard output and error of everycell."""
-    done = CliRunner().invoke(app, ["compare", *map(str, arguments)])
-    # An error that no one turned into a sentence is a fault of the program.
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
-
-
-def refused(*arguments) -> str:
-    """Return the one sentence with which the command ends."""
-    code, out, err = call(*arguments)
-    assert (code, out) == (1, "")
-    assert err.startswith("everycell: ") and err.endswith(".\n") and err.count("\n") == 1
-    return err
+call, refused = (partial(run, "compare") for run in (command_line.call, command_line.refused))
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ import shlex
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from command_line import call, refused
 
-from everycell.cli import app
 from everycell.collections.planted_bias import plant_bias
 from everycell.metrics.fairness_frames import correlation, fairness_by_query
 from everycell.metrics.fairness_inputs import read_documents
@@ -30,22 +29,6 @@ TEXTS = {
     "d4": "the coat was red",
 }
 RUN = "q1 Q0 d1 1 3 t\nq1 Q0 d2 2 2 t\nq1 Q0 d4 3 1 t\nq2 Q0 d4 1 2 t\nq2 Q0 d3 2 1 t\n"
-
-
-def call(*arguments) -> tuple[int, str, str]:
-    """Exit code, standard output and error of everycell."""
-    done = CliRunner().invoke(app, list(map(str, arguments)))
-    # An error that no one turned into a sentence is a fault of the program.
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
-
-
-def refused(*arguments) -> str:
-    """Return the one sentence with which a command ends."""
-    code, out, err = call(*arguments)
-    assert (code, out) == (1, "")
-    assert err.startswith("everycell: ") and err.endswith(".\n") and err.count("\n") == 1
-    return err
 
 
 @pytest.fixture

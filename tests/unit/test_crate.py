@@ -9,12 +9,11 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
+from command_line import call
 from crate_validator import issues, serve_the_context
 from receipt_files import hashed, rewrite
-from typer.testing import CliRunner
 
 import everycell
-from everycell.cli import app
 from everycell.engine.artefacts import find_artefact, load_papers
 from everycell.engine.code import code_sha256
 from everycell.engine.crate import write_crate
@@ -290,22 +289,21 @@ def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypat
     monkeypatch.chdir(project)
     monkeypatch.setattr("everycell.cli.project.PUBLISHED", repository / "published")
 
-    def call(*arguments: str) -> tuple[int, str]:
-        done = CliRunner().invoke(app, ["crate", "results", *arguments])
-        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-        return done.exit_code, done.stdout + done.stderr
+    def crate(*arguments: str) -> tuple[int, str]:
+        code, out, err = call("crate", "results", *arguments)
+        return code, out + err
 
-    code, said = call("new.zip")
+    code, said = crate("new.zip")
     assert code == 1 and "`everycell page` in the project that made them draws it again" in said
-    assert CliRunner().invoke(app, ["page"]).exit_code == 0
-    assert call("new.zip") == (0, "new.zip: 0.1 MiB\n")
+    assert call("page")[0] == 0
+    assert crate("new.zip") == (0, "new.zip: 0.1 MiB\n")
     assert "#run" in entities(project / "new.zip")
-    code, said = call("new.zip")
+    code, said = crate("new.zip")
     assert code == 1 and "is there already" in said
-    assert call("new.zip", "--force")[0] == 0
-    code, said = call("new.tar")
+    assert crate("new.zip", "--force")[0] == 0
+    code, said = crate("new.tar")
     assert code == 1 and "ends with .zip" in said
-    code, said = call("none/new.zip")
+    code, said = crate("none/new.zip")
     assert (code, said) == (
         1,
         "everycell: There is no folder none to write new.zip into; make it.\n",

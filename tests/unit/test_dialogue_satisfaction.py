@@ -12,7 +12,6 @@ from everycell.dialogue.satisfaction import (
     confusion,
     dissatisfaction_steps,
     fitting_confusions,
-    growing_test_sets,
     jaccard,
     scores,
 )
@@ -174,16 +173,3 @@ def test_each_step_is_the_first_that_reaches_its_share(satisfied, unhappy, avail
 def test_steps_that_cannot_be_made(arguments, said):
     with pytest.raises(ValueError, match=said):
         dissatisfaction_steps(**{"satisfied": 5, "dissatisfied": 1, "available": 3} | arguments)
-
-
-def test_test_sets_grow_by_dissatisfied_samples_in_an_order_of_the_seed():
-    main = samples("m", 20, True) + samples("u", 1, False)
-    others = samples("c", 15, False) + samples("s", 5, True)
-    sets = list(growing_test_sets(main, others, seed=4))
-    assert sets[0][1] == main
-    for (_, smaller), (_, larger) in zip(sets, sets[1:], strict=False):
-        assert larger[: len(smaller)] == smaller
-    added = sets[-1][1][len(main) :]
-    assert len(set(added)) == len(added) and not any(sample.satisfied for sample in added)
-    assert list(growing_test_sets(main, others, seed=4)) == sets
-    assert [test for _, test in growing_test_sets(main, others, seed=5)][-1] != sets[-1][1]

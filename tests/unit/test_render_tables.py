@@ -159,6 +159,19 @@ def test_markers_where_nothing_runs_across(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@pytest.mark.parametrize("labels", [[1, 1, 2], [0.5, 0.5, 2.0], [True, True, False]])
+def test_numbers_may_label_rows_and_columns(tmp_path, labels):
+    frame = pd.DataFrame({"k": labels, "part": [1, 2, 1], "value": 0.25})
+    texts = write(frame, tmp_path / "t", layout_rows=["k", "part"], layout_columns=[])
+    rows = [f"{labels[0]} & 1 & 0.25", " & 2 & 0.25", f"{labels[2]} & 1 & 0.25"]
+    assert [
+        line.removesuffix(r" \\") for line in texts[".tex"].splitlines() if "0.25" in line
+    ] == rows
+    assert f"| {labels[2]}" in texts[".md"] and f">{labels[2]}</" in texts[".html"]
+    across = write(frame, tmp_path / "u", layout_rows=["k"], layout_columns=["part"])
+    assert r"k & 1 & 2 \\" in across[".tex"]
+
+
 def test_tex_with_markers_compiles(frame, tmp_path):
     write(frame.assign(marker=MARKS), tmp_path / "t")
     done = subprocess.run(

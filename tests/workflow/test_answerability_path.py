@@ -7,29 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import torch
-from transformers import BertConfig, BertForMaskedLM
+from tiny_bert import SPECIAL, tiny_bert, write_bert
 from workflow.project import Project
 
 TABLE = "results/full/lajewska2025/table_5_6"
-VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "a", "is", "of", "to", ".", "?"]
-
-
-def write_encoder(folder: Path) -> None:
-    """A BERT of one layer with random weights, and its vocabulary alone as tokenizer."""
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=8,
-        num_attention_heads=1,
-        intermediate_size=8,
-        num_hidden_layers=1,
-        max_position_embeddings=16,
-    )
-    BertForMaskedLM(config).save_pretrained(folder)
-    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in VOCABULARY))
-    kind = {"tokenizer_class": "BertTokenizerFast", "do_lower_case": True}
-    (folder / "tokenizer_config.json").write_text(json.dumps(kind))
+VOCABULARY = [*SPECIAL, "the", "a", "is", "of", "to", ".", "?"]
 
 
 def write_squad(path: Path) -> None:
@@ -45,7 +27,8 @@ def write_squad(path: Path) -> None:
 @pytest.fixture
 def named(clean: Project) -> Project:
     """Return a project whose configuration names a model and SQuAD, with settings for them."""
-    write_encoder(clean.folder / "encoder")
+    model = tiny_bert(words=len(VOCABULARY), positions=16)
+    write_bert(clean.folder / "encoder", model, VOCABULARY)
     write_squad(clean.folder / "train-v2.0.json")
     clean.edit(
         "config.yaml",

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from transformers import BertConfig, BertForSequenceClassification
+from tiny_bert import SPECIAL, tiny_bert, write_bert
+from transformers import BertForSequenceClassification
 from workflow.project import Project
 
 from everycell.collections.msmarco import COLLECTION, QUERY_SETS, read_query_set
@@ -22,31 +23,15 @@ from everycell.trec.runs import read_run, write_run
 
 #: Queries of each set that a passage is made of; the others find what shares words with it.
 ANSWERED = 10
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def write_model(folder: Path, made: type, words: list[str]) -> None:
-    """A BERT of one layer with random weights, and its vocabulary alone as tokenizer."""
-    torch.manual_seed(0)
-    model = made(
-        BertConfig(
-            vocab_size=len(words) + len(SPECIAL),
-            hidden_size=8,
-            num_attention_heads=1,
-            intermediate_size=8,
-            num_hidden_layers=1,
-            max_position_embeddings=64,
-            num_labels=1,
-            # Else the untrained weights are all but equal, and so are all scores.
-            initializer_range=0.5,
-        )
-    )
+    """A model of these words and the special ones."""
+    vocabulary = [*SPECIAL, *words]
+    model = tiny_bert(made, words=len(vocabulary), positions=64)
     if made is TildeV2:
         torch.nn.init.constant_(model.tok_proj.bias, 3.0)
-    model.save_pretrained(folder)
-    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in [*SPECIAL, *words]))
-    kind = {"tokenizer_class": "BertTokenizerFast", "do_lower_case": True}
-    (folder / "tokenizer_config.json").write_text(json.dumps(kind))
+    write_bert(folder, model, vocabulary)
 
 
 def index_impacts(texts: list[str], folder: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import torch
-from transformers import BertConfig, BertForMaskedLM
+from tiny_bert import tiny_bert, write_bert
 from workflow.project import Project
 
 from everycell.collections.scidocs import FOLDERS, METADATA
@@ -51,30 +50,12 @@ def write_scidocs(folder: Path) -> None:
     (folder / METADATA).write_text(json.dumps(papers), encoding="utf-8")
 
 
-def write_encoder(folder: Path) -> None:
-    """A BERT of one layer with random weights, and its vocabulary alone as tokenizer."""
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=16,
-        num_attention_heads=2,
-        intermediate_size=16,
-        num_hidden_layers=1,
-        max_position_embeddings=32,
-        # Else the untrained weights are all but equal, and so are all scores.
-        initializer_range=0.5,
-    )
-    BertForMaskedLM(config).save_pretrained(folder)
-    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in VOCABULARY))
-    kind = {"tokenizer_class": "BertTokenizerFast", "do_lower_case": True}
-    (folder / "tokenizer_config.json").write_text(json.dumps(kind))
-
-
 @pytest.fixture
 def named(clean: Project) -> Project:
     """Return a project whose configuration names both folders."""
     write_scidocs(clean.folder / "scidocs")
-    write_encoder(clean.folder / "encoder")
+    model = tiny_bert(words=len(VOCABULARY), positions=32, size=16)
+    write_bert(clean.folder / "encoder", model, VOCABULARY)
     clean.edit("config.yaml", "{folder: null, ", "{folder: scidocs, ")
     clean.edit(
         "config.yaml",

@@ -10,12 +10,12 @@ Source: abolghasemi2026, sections 3.5 and 3.6.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from everycell.collections.satisfaction_samples import COUNTERFACTUAL, Sample
+from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 
 #: Printed unit of the measures of Table 3.6: what a value may be off when it is cut or rounded.
 UNIT = 0.01
@@ -258,51 +258,6 @@ def dissatisfaction_steps(
         if 0 < added <= available:
             steps.append(Step(percent, added))
     return steps
-
-
-def growing_test_sets(
-    main: Sequence[Sample], counterfactual: Sequence[Sample], *, step: int = 5, seed: int
-) -> Iterator[tuple[float, list[Sample]]]:
-    """Test sets of Figures 3.4 and 3.5: Main with more and more dissatisfied counterfactuals.
-
-    Parameters
-    ----------
-    main
-        The original test set.
-    counterfactual
-        Counterfactuals; the dissatisfied ones are added, each once.
-    step
-        As `dissatisfaction_steps`.
-    seed
-        Of the order in which they are added, which the thesis does not name.
-
-    Yields
-    ------
-    percent
-        Share of dissatisfied samples: that of Main, then multiples of `step`.
-    samples
-        Main, then the added ones. Each set is the start of the next.
-
-    Raises
-    ------
-    ValueError
-        As `dissatisfaction_steps`.
-
-    Examples
-    --------
-    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
-    >>> main = [Sample(f"m{n}", "toy", turns, True) for n in range(9)]
-    >>> others = [Sample(f"c{n}", "toy", turns, False) for n in range(4)]
-    >>> [(percent, len(test)) for percent, test in growing_test_sets(main, others, step=10, seed=1)]
-    [(0.0, 9), (10, 10), (20, 12), (30, 13)]
-    """
-    unhappy = [sample for sample in counterfactual if not sample.satisfied]
-    order = np.random.default_rng(seed).permutation(len(unhappy))
-    satisfied = sum(sample.satisfied for sample in main)
-    for percent, added in dissatisfaction_steps(
-        satisfied, len(main) - satisfied, len(unhappy), step=step
-    ):
-        yield percent, [*main, *(unhappy[place] for place in order[:added])]
 
 
 def _share(part: int, whole: int) -> float:

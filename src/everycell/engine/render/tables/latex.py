@@ -80,11 +80,13 @@ def escape_tex(text: str) -> str:
 def table_as_latex(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str) -> str:
     """Return a laid out table, with raised `marks` after its values; `label` is for references."""
     levels = laid.columns.nlevels
-    labels = laid.index.to_frame()
+    names = laid.index.to_frame()
+    # Texts from the start: a column of numbers takes none.
+    labels = names.map(str).map(escape_tex)
     # Rows of one group stand together, so a label that repeats in its group is left out.
     for depth in range(labels.shape[1]):
-        repeated = laid.index.to_frame().iloc[:, : depth + 1].duplicated()
-        labels.iloc[:, depth] = labels.iloc[:, depth].map(str).map(escape_tex).mask(repeated, "")
+        repeated = names.iloc[:, : depth + 1].duplicated()
+        labels.iloc[:, depth] = labels.iloc[:, depth].mask(repeated, "")
     # A raised text, not mathematics, so that a marker may hold anything that a cell may.
     cells = laid.map(escape_tex) + raised(marks, r"\textsuperscript{{{}}}", escape_tex)
     flat = pd.concat([labels, cells], axis=1)

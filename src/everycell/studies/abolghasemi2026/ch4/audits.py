@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, printed_number, printed_text, rows_where
-from everycell.metrics.printed_fairness import (
-    overlaps_out_of_reach,
-    query_sets_exchanged,
-    rankers_with_one_value,
-    value_of_another_ranker,
-    values_at_or_above,
-)
+from everycell.engine.audits import Cells, Finding, printed_number, printed_text
+from everycell.studies.term_fairness.printed import PrintedTables
 
-#: Rankers of Table 4.2 by their names in Table 4.1.
-_RANKERS = {"BM25": "BM25", "BERT": "BERT", "MiniLM": "MiniLM_KD", "TinyBERT": "TinyBERT_KD"}
+
+def tables(cells: Cells) -> PrintedTables:
+    """The two tables as printed here."""
+    return PrintedTables(cells("table_4_1"), cells("table_4_2"))
 
 
 def audit_abolghasemi2026_correlation_bound(cells: Cells) -> Finding:
@@ -20,37 +16,28 @@ def audit_abolghasemi2026_correlation_bound(cells: Cells) -> Finding:
     bound = printed_number(
         cells("text_4"), claim="range of query-level Pearson r (upper, exclusive)"
     )
-    table = rows_where(cells("table_4_1"), metric="Pearson r (TExFAIR,NFaiRR)")
-    return values_at_or_above(table, bound)
+    return tables(cells).correlations_at_or_above(bound, "Pearson r (TExFAIR,NFaiRR)")
 
 
 def audit_abolghasemi2026_same_texfair_twice(cells: Cells) -> Finding:
     """Table 4.1: rankers with one TExFAIR value on a query set."""
-    return rankers_with_one_value(rows_where(cells("table_4_1"), metric="TExFAIR"))
+    return tables(cells).rankers_with_one_texfair()
 
 
 def audit_abolghasemi2026_query_sets_exchanged(cells: Cells) -> Finding:
     """Table 4.2 repeats values of Table 4.1 under the other query set."""
-    return query_sets_exchanged(
-        cells("table_4_1"),
-        cells("table_4_2"),
-        rankers=_RANKERS,
-        metrics=["TExFAIR", "NFaiRR"],
-        query_sets=("QS1", "QS2"),
-    )
+    return tables(cells).query_sets_exchanged()
 
 
 def audit_abolghasemi2026_bert_texfair(cells: Cells) -> Finding:
     """Table 4.2 gives BERT a value that Table 4.1 has for another ranker."""
-    return value_of_another_ranker(
-        cells("table_4_1"), cells("table_4_2"), ranker="BERT", query_set="QS2", metric="TExFAIR"
-    )
+    return tables(cells).texfair_of_another_ranker("BERT", "QS2")
 
 
 def audit_abolghasemi2026_overlap_variant(cells: Cells) -> Finding:
     """Table 4.2: overlaps that neither the truncated nor the least form can reach at ten ranks."""
     p = printed_number(cells("text_4"), claim="RBO p")
-    return overlaps_out_of_reach(rows_where(cells("table_4_2"), metric="CRBO"), p)
+    return tables(cells).overlaps_out_of_reach(p)
 
 
 def audit_abolghasemi2026_size_of_qs1(cells: Cells) -> Finding:

@@ -1,0 +1,159 @@
+"""Whether the printed tables of group fairness can stand, and agree with each other.
+
+Each function says what it finds; it needs no run.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.engine.audits import Finding, holds_if_any, printed_text, rows_where
+from everycell.metrics.rank_overlap import rbo
+
+#: Rankers of the table of overlaps by their names in the table of means.
+RANKERS = {"BM25": "BM25", "BERT": "BERT", "MiniLM": "MiniLM_KD", "TinyBERT": "TinyBERT_KD"}
+QUERY_SETS = ("QS1", "QS2")
+
+
+class PrintedTables(NamedTuple):
+    """Cells of one print of the two tables, tidy: a row a cell.
+
+    Attributes
+    ----------
+    means, overlaps : pandas.DataFrame
+        `row` (a ranker), `query_set`, `metric` and `value` as text. The table of overlaps repeats
+        the fairness of its rankers.
+    """
+
+    means: pd.DataFrame
+    overlaps: pd.DataFrame
+
+    def correlations_at_or_above(self, bound: float, metric: str) -> Finding:
+        """Correlations that reach a bound which a text says they stay below.
+
+        Parameters
+        ----------
+        bound
+            What all of them are said to be below.
+        metric
+            What the table of means calls them.
+
+        Examples
+        --------
+        >>> means = pd.DataFrame([("BM25", "QS1", "r", "0.41"), ("BERT", "QS1", "r", "0.55")],
+        ...     columns=["row", "query_set", "metric", "value"])
+        >>> PrintedTables(means, means).correlations_at_or_above(0.55, "r")
+        Finding(holds=True, detail='BERT QS1: 0.55, not below 0.55')
+        """
+        table = rows_where(self.means, metric=metric)
+        above = table[table["value"].astype(float) >= bound]
+        return holds_if_any(
+            (f"{c.row} {c.query_set}: {c.value}, not below {bound}" for c in above.itertuples()),
+            f"all correlations are below {bound}",
+        )
+
+    def rankers_with_one_texfair(self) -> Finding:
+        """Rankers that share a value on one query set, which fine-grained measures hardly ever do.
+
+        Examples
+        --------
+        >>> rows = [("BM25", "QS1", "TExFAIR", "0.81"), ("BERT", "QS1", "TExFAIR", "0.81")]
+        >>> means = pd.DataFrame(rows, columns=["row", "query_set", "metric", "value"])
+        >>> PrintedTables(means, means).rankers_with_one_texfair()
+        Finding(holds=True, detail='QS1: BM25 and BERT have 0.81')
+        """
+        table = rows_where(self.means, metric="TExFAIR")
+        twins = table[table.duplicated(["query_set", "value"], keep=False)]
+        return holds_if_any(
+            (
+                f"{query_set}: {' and '.join(rows['row'])} have {value}"
+                for (query_set, value), rows in twins.groupby(["query_set", "value"], sort=False)
+            ),
+            "no two rankers share a value",
+        )
+
+    def query_sets_exchanged(self) -> Finding:
+        """Whether the overlaps repeat fairness under the other query set.
+
+        Examples
+        --------
+        >>> columns = ["row", "query_set", "metric", "value"]
+        >>> means = pd.DataFrame([("BM25", "QS1", "TExFAIR", "0.8"),
+        ...     ("BM25", "QS2", "TExFAIR", "0.9")], columns=columns)
+        >>> PrintedTables(means, means.assign(value=["0.9", "0.8"])).query_sets_exchanged()
+        Finding(holds=True, \
+detail='of 2 values 0 stand under their own query set, 2 under the other')
+        """
+        own = other = 0
+        copied = rows_where(self.overlaps, metric=["TExFAIR", "NFaiRR"])
+        for cell in copied.itertuples():
+            by_set = {
+                query_set: printed_text(
+                    self.means, row=RANKERS[cell.row], metric=cell.metric, query_set=query_set
+                )
+                for query_set in QUERY_SETS
+            }
+            own += by_set.pop(cell.query_set) == cell.value
+            other += cell.value in by_set.values()
+        return Finding(
+            other > own,
+            f"of {len(copied)} values {own} stand under their own query set, "
+            f"{other} under the other",
+        )
+
+    def texfair_of_another_ranker(self, ranker: str, query_set: str) -> Finding:
+        """Whether a ranker has a TExFAIR among the overlaps that only others have among the means.
+
+        Examples
+        --------
+        >>> columns = ["row", "query_set", "metric", "value"]
+        >>> means = pd.DataFrame([("BM25", "QS1", "TExFAIR", "0.8"),
+        ...     ("BERT", "QS1", "TExFAIR", "0.9")], columns=columns)
+        >>> overlaps = pd.DataFrame([("BERT", "QS1", "TExFAIR", "0.8")], columns=columns)
+        >>> PrintedTables(means, overlaps).texfair_of_another_ranker("BERT", "QS1")
+        Finding(holds=True, detail='0.8; BERT has 0.9, others with it: BM25')
+        """
+        column = rows_where(self.means, metric="TExFAIR")
+        key = {"row": ranker, "query_set": query_set, "metric": "TExFAIR"}
+        printed = printed_text(self.overlaps, **key)
+        own = list(rows_where(column, row=ranker)["value"])
+        others = column.loc[(column["value"] == printed) & (column["row"] != ranker), "row"]
+        return Finding(
+            printed not in own and not others.empty,
+            f"{printed}; {ranker} has {' and '.join(own)}, "
+            f"others with it: {', '.join(others) or 'none'}",
+        )
+
+    def overlaps_out_of_reach(self, p: float) -> Finding:
+        """Whether rank-biased overlaps exceed what two equal rankings of ten documents can have.
+
+        Parameters
+        ----------
+        p
+            Persistence, in (0, 1).
+
+        Returns
+        -------
+        Finding
+            It holds where the truncated and the least form are both ruled out, so that the overlap
+            was extrapolated.
+
+        Examples
+        --------
+        >>> overlaps = pd.DataFrame({"metric": "CRBO", "value": ["0.90", "0.97"]})
+        >>> PrintedTables(overlaps, overlaps).overlaps_out_of_reach(p=0.9)
+        Finding(holds=True, \
+detail='0.9 to 0.97 printed; the largest of ten documents are truncated 0.651, min 0.856')
+        """
+        same = list(range(10))
+        highest = {variant: rbo(same, same, p, variant=variant) for variant in ("truncated", "min")}
+        printed = rows_where(self.overlaps, metric="CRBO")["value"].astype(float)
+        ruled_out = [name for name, value in highest.items() if printed.min() > value]
+        largest = ", ".join(f"{name} {value:.3f}" for name, value in highest.items())
+        return Finding(
+            len(ruled_out) == len(highest),
+            f"{printed.min()} to {printed.max()} printed; the largest of ten documents are "
+            f"{largest}",
+        )

@@ -1,0 +1,181 @@
+"""All tables of the chapter on attribution from one frame of answers, and controls beside them."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from everycell.engine.artefacts import find_artefact, load_papers
+from everycell.rag.questions import Question
+from everycell.studies.abolghasemi2026.ch5.answers import always_first, check_answers
+from everycell.studies.abolghasemi2026.ch5.arms import (
+    OPPOSITE_ARMS,
+    PLAIN_ARMS,
+    everything_asked,
+    study_settings,
+)
+from everycell.studies.abolghasemi2026.ch5.chapter_tables import APPENDIX, MIXED, chapter_tables
+from everycell.studies.abolghasemi2026.ch5.control_truth import measured_bias, measured_quality
+from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl, controls
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION
+from everycell.studies.abolghasemi2026.ch5.modes import SETTING, told_author
+
+K, DEPTHS, OTHERS = 4, (2, 4), ("SPLADE", "dense")
+CONTROLS = controls([0.0, 2.0], {"skill": 1.0, "base": -1.0}, seed=3)
+#: A generator that cites nothing, whatever it is shown.
+SILENT = PlantedControl(0.0, skill=0.0, base=-1000.0)
+#: Tables of both data sets, by the appendix'.
+HALVES = {"table_5_10": "table_5_6", "table_5_11": "table_5_1", "table_5_13": "table_5_12"}
+
+
+def answers(generator, name, dataset, settings, n):
+    def questions(setting, arm):
+        documents = tuple("abcdefghij"[: setting.k])
+        return [Question(f"q{i:04}", documents, i % setting.k + 1) for i in range(n)]
+
+    benchmark = Benchmark(dataset, {"Human": {letter: "A letter." for letter in "abcdefghij"}})
+    shown = everything_asked(settings, questions)
+    return answers_of(generator, shown, benchmark).assign(generator=name)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """All that the chapter asks, of two controls and one that cites nothing, on both data sets."""
+    settings = study_settings(K, DEPTHS, others=OTHERS)
+    frame = check_answers(
+        pd.concat(
+            answers(generator, name, dataset, settings, n=24)
+            for dataset in ("NQ", APPENDIX)
+            for name, generator in {**CONTROLS, "silent": SILENT}.items()
+        )
+    )
+    reference = always_first(frame[frame["generator"] == "planted 2"])
+    return chapter_tables(frame, reference, seed=1)
+
+
+def test_columns_are_those_of_the_print(tables, repository):
+    papers = load_papers(repository / "published")
+    printed = {f"table_5_{number}" for number in range(1, 16)}
+    assert set(tables) == printed | {"figure_5_9"}
+    for name in printed:
+        columns = list(find_artefact(papers, f"abolghasemi2026/{name}").cells.columns)
+        assert tables[name].keys == columns[: columns.index("metric")], name
+
+
+def test_a_cell_stands_once(tables):
+    for name, table in tables.items():
+        assert not table.rows.empty, name
+        # What a table has no column for, all of its rows share.
+        assert not table.rows.duplicated([*table.keys, "metric"]).any(), name
+
+
+def test_the_appendix_has_the_same_tables_of_its_data_set(tables):
+    for name, other in HALVES.items():
+        assert set(tables[name].rows["dataset"]) == {APPENDIX}
+        assert set(tables[other].rows["dataset"]) == {"NQ"}
+        # The same questions were asked, and the controls' draws know no data set.
+        columns = [*tables[name].keys[1:], "metric", "value"]
+        assert tables[name].rows[columns].values.tolist() == (
+            tables[other].rows[columns].values.tolist()
+        )
+
+
+def test_opposite_labels_are_rows_of_the_longer_table(tables):
+    keys = [*MIXED, "metric"]
+    rows = tables["table_5_4"].rows.set_index(keys)["value"]
+    longer = tables["table_5_14"].rows.set_index(keys)["value"]
+    assert rows.to_dict() == longer.loc[rows.index].to_dict()
+    shown = tables["table_5_4"].rows[[*OPPOSITE_ARMS[0]._fields]].drop_duplicates()
+    assert set(shown.itertuples(index=False, name=None)) == set(OPPOSITE_ARMS)
+    assert len(longer) == 5 * len(rows)
+
+
+def test_other_retrievers_and_depths_have_tables_of_their_own(tables):
+    assert set(tables["table_5_9"].rows["retriever"]) == set(OTHERS)
+    assert set(tables["figure_5_9"].rows["k"]) == set(DEPTHS)
+    for name in ("table_5_9", "figure_5_9"):
+        kinds = {metric.partition(" ")[0] for metric in tables[name].rows["metric"]}
+        assert kinds == {"CAS", "CAB"}, name
+
+
+def test_the_print_marks_nothing_in_three_tables(tables):
+    bare = {name for name, table in tables.items() if "marker" not in table.rows}
+    assert bare == {"table_5_9", "table_5_14", "table_5_15"}
+
+
+def test_the_reference_stands_in_tables_of_quality_alone(tables):
+    having = {
+        name
+        for name, table in tables.items()
+        if table.rows["generator"].str.startswith("always").any()
+    }
+    assert having == {f"table_5_{number}" for number in (1, 4, 11, 14, 15)}
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """Two controls and one that cites nothing, beside what is known of them, on many questions."""
+    known = {**CONTROLS, "silent": SILENT}
+    settings = study_settings(K, ())[:1]
+    parts = [answers(each, name, "NQ", settings, n=150) for name, each in known.items()]
+    # A generator of which nothing is known.
+    parts.append(parts[0].assign(generator="model"))
+    frame = check_answers(pd.concat(parts))
+    depth = dict.fromkeys(known, K)
+    found = chapter_tables(frame, frame[:0], seed=1)
+    return {
+        "bias": measured_bias(found, known, depth),
+        "quality": measured_quality(found, known, depth),
+    }
+
+
+def test_only_what_controls_cite_is_compared(measured):
+    for table in measured.values():
+        assert set(table["generator"]) >= set(CONTROLS)
+        assert "model" not in set(table["generator"])
+        assert NO_CITATION not in set(table["value"])
+        assert (table["measured"] == table["value"]).all()
+    # The silent one has a recall of 0, and no precision, confidence or bias.
+    assert "silent" not in set(measured["bias"]["generator"])
+    silent = measured["quality"].query("generator == 'silent'")
+    assert set(silent["metric"]) == {"attribution recall", "avg cited total"}
+    assert (silent[["measured", "expected"]] == 0).all(axis=None)
+
+
+def test_bias_is_expected_by_preference(measured):
+    bias = measured["bias"]
+    assert set(bias["preference"]) == {0.0, 2.0}
+    # Tables 5.3 and 5.5: documents of two origins and of one, by both kinds of authors.
+    assert len(bias) == 2 * 4 * 2
+    for row in bias.itertuples():
+        assert row.expected == CONTROLS[row.generator].expected_bias(K)[row.metric]
+        assert row.measured == pytest.approx(row.expected, abs=row.high - row.low + 1e-9)
+    assert bias.groupby("preference")["expected"].min().gt(0).tolist() == [False, True]
+
+
+def test_quality_is_expected_under_the_labels_that_were_shown(measured):
+    quality = measured["quality"]
+    assert "p" not in quality
+    metrics = {
+        "attribution precision",
+        "attribution recall",
+        "avg cited total",
+        "AC relevant",
+        "AC non-relevant",
+    }
+    rows = quality.query("generator == 'planted 2'")
+    assert set(rows["metric"]) == metrics and len(rows) == len(PLAIN_ARMS) * len(metrics)
+    for row in rows.itertuples():
+        told = [
+            told_author(author, row.rag_mode)
+            for author in (row.relevant_author, row.nonrelevant_author)
+        ]
+        expected = CONTROLS["planted 2"].expected_measures(K, relevant=told[0], nonrelevant=told[1])
+        assert row.expected == expected[row.metric]
+        assert row.measured == pytest.approx(row.expected, abs=row.high - row.low + 1e-9)
+    # Whoever wrote it: what counts is whom the prompt names.
+    recall = rows[rows["metric"] == "attribution recall"].set_index([*SETTING[2:], "rag_mode"])
+    expected = recall["expected"]
+    assert expected["LLM", "Human", "CF-informed"] == expected["Human", "LLM", "Informed"]
+    assert expected["LLM", "Human", "CF-informed"] > expected["LLM", "Human", "Informed"]
