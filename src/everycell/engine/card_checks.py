@@ -94,8 +94,10 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             "decimals": None if is_stand_in else card.decimals,
             "lacks": [tier.lacks for tier in card.tiers.values() if tier.lacks],
             "speaks_if": [tier.speaks_if for tier in card.tiers.values() if tier.speaks_if],
+            "precision": card.precision,
             "tolerances": card.tolerances,
             "quoted": card.quoted,
+            "derived": card.derived,
             "not_run": card.not_run,
             "conclusions": card.conclusions,
             "errata": [selector for erratum in card.errata for selector in erratum.cells],
@@ -108,7 +110,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
                 )
         return
     yield from _check_decimals(artefact)
-    for field in (card.tolerances, card.quoted, card.not_run):
+    for field in (card.precision, card.tolerances, card.quoted, card.derived, card.not_run):
         for entry in field:
             artefact.select(entry.cells)
     for erratum in card.errata:
@@ -158,8 +160,8 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
                     f"{artefact.id}: `decimals` says nothing of the metric {metric!r}; "
                     "declare its digits, or text."
                 )
-    for line, row in enumerate(cells.to_dict("records"), start=2):
-        digits = declared.get(row.get("metric", "all"), declared.get("all", "text"))
+    rows = zip(cells.to_dict("records"), artefact.precisions, strict=True)
+    for line, (row, (digits, _)) in enumerate(rows, start=2):
         if digits == "text":
             continue
         value, place = row["value"], f"{artefact.cells_path}, line {line}"
@@ -167,7 +169,9 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
         if row.get("marker") == "not_reported":
             continue
         if not is_number(value):
-            yield f"{place}: {value!r} is no number, but `decimals` declares {digits} digits."
+            # Where nothing is declared, other cells of the metric are numbers.
+            if row.get("metric", "all") in declared or "all" in declared:
+                yield (f"{place}: {value!r} is no number, but `decimals` declares {digits} digits.")
         elif decimals_shown(value) > digits:
             yield f"{place}: {value!r} shows more digits than the {digits} declared."
 

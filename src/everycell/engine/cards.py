@@ -71,6 +71,25 @@ class Layout(CardFileModel):
     columns: list[str]
 
 
+class Precision(CardFileModel):
+    """How finely some cells are printed, where not as the rest of their metric."""
+
+    cells: Selector
+    #: As in `decimals`; that of the metric if absent.
+    decimals: int | Literal["text"] | None = None
+    #: Of numbers without decimals: whether they are measured and rounded (a share in whole
+    #: percents), or counts, labels and ranks.
+    measured: bool = False
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Precision:
+        if self.decimals is None and not self.measured:
+            raise ValueError("a precision needs `decimals`, or `measured: true`")
+        if self.measured and self.decimals not in (0, None):
+            raise ValueError("`measured` is for numbers without decimals; others always are")
+        return self
+
+
 class Tolerance(CardFileModel):
     """A distance within which a cell counts as close, derived from a named cause."""
 
@@ -265,6 +284,8 @@ class Card(CardFileModel):
     labels: list[str] = []
     #: Decimals by metric; "text" compares the strings. `all` holds where no metric is named.
     decimals: dict[str, int | Literal["text"]] = {}
+    #: Cells that are printed more or less finely than their metric, and rounded whole numbers.
+    precision: list[Precision] = []
     tolerances: list[Tolerance] = []
     quoted: list[Quoted] = []
     derived: list[Derived] = []
