@@ -313,10 +313,29 @@ def test_cells_that_a_tier_cannot_reach(tmp_path):
         report(artefact, "embedded", CELLS.assign(value=REBUILT))
 
 
-def test_a_cell_that_was_not_rebuilt_is_not_run_and_says_so(tmp_path):
-    found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT)[:5])
-    assert found.cells[5].verdict == "not_run"
-    assert found.cells[5].why == "the rebuilt table lacks this cell"
+def test_a_printed_cell_that_a_rebuilt_table_leaves_out_is_an_error(tmp_path):
+    table = CELLS.assign(value=REBUILT)
+    lacking = "the rebuilt table lacks the printed cell c / size; rebuild it, or say in `not_run`"
+    with pytest.raises(CardError, match=lacking):
+        report(toy(tmp_path), "embedded", table[:5])
+    with pytest.raises(CardError, match="lacks the printed cell a / AP"):
+        report(toy(tmp_path), "embedded", table[:0])
+    quoted = toy(tmp_path, quoted=[{"cells": {"row": "c"}, "because": "from another paper"}])
+    assert report(quoted, "embedded", table[:4]).verdicts["quoted"] == 2
+
+
+def test_a_run_may_leave_out_what_its_user_names(tmp_path):
+    tier = {"state": "rebuilt", "needs": "models of yours", "may_lack": {"row": ["b", "c"]}}
+    artefact = toy(tmp_path, tiers={"embedded": tier})
+    table = CELLS.assign(value=REBUILT)
+    found = report(artefact, "embedded", table[:4])
+    assert [cell.verdict for cell in found.cells] == ["equal"] * 4 + ["not_run"] * 2
+    assert found.cells[5].why == "models of yours"
+    assert report(artefact, "embedded", table).verdicts["not_run"] == 0
+    with pytest.raises(CardError, match="lacks the printed cell a / AP"):
+        report(artefact, "embedded", table[2:])
+    with pytest.raises(ValueError, match="only what is rebuilt has `may_lack`"):
+        toy(tmp_path, tiers={"embedded": tier | {"state": "quoted"}})
 
 
 def test_without_a_run_every_cell_says_what_it_takes(tmp_path):
@@ -387,7 +406,8 @@ def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
 
 def test_a_conclusion_on_a_rebuilt_table_that_lacks_cells_is_undecided(tmp_path):
     claim = CLAIM | {"holds_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
-    artefact = toy(tmp_path, conclusions=[claim])
+    tier = {"state": "rebuilt", "needs": "models of yours", "may_lack": {"row": ["c"]}}
+    artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
     whole = report(artefact, "embedded", CELLS.assign(value=REBUILT))
     part = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
     assert whole.conclusions[0].on_rebuilt == "holds"
@@ -417,10 +437,11 @@ LABELLED = pd.DataFrame(
 )
 
 
-def labelled(folder: Path, state: str) -> Artefact:
+def labelled(folder: Path, state: str, **fields) -> Artefact:
     """An artefact with a column that describes its rows, a claim without it, and markers."""
     claim = CLAIM | {"holds_if": [{"cells": {"row": "b"}, "op": ">", "other": {"row": "a"}}]}
-    artefact = toy(folder, state, labels=["model"], conclusions=[claim], decimals={"all": 2})
+    card = {"labels": ["model"], "conclusions": [claim], "decimals": {"all": 2}}
+    artefact = toy(folder, state, **card, **fields)
     LABELLED.to_csv(artefact.cells_path, index=False)
     return artefact
 
@@ -482,7 +503,9 @@ def test_markers_are_reported_and_change_nothing_else(tmp_path):
 
 
 def test_a_cell_without_a_rebuilt_value_has_no_markers(tmp_path):
-    [first, second] = report(labelled(tmp_path, "rebuilt"), "embedded", LABELLED[1:]).cells
+    part = {"cells": {"row": "a"}, "tier": "embedded", "needs": "a crowd"}
+    artefact = labelled(tmp_path, "rebuilt", not_run=[part])
+    [first, second] = report(artefact, "embedded", LABELLED[1:]).cells
     assert first.verdict == "not_run" and first.markers is None
     assert second.markers is None
 

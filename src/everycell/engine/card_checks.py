@@ -132,6 +132,10 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
     for tier in card.tiers.values():
         for column, names in tier.lacks.items():
             artefact.select({column: names})
+        for column, names in tier.may_lack.items():
+            # Tables of a chapter share a tier, and one of them may print fewer of its models.
+            there = sorted(set(names) & set(cells.get(column, ())))
+            artefact.select({column: there or names})
         known = [conclusion.id for conclusion in card.conclusions]
         for rule in tier.speaks_if:
             for name in sorted(set(rule.conclusions).difference(known)):

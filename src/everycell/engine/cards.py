@@ -45,6 +45,9 @@ class TierCard(CardFileModel):
     #: For a stand-in: values of key columns that nothing of it stands for. A conclusion that
     #: selects them among others is tested on the others.
     lacks: dict[str, list[str]] = {}
+    #: For a rebuilt tier: values of key columns whose cells a run may leave out, such as models of
+    #: which the user names as many as there are.
+    may_lack: dict[str, list[str]] = {}
     #: For a stand-in: why its values differ from machine to machine, so that nobody expects the
     #: same outcome of a conclusion everywhere.
     varies: str | None = Field(None, min_length=10)
@@ -57,6 +60,8 @@ class TierCard(CardFileModel):
             raise ValueError("a stand_in needs a `name` that says what it is run on")
         if self.state != "stand_in" and self.lacks:
             raise ValueError("only a stand_in has `lacks`; others name cells in `not_run`")
+        if self.state != "rebuilt" and self.may_lack:
+            raise ValueError("only what is rebuilt has `may_lack`; a stand_in has `lacks`")
         if self.state != "stand_in" and self.varies:
             raise ValueError("only a stand_in has `varies`; what is rebuilt must not vary")
         if self.state != "stand_in" and self.speaks_if:

@@ -158,8 +158,9 @@ def report(
     ------
     CardError
         The tier is none of the card's, the card has conclusions and no printed cells, the rebuilt
-        table does not fit the printed cells, the card says of a rebuilt cell that it is not run or
-        that the stand-in lacks it, or an erratum names an audit that is not there.
+        table does not fit the printed cells or lacks one of which the card says nothing, the card
+        says of a rebuilt cell that it is not run or that the stand-in lacks it, or an erratum names
+        an audit that is not there.
     """
     if tier not in artefact.card.tiers:
         raise CardError(
@@ -178,8 +179,7 @@ def report(
             markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
         described = [column for column in ("value", "marker") if column in rebuilt]
         rebuilt = rebuilt[[*artefact.key_columns, *described]]
-    needs = declared.needs if rebuilt is None else "the rebuilt table lacks this cell"
-    cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, needs, state)
+    cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, state)
     cells = _with_markers(artefact, cells, markers)
     counts = Counter(cell.verdict for cell in cells)
     rmse, tau = _closeness(artefact, cells)
@@ -198,7 +198,7 @@ def report(
 
 
 def _cells(
-    artefact: Artefact, tier: Tier, values: Mapping[tuple, Any], needs: str, state: str
+    artefact: Artefact, tier: Tier, values: Mapping[tuple, Any], state: str
 ) -> list[JudgedCell]:
     table = artefact.cells
     if table.empty:
@@ -230,6 +230,7 @@ def _cells(
         for given in erratum.gives:
             for index in table.index[artefact.select(given.cells)]:
                 errata[index] = (given.value, erratum)
+    needs, may_lack = card.tiers[tier].needs, card.tiers[tier].may_lack
     cells = []
     rows = zip(table.index, table.to_dict("records"), artefact.precisions, strict=True)
     for index, row, (digits, measured) in rows:
@@ -242,6 +243,12 @@ def _cells(
         elif state == "quoted":
             verdict, reason = "quoted", needs
         elif rebuilt is None:
+            if state == "rebuilt" and not any(row[name] in may_lack[name] for name in may_lack):
+                raise CardError(
+                    f"{artefact.id}: the rebuilt table lacks the printed cell "
+                    f"{' / '.join(key.values())}; rebuild it, or say in `not_run` of "
+                    f"{artefact.card_path} what it needs in tier {tier}."
+                )
             verdict, reason = "not_run", needs
         else:
             within, cause = tolerances.get(index, (0.0, ""))
