@@ -30,14 +30,14 @@ ORDER = ("equal", "close", "differs")
 
 @given(NUMBERS, DIGITS)
 def test_a_value_is_equal_to_its_print(value, digits):
-    assert judge(f"{value:.{digits}f}", value, digits) == "equal"
+    assert judge(f"{value:.{digits}f}", value, digits, measured=True) == "equal"
 
 
 @given(NUMBERS, DIGITS)
 def test_dropped_zeros_of_the_print_do_not_matter(value, digits):
     printed = f"{value:.{digits}f}"
     short = printed.rstrip("0").rstrip(".") if "." in printed else printed
-    assert judge(short or "0", value, digits) == "equal"
+    assert judge(short or "0", value, digits, measured=True) == "equal"
 
 
 @given(st.integers(-(10**6), 10**6), DIGITS, st.booleans())
@@ -45,7 +45,7 @@ def test_an_exact_half_may_go_either_way(steps, digits, up):
     printed = Decimal(steps).scaleb(-digits)
     half = Decimal(5).scaleb(-digits - 1)
     rebuilt = float(printed + half if up else printed - half)
-    assert judge(str(printed), rebuilt, digits) == "equal"
+    assert judge(str(printed), rebuilt, digits, measured=True) == "equal"
 
 
 @given(
@@ -57,7 +57,13 @@ def test_a_distance_in_units_of_the_last_digit_decides(steps, digits, shift):
     printed = Decimal(steps).scaleb(-digits)
     rebuilt = float(printed + Decimal(shift).scaleb(-digits))
     expected = "equal" if abs(shift) < 0.5 else "close" if abs(shift) < 1 else "differs"
-    assert judge(str(printed), rebuilt, digits) == expected
+    assert judge(str(printed), rebuilt, digits, measured=True) == expected
+
+
+@given(st.integers(-(10**6), 10**6), st.floats(-3, 3).filter(lambda shift: abs(shift) > 1e-3))
+def test_a_count_is_the_printed_one_or_differs(count, shift):
+    assert judge(str(count), count, 0) == "equal"
+    assert judge(str(count), count + shift, 0) == "differs"
 
 
 @given(st.integers(-(10**4), 10**4), st.integers(-(10**4), 10**4), st.integers(0, 3))
@@ -92,7 +98,10 @@ def test_a_distance_within_the_tolerance_is_close_at_least(printed, rebuilt, dig
         ("0.5", 0.498, 3, "differs"),
         ("0.50", 0.504, 2, "equal"),
         ("8841823", 8841823.0, 0, "equal"),
-        ("8841823", 8841825, 0, "differs"),
+        ("8841823", 8841824, 0, "differs"),
+        ("1", 0, 0, "differs"),
+        ("1", 0.6, 0, "differs"),
+        ("1", "1.0", 0, "equal"),
         ("+8.0", 8.04, 1, "equal"),
         ("-0.02", 0.02, 2, "differs"),
         ("2e-5", 0.00002, 5, "equal"),
@@ -120,6 +129,13 @@ def test_single_cells(printed, rebuilt, decimals, verdict):
 def test_the_limit_of_a_tolerance_belongs_to_it():
     assert judge("0.5", 0.502, 3, 0.002) == "close"
     assert judge("0.5", 0.5021, 3, 0.002) == "differs"
+
+
+def test_a_rounded_measurement_without_decimals_may_be_one_unit_off():
+    assert judge("72", 72.4, 0, measured=True) == "equal"
+    assert judge("72", 73, 0, measured=True) == "close"
+    assert judge("72", 73, 0) == "differs"
+    assert judge("72", 73, 0, 1) == "close"  # where a card derives it
 
 
 # A whole artefact
@@ -185,6 +201,18 @@ def test_the_order_of_rows_and_columns_does_not_matter(tmp_path):
     table = CELLS.assign(value=REBUILT)
     turned = table.iloc[::-1][["value", "metric", "row"]].assign(note="x")
     assert report(artefact, "embedded", turned) == report(artefact, "embedded", table)
+
+
+def test_the_precision_of_a_block_is_not_that_of_its_metric(tmp_path):
+    coarse = {"cells": {"row": "c", "metric": "AP"}, "decimals": 1}
+    assert verdicts(toy(tmp_path, precision=[coarse]))[4] == "equal"
+    whole = {"cells": {"row": "c", "metric": "AP"}, "decimals": 0}
+    assert verdicts(toy(tmp_path, precision=[whole]))[4] == "differs"
+    assert verdicts(toy(tmp_path, precision=[whole | {"measured": True}]))[4] == "equal"
+    with pytest.raises(ValueError, match="`measured` is for numbers without decimals"):
+        toy(tmp_path, precision=[coarse | {"measured": True}])
+    with pytest.raises(ValueError, match="needs `decimals`, or `measured: true`"):
+        toy(tmp_path, precision=[{"cells": {"row": "c"}}])
 
 
 def test_a_tolerance_gives_its_reason(tmp_path):
@@ -285,10 +313,29 @@ def test_cells_that_a_tier_cannot_reach(tmp_path):
         report(artefact, "embedded", CELLS.assign(value=REBUILT))
 
 
-def test_a_cell_that_was_not_rebuilt_is_not_run_and_says_so(tmp_path):
-    found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT)[:5])
-    assert found.cells[5].verdict == "not_run"
-    assert found.cells[5].why == "the rebuilt table lacks this cell"
+def test_a_printed_cell_that_a_rebuilt_table_leaves_out_is_an_error(tmp_path):
+    table = CELLS.assign(value=REBUILT)
+    lacking = "the rebuilt table lacks the printed cell c / size; rebuild it, or say in `not_run`"
+    with pytest.raises(CardError, match=lacking):
+        report(toy(tmp_path), "embedded", table[:5])
+    with pytest.raises(CardError, match="lacks the printed cell a / AP"):
+        report(toy(tmp_path), "embedded", table[:0])
+    quoted = toy(tmp_path, quoted=[{"cells": {"row": "c"}, "because": "from another paper"}])
+    assert report(quoted, "embedded", table[:4]).verdicts["quoted"] == 2
+
+
+def test_a_run_may_leave_out_what_its_user_names(tmp_path):
+    tier = {"state": "rebuilt", "needs": "models of yours", "may_lack": {"row": ["b", "c"]}}
+    artefact = toy(tmp_path, tiers={"embedded": tier})
+    table = CELLS.assign(value=REBUILT)
+    found = report(artefact, "embedded", table[:4])
+    assert [cell.verdict for cell in found.cells] == ["equal"] * 4 + ["not_run"] * 2
+    assert found.cells[5].why == "models of yours"
+    assert report(artefact, "embedded", table).verdicts["not_run"] == 0
+    with pytest.raises(CardError, match="lacks the printed cell a / AP"):
+        report(artefact, "embedded", table[2:])
+    with pytest.raises(ValueError, match="only what is rebuilt has `may_lack`"):
+        toy(tmp_path, tiers={"embedded": tier | {"state": "quoted"}})
 
 
 def test_without_a_run_every_cell_says_what_it_takes(tmp_path):
@@ -359,7 +406,8 @@ def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
 
 def test_a_conclusion_on_a_rebuilt_table_that_lacks_cells_is_undecided(tmp_path):
     claim = CLAIM | {"holds_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
-    artefact = toy(tmp_path, conclusions=[claim])
+    tier = {"state": "rebuilt", "needs": "models of yours", "may_lack": {"row": ["c"]}}
+    artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
     whole = report(artefact, "embedded", CELLS.assign(value=REBUILT))
     part = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
     assert whole.conclusions[0].on_rebuilt == "holds"
@@ -389,10 +437,11 @@ LABELLED = pd.DataFrame(
 )
 
 
-def labelled(folder: Path, state: str) -> Artefact:
+def labelled(folder: Path, state: str, **fields) -> Artefact:
     """An artefact with a column that describes its rows, a claim without it, and markers."""
     claim = CLAIM | {"holds_if": [{"cells": {"row": "b"}, "op": ">", "other": {"row": "a"}}]}
-    artefact = toy(folder, state, labels=["model"], conclusions=[claim], decimals={"all": 2})
+    card = {"labels": ["model"], "conclusions": [claim], "decimals": {"all": 2}}
+    artefact = toy(folder, state, **card, **fields)
     LABELLED.to_csv(artefact.cells_path, index=False)
     return artefact
 
@@ -454,7 +503,9 @@ def test_markers_are_reported_and_change_nothing_else(tmp_path):
 
 
 def test_a_cell_without_a_rebuilt_value_has_no_markers(tmp_path):
-    [first, second] = report(labelled(tmp_path, "rebuilt"), "embedded", LABELLED[1:]).cells
+    part = {"cells": {"row": "a"}, "tier": "embedded", "needs": "a crowd"}
+    artefact = labelled(tmp_path, "rebuilt", not_run=[part])
+    [first, second] = report(artefact, "embedded", LABELLED[1:]).cells
     assert first.verdict == "not_run" and first.markers is None
     assert second.markers is None
 

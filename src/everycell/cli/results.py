@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from rich.console import Console
@@ -184,10 +184,10 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
         table = Table(box=None)
         for column in (*artefact.key_columns, "printed", "rebuilt", "verdict"):
             table.add_column(column)
-        for cell in found.cells:
+        for cell, (digits, _) in zip(found.cells, artefact.precisions, strict=True):
             sign, style = SIGNS[cell.verdict]
             rebuilt = cell.rebuilt
-            shown = "" if rebuilt is None else _rebuilt_text(artefact, cell)
+            shown = "" if rebuilt is None else _rebuilt_text(cell, digits)
             table.add_row(
                 *cell.key.values(),
                 cell.printed,
@@ -209,8 +209,7 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
         )
 
 
-def _rebuilt_text(artefact: Artefact, cell: JudgedCell) -> str:
-    digits = artefact.decimals(cell.key.get("metric", "all"))
+def _rebuilt_text(cell: JudgedCell, digits: int | Literal["text"]) -> str:
     # One digit more than printed, so that a reader sees how near the rounding was.
     if isinstance(cell.rebuilt, str) or digits == "text":
         return str(cell.rebuilt)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import pandas as pd
 import yaml
@@ -32,6 +32,21 @@ from everycell.engine.yaml import load_yaml, yaml_fault
 
 ARTEFACT_ID = re.compile(r"(table|figure|text)_([0-9A-Z]+)(_[0-9A-Z]+)*")
 _Content = TypeVar("_Content", bound=CardFileModel)
+
+
+class CellPrecision(NamedTuple):
+    """How a printed cell is compared with a rebuilt one.
+
+    Attributes
+    ----------
+    decimals
+        Digits after the point, or "text" to compare strings.
+    measured
+        Whether a number without decimals is a rounded measurement, and no count, label or rank.
+    """
+
+    decimals: int | Literal["text"]
+    measured: bool
 
 
 class Artefact(CardFileModel):
@@ -96,7 +111,10 @@ class Artefact(CardFileModel):
         return key_columns(self.cells)
 
     def decimals(self, metric: str) -> int | Literal["text"]:
-        """Declared decimals of a metric, or the most that its printed cells show."""
+        """Declared decimals of a metric, or the most that its printed cells show.
+
+        They are for showing values; `precisions` says how each cell is compared.
+        """
         declared = self.card.decimals.get(metric, self.card.decimals.get("all"))
         if declared is not None:
             return declared
@@ -107,6 +125,18 @@ class Artefact(CardFileModel):
         if numbers.empty:
             return "text"
         return int(numbers.map(decimals_shown).max())
+
+    @cached_property
+    def precisions(self) -> list[CellPrecision]:
+        """How each printed cell is compared, in the order of `cells`."""
+        metrics = self.cells.get("metric", pd.Series("all", self.cells.index))
+        known = {metric: self.decimals(metric) for metric in metrics.unique()}
+        found = [CellPrecision(known[metric], measured=False) for metric in metrics]
+        for entry in self.card.precision:
+            for place in self.select(entry.cells).to_numpy().nonzero()[0]:
+                decimals = found[place].decimals if entry.decimals is None else entry.decimals
+                found[place] = CellPrecision(decimals, entry.measured)
+        return found
 
     def unlabelled(self, table: pd.DataFrame) -> pd.DataFrame:
         """A table of this artefact, printed or rebuilt, as its conclusions are tested on it."""

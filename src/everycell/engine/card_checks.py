@@ -94,8 +94,10 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             "decimals": None if is_stand_in else card.decimals,
             "lacks": [tier.lacks for tier in card.tiers.values() if tier.lacks],
             "speaks_if": [tier.speaks_if for tier in card.tiers.values() if tier.speaks_if],
+            "precision": card.precision,
             "tolerances": card.tolerances,
             "quoted": card.quoted,
+            "derived": card.derived,
             "not_run": card.not_run,
             "conclusions": card.conclusions,
             "errata": [selector for erratum in card.errata for selector in erratum.cells],
@@ -108,7 +110,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
                 )
         return
     yield from _check_decimals(artefact)
-    for field in (card.tolerances, card.quoted, card.not_run):
+    for field in (card.precision, card.tolerances, card.quoted, card.derived, card.not_run):
         for entry in field:
             artefact.select(entry.cells)
     for erratum in card.errata:
@@ -130,6 +132,10 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
     for tier in card.tiers.values():
         for column, names in tier.lacks.items():
             artefact.select({column: names})
+        for column, names in tier.may_lack.items():
+            # Tables of a chapter share a tier, and one of them may print fewer of its models.
+            there = sorted(set(names) & set(cells.get(column, ())))
+            artefact.select({column: there or names})
         known = [conclusion.id for conclusion in card.conclusions]
         for rule in tier.speaks_if:
             for name in sorted(set(rule.conclusions).difference(known)):
@@ -158,8 +164,8 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
                     f"{artefact.id}: `decimals` says nothing of the metric {metric!r}; "
                     "declare its digits, or text."
                 )
-    for line, row in enumerate(cells.to_dict("records"), start=2):
-        digits = declared.get(row.get("metric", "all"), declared.get("all", "text"))
+    rows = zip(cells.to_dict("records"), artefact.precisions, strict=True)
+    for line, (row, (digits, _)) in enumerate(rows, start=2):
         if digits == "text":
             continue
         value, place = row["value"], f"{artefact.cells_path}, line {line}"
@@ -167,7 +173,9 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
         if row.get("marker") == "not_reported":
             continue
         if not is_number(value):
-            yield f"{place}: {value!r} is no number, but `decimals` declares {digits} digits."
+            # Where nothing is declared, other cells of the metric are numbers.
+            if row.get("metric", "all") in declared or "all" in declared:
+                yield (f"{place}: {value!r} is no number, but `decimals` declares {digits} digits.")
         elif decimals_shown(value) > digits:
             yield f"{place}: {value!r} shows more digits than the {digits} declared."
 

@@ -45,6 +45,9 @@ class TierCard(CardFileModel):
     #: For a stand-in: values of key columns that nothing of it stands for. A conclusion that
     #: selects them among others is tested on the others.
     lacks: dict[str, list[str]] = {}
+    #: For a rebuilt tier: values of key columns whose cells a run may leave out, such as models of
+    #: which the user names as many as there are.
+    may_lack: dict[str, list[str]] = {}
     #: For a stand-in: why its values differ from machine to machine, so that nobody expects the
     #: same outcome of a conclusion everywhere.
     varies: str | None = Field(None, min_length=10)
@@ -57,6 +60,8 @@ class TierCard(CardFileModel):
             raise ValueError("a stand_in needs a `name` that says what it is run on")
         if self.state != "stand_in" and self.lacks:
             raise ValueError("only a stand_in has `lacks`; others name cells in `not_run`")
+        if self.state != "rebuilt" and self.may_lack:
+            raise ValueError("only what is rebuilt has `may_lack`; a stand_in has `lacks`")
         if self.state != "stand_in" and self.varies:
             raise ValueError("only a stand_in has `varies`; what is rebuilt must not vary")
         if self.state != "stand_in" and self.speaks_if:
@@ -69,6 +74,25 @@ class Layout(CardFileModel):
 
     rows: list[str]
     columns: list[str]
+
+
+class Precision(CardFileModel):
+    """How finely some cells are printed, where not as the rest of their metric."""
+
+    cells: Selector
+    #: As in `decimals`; that of the metric if absent.
+    decimals: int | Literal["text"] | None = None
+    #: Of numbers without decimals: whether they are measured and rounded (a share in whole
+    #: percents), or counts, labels and ranks.
+    measured: bool = False
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Precision:
+        if self.decimals is None and not self.measured:
+            raise ValueError("a precision needs `decimals`, or `measured: true`")
+        if self.measured and self.decimals not in (0, None):
+            raise ValueError("`measured` is for numbers without decimals; others always are")
+        return self
 
 
 class Tolerance(CardFileModel):
@@ -265,6 +289,8 @@ class Card(CardFileModel):
     labels: list[str] = []
     #: Decimals by metric; "text" compares the strings. `all` holds where no metric is named.
     decimals: dict[str, int | Literal["text"]] = {}
+    #: Cells that are printed more or less finely than their metric, and rounded whole numbers.
+    precision: list[Precision] = []
     tolerances: list[Tolerance] = []
     quoted: list[Quoted] = []
     derived: list[Derived] = []

@@ -17,7 +17,7 @@ from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
 from everycell.engine.cards import RUNNABLE, Erratum, Kind, Tier, Where
 from everycell.engine.conclusions import FindTable, evaluate, no_table
-from everycell.engine.printed_cells import CardError, is_number
+from everycell.engine.printed_cells import CardError, as_number, is_number
 from everycell.engine.reports import (
     OTHERWISE,
     VERDICTS,
@@ -37,7 +37,12 @@ _SLACK = 1e-6
 
 
 def judge(
-    printed: str, rebuilt: object, decimals: int | Literal["text"], tolerance: float = 0.0
+    printed: str,
+    rebuilt: object,
+    decimals: int | Literal["text"],
+    tolerance: float = 0.0,
+    *,
+    measured: bool = False,
 ) -> Literal["equal", "close", "differs"]:
     """Compare a printed value with a rebuilt one.
 
@@ -51,31 +56,38 @@ def judge(
         Declared decimals of the column, or "text" to compare strings.
     tolerance
         Distance within which the cell is close, where the card derives one.
+    measured
+        Whether a number without decimals is a rounded measurement; a count, label or rank is the
+        printed one or another. Numbers with decimals are always measured.
 
     Returns
     -------
     {"equal", "close", "differs"}
-        `equal`: the rebuilt value rounds to the printed one (an exact half may go either way).
-        `close`: within one unit of the last declared digit, or within the tolerance.
+        `equal`: the rebuilt value rounds to the printed one (an exact half may go either way); a
+        count, label or rank is the same number. `close`: within one unit of the last declared
+        digit of a measurement, or within the tolerance.
 
     Examples
     --------
     >>> judge("0.014", 0.0139, 3), judge("0.0", 0.0004, 3), judge("0.0", 0.0006, 3)
     ('equal', 'equal', 'close')
+    >>> judge("12", 13, 0), judge("12", 12.4, 0, measured=True), judge("12", 13, 0, 1)
+    ('differs', 'equal', 'close')
     >>> judge("0.014", 0.016, 3), judge("0.4493", 0.44922, 4), judge("S", "M", "text")
     ('differs', 'close', 'differs')
     """
     if decimals == "text" or not is_number(printed):
         same = str(rebuilt).strip() == printed.strip()
         return "equal" if same else "differs"
-    value = _number(rebuilt)
+    value = as_number(rebuilt)
     if value is None:
         return "differs"
     distance = abs(value - float(printed))
     unit = 10.0**-decimals
-    if distance <= unit * (0.5 + _SLACK):
+    is_rounded = decimals > 0 or measured
+    if distance <= unit * (0.5 * is_rounded + _SLACK):
         return "equal"
-    if distance <= max(unit, tolerance) + unit * _SLACK:
+    if distance <= max(unit * is_rounded, tolerance) + unit * _SLACK:
         return "close"
     return "differs"
 
@@ -146,8 +158,9 @@ def report(
     ------
     CardError
         The tier is none of the card's, the card has conclusions and no printed cells, the rebuilt
-        table does not fit the printed cells, the card says of a rebuilt cell that it is not run or
-        that the stand-in lacks it, or an erratum names an audit that is not there.
+        table does not fit the printed cells or lacks one of which the card says nothing, the card
+        says of a rebuilt cell that it is not run or that the stand-in lacks it, or an erratum names
+        an audit that is not there.
     """
     if tier not in artefact.card.tiers:
         raise CardError(
@@ -166,8 +179,7 @@ def report(
             markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
         described = [column for column in ("value", "marker") if column in rebuilt]
         rebuilt = rebuilt[[*artefact.key_columns, *described]]
-    needs = declared.needs if rebuilt is None else "the rebuilt table lacks this cell"
-    cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, needs, state)
+    cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, state)
     cells = _with_markers(artefact, cells, markers)
     counts = Counter(cell.verdict for cell in cells)
     rmse, tau = _closeness(artefact, cells)
@@ -186,7 +198,7 @@ def report(
 
 
 def _cells(
-    artefact: Artefact, tier: Tier, values: Mapping[tuple, Any], needs: str, state: str
+    artefact: Artefact, tier: Tier, values: Mapping[tuple, Any], state: str
 ) -> list[JudgedCell]:
     table = artefact.cells
     if table.empty:
@@ -218,10 +230,10 @@ def _cells(
         for given in erratum.gives:
             for index in table.index[artefact.select(given.cells)]:
                 errata[index] = (given.value, erratum)
-    metrics = table["metric"] if "metric" in table else pd.Series("all", table.index)
-    decimals = {metric: artefact.decimals(metric) for metric in metrics.unique()}
+    needs, may_lack = card.tiers[tier].needs, card.tiers[tier].may_lack
     cells = []
-    for index, row in zip(table.index, table.to_dict("records"), strict=True):
+    rows = zip(table.index, table.to_dict("records"), artefact.precisions, strict=True)
+    for index, row, (digits, measured) in rows:
         key = {column: row[column] for column in keys}
         rebuilt = values.get(tuple(key.values()))
         verdict: Verdict
@@ -231,15 +243,18 @@ def _cells(
         elif state == "quoted":
             verdict, reason = "quoted", needs
         elif rebuilt is None:
+            if state == "rebuilt" and not any(row[name] in may_lack[name] for name in may_lack):
+                raise CardError(
+                    f"{artefact.id}: the rebuilt table lacks the printed cell "
+                    f"{' / '.join(key.values())}; rebuild it, or say in `not_run` of "
+                    f"{artefact.card_path} what it needs in tier {tier}."
+                )
             verdict, reason = "not_run", needs
         else:
             within, cause = tolerances.get(index, (0.0, ""))
-            digits = decimals[metrics[index]]
-            verdict = judge(row["value"], rebuilt, digits, within)
-            if digits == "text" or _number(rebuilt) is None:
-                rebuilt = str(rebuilt)
-            else:
-                rebuilt = _number(rebuilt)
+            verdict = judge(row["value"], rebuilt, digits, within, measured=measured)
+            number = as_number(rebuilt)
+            rebuilt = str(rebuilt) if digits == "text" or number is None else number
             reason = cause if verdict == "close" else ""
             if index in derived:
                 verdict = "consistent" if verdict in ("equal", "close") else "inconsistent"
@@ -248,7 +263,7 @@ def _cells(
             # than that one differs all the same.
             if verdict in OTHERWISE and index in errata:
                 right, erratum = errata[index]
-                if judge(right, rebuilt, digits) == "equal":
+                if judge(right, rebuilt, digits, measured=measured) == "equal":
                     source, reason = erratum.where, erratum.finding
                     if index not in derived:
                         verdict = "explained"
@@ -279,36 +294,27 @@ def _with_markers(
     return marked
 
 
-def _number(value: object) -> float | None:
-    """A finite number, or None: "132_1" and "1e999", which `float` takes, are none."""
-    if isinstance(value, str) and not is_number(value):
-        return None
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
-
-
 def _closeness(
     artefact: Artefact, cells: list[JudgedCell]
 ) -> tuple[dict[str, float], dict[str, float]]:
     """RMSE and Kendall's tau-b by metric, over the rebuilt cells whose print is a number."""
     by_metric: dict[str, list[tuple[float, float]]] = {}
-    for cell in cells:
+    rounded: dict[str, list[tuple[float, float]]] = {}
+    # A stand-in has no cells to compare.
+    precisions = artefact.precisions if cells else []
+    for cell, (digits, _) in zip(cells, precisions, strict=True):
         if cell.verdict in ("consistent", "inconsistent"):
             continue
         if isinstance(cell.rebuilt, float) and is_number(cell.printed):
-            pair = (float(cell.printed), cell.rebuilt)
-            by_metric.setdefault(cell.key.get("metric", "value"), []).append(pair)
+            metric, printed = cell.key.get("metric", "value"), float(cell.printed)
+            by_metric.setdefault(metric, []).append((printed, cell.rebuilt))
+            # Rounded as printed: values that print alike are a tie on both sides.
+            rounded.setdefault(metric, []).append((printed, round(cell.rebuilt, digits)))
     rmse: dict[str, float] = {}
     tau: dict[str, float] = {}
     for metric, pairs in by_metric.items():
         rmse[metric] = math.sqrt(math.fsum((p - r) ** 2 for p, r in pairs) / len(pairs))
-        # Rounded as printed: values that print alike are a tie on both sides.
-        digits = artefact.decimals("all" if metric == "value" else metric)
-        rounded = [(p, round(r, digits)) for p, r in pairs]
-        correlation = pd.DataFrame(rounded).corr(method="kendall").iloc[0, 1]
+        correlation = pd.DataFrame(rounded[metric]).corr(method="kendall").iloc[0, 1]
         if not math.isnan(correlation):
             tau[metric] = float(correlation)
     return rmse, tau

@@ -21,8 +21,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
     """Cells of a rebuilt table with their verdicts, laid out as its card says."""
     reported = tier["report"].cells
     cells = []
-    for number, cell in enumerate(reported):
-        decimals = artefact.decimals(cell.key.get("metric", "all"))
+    for number, (cell, (decimals, _)) in enumerate(zip(reported, artefact.precisions, strict=True)):
         rebuilt = cell.rebuilt
         both = cell.verdict in OTHERWISE
         cells.append(
