@@ -66,6 +66,9 @@ artefacts:
     tiers: {full: {state: not_run, needs: ten thousand crowd workers}}}
   figure_2: {kind: drawing, title: A drawing of a duck, source: L5,
     tiers: {embedded: {state: drawing, needs: nothing}}}
+untested:
+  - {source: L20, claim: Ducks prefer run a., reason: There are no ducks here.}
+  - {source: L9, claim: Geese prefer run b., reason: There are no geese here.}
 """
 #: run, set, metric, printed, rebuilt, verdict, why
 CELLS = [

@@ -1,16 +1,17 @@
 """Every conclusion on a card is decided by the printed cells, and could have been otherwise."""
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
-from everycell.engine.cards import Conclusion
+from everycell.engine.cards import Conclusion, Kind, Predicate
+from everycell.engine.comparisons import Cells, Key
 from everycell.engine.conclusions import evaluate
-from everycell.engine.printed_cells import is_number
+from everycell.engine.printed_cells import as_number, key_columns
 
 ARTEFACTS = list(all_artefacts(load_papers(Path(__file__).parents[2] / "published")))
 CLAIMS = [
@@ -18,7 +19,6 @@ CLAIMS = [
     for artefact in ARTEFACTS
     for conclusion in artefact.card.conclusions
 ]
-PERMUTATIONS = 300
 #: Claims that the printed table contradicts. Each needs an erratum on the card.
 CONTRADICTED = {
     "abolghasemi2024/table_1 correlation_is_not_strong",
@@ -35,35 +35,172 @@ CONTRADICTED = {
 }
 
 
-def metrics(cells: pd.DataFrame) -> pd.Series:
-    return cells["metric"] if "metric" in cells else pd.Series("all", cells.index)
+PREDICATES = [
+    pytest.param(artefact, conclusion, number, id=f"{artefact.id} {conclusion.id} {number + 1}")
+    for artefact in ARTEFACTS
+    for conclusion in artefact.card.conclusions
+    for number in range(len(conclusion.holds_if))
+]
+#: What a cell is changed into: content by key and column.
+Edits = dict[tuple[Key, str], object]
 
 
-def permuted(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Tables with the values of each metric dealt out to its cells anew."""
-    dice = np.random.default_rng(20261121)
-    groups = cells.groupby(metrics(cells))["value"]
-    for _ in range(PERMUTATIONS):
-        yield cells.assign(value=groups.transform(lambda part: dice.permutation(part.to_numpy())))
+def outcomes(conclusion: Conclusion, cells: pd.DataFrame, kind: Kind) -> list[str]:
+    """Outcome of each predicate by itself, on a table that stands for the one beside too."""
+    return [
+        evaluate(
+            conclusion.model_copy(update={"holds_if": [part], "id": "one"}),
+            cells,
+            kind=kind,
+            beside=lambda name: cells,
+        ).outcome
+        for part in conclusion.holds_if
+    ]
 
 
-def turned(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """The table with each metric's order, then its signs, turned round.
+def made_up(predicate: Predicate) -> pd.DataFrame:
+    """A table with the cells that a predicate names, where the print has none of them."""
+    leads = [predicate.other, predicate.low, predicate.high, predicate.p]
+    named = {
+        column: {names} if isinstance(names, str) else set(names)
+        for column, names in predicate.cells.items()
+    }
+    for lead in leads:
+        for column, name in (lead or {}).items():
+            named.setdefault(column, {"another"}).add(name)
+    keys = list(itertools.product(*map(sorted, named.values()))) or [("only",)]
+    table = pd.DataFrame(keys, columns=list(named) or ["row"], dtype=str)
+    return table.assign(**{column: "1" for column in dict.fromkeys(("value", predicate.reads))})
 
-    Where the cells of a claim are alike, no permutation among them changes anything.
-    """
-    numbers = cells["value"].map(lambda value: float(value) if is_number(value) else np.nan)
-    ends = numbers.groupby(metrics(cells)).agg(["min", "max"]).sum(axis=1)
-    for mirrored in (metrics(cells).map(ends) - numbers, -numbers):
-        yield cells.assign(value=mirrored.where(numbers.notna(), cells["value"]))
+
+def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
+    """Ways to turn one comparison round, significantly."""
+    if predicate.reads == "marker" or predicate.op in ("in", "not in"):
+        taken = predicate.value if isinstance(predicate.value, list) else [predicate.value]
+        for text in ("", "?", *taken):
+            yield {(key, predicate.reads): text}
+        return
+    other = None if predicate.other is None else cells.moved(key, predicate.other)
+    right = predicate.value if other is None else cells.read(other)
+    first, second = as_number(cells.read(key)), as_number(right)
+    if first is None or second is None:
+        for text in ("?", right):
+            yield {(key, predicate.reads): text}
+        return
+    far = 10 * (abs(first) + abs(second) + 1)
+    for side, centre in ((key, second), (other, first)):
+        if side is None:
+            continue
+        for value in (centre - far, centre + far, centre, -centre):
+            edits: Edits = {(side, predicate.reads): value}
+            for name, slack in (("low", -1), ("high", 1)):
+                if predicate.interval:
+                    edits[(key, name)] = value + slack
+                lead = getattr(predicate, name)
+                if lead is not None:
+                    edits[(cells.moved(key, lead), "value")] = value + slack
+            if predicate.p is not None:
+                edits[(cells.moved(key, predicate.p), "value")] = 0
+            if predicate.sign is not None:
+                edits[(key, "marker")] = predicate.sign
+            if predicate.letters and other is not None:
+                (column,) = predicate.other
+                at = cells.keys.index(column)
+                edits |= {(key, "marker"): other[at], (other, "marker"): key[at]}
+            yield edits
 
 
-@pytest.mark.parametrize(("artefact", "conclusion"), CLAIMS)
-def test_a_claim_can_fail(artefact: Artefact, conclusion: Conclusion) -> None:
-    tables = (make(artefact.unlabelled(artefact.cells)) for make in (permuted, turned))
-    assert any(
-        evaluate(conclusion, table).outcome == "fails" for kind in tables for table in kind
-    ), "no permutation contradicts this claim: name the cells and the direction more narrowly"
+def changed(cells: pd.DataFrame, edits: Edits, keys: list[str]) -> pd.DataFrame:
+    """The table with these contents instead."""
+    table = cells.astype(object)
+    names = table[keys].astype(str).itertuples(index=False, name=None)
+    rows = dict(zip(names, table.index, strict=True))
+    for (key, column), content in edits.items():
+        if key in rows:
+            table.loc[rows[key], column] = content
+    return table
+
+
+def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Iterator[pd.DataFrame]:
+    """Tables on which one comparison, or all of them, may come out otherwise."""
+    known = Cells.of(cells, keys)
+    selected = [key for key in known.names if known.selected(predicate.cells, key)]
+    ways = [list(against(predicate, known, key)) for key in selected]
+    for edits in itertools.chain.from_iterable(ways):
+        yield changed(cells, edits, keys)
+    for together in itertools.zip_longest(*ways):
+        yield changed(cells, {k: v for edits in together if edits for k, v in edits.items()}, keys)
+
+
+def ground(artefact: Artefact, predicate: Predicate) -> tuple[pd.DataFrame, list[str], Kind]:
+    """The printed cells, or made-up ones for a predicate that is not about the print."""
+    if predicate.beside is None and predicate.tested_on != ["stand_in"]:
+        cells = artefact.unlabelled(artefact.cells)
+        return cells, key_columns(cells), predicate.tested_on[0]
+    cells = made_up(predicate)
+    kind = next(kind for kind in predicate.tested_on if kind != "printed")
+    return cells, list(cells.columns[: list(cells.columns).index("value")]), kind
+
+
+def can_fail_alone(
+    conclusion: Conclusion, number: int, cells: pd.DataFrame, keys: list[str], kind: Kind
+) -> bool:
+    """Whether some change makes one predicate fail and leaves the others as they are."""
+    before = outcomes(conclusion, cells, kind)
+    for table in perturbed(conclusion.holds_if[number], cells, keys):
+        after = outcomes(conclusion, table, kind)
+        if after[number] == "fails" and all(
+            outcome == before[at] for at, outcome in enumerate(after) if at != number
+        ):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("artefact", "conclusion", "number"), PREDICATES)
+def test_each_predicate_can_fail_alone(
+    artefact: Artefact, conclusion: Conclusion, number: int
+) -> None:
+    predicate = conclusion.holds_if[number]
+    cells, keys, kind = ground(artefact, predicate)
+    if "marker" not in cells and (predicate.sign or predicate.letters):
+        cells = cells.assign(marker="")
+    if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
+        conclusion, number = conclusion.model_copy(update={"holds_if": [predicate]}), 0
+    assert can_fail_alone(conclusion, number, cells, keys, kind), (
+        "nothing contradicts this predicate alone: another one implies it, or it says nothing"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "quantifier", "expected"), [(1.5, "all", [True, True]), (0.5, "all", [False, True]),
+                                          (1.5, "any", [False, True])]
+)  # fmt: skip
+def test_a_predicate_that_another_implies_cannot_fail_alone(value, quantifier, expected) -> None:
+    cells = pd.DataFrame({"row": ["a", "b"], "value": [1.0, 2.0]})
+    parts = [
+        {"cells": {}, "op": ">", "value": value, "quantifier": quantifier},
+        {"cells": {"row": "b"} if value > 1 else {}, "op": ">", "value": 1.8 if value > 1 else 0.8},
+    ]
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts)
+    found = [can_fail_alone(claim, number, cells, ["row"], "printed") for number in (0, 1)]
+    assert found == expected
+
+
+@pytest.mark.parametrize(("artefact", "conclusion", "number"), PREDICATES)
+def test_no_cell_is_compared_with_itself(
+    artefact: Artefact, conclusion: Conclusion, number: int
+) -> None:
+    predicate = conclusion.holds_if[number]
+    cells, keys, _ = ground(artefact, predicate)
+    known = Cells.of(cells, keys)
+    same = [
+        key
+        for key in known.names
+        if predicate.other is not None
+        and known.selected(predicate.cells, key)
+        and known.moved(key, predicate.other) == key
+    ]
+    assert not same, "this comparison is fixed by construction: leave it out of `cells`"
 
 
 @pytest.mark.parametrize(("artefact", "conclusion"), CLAIMS)

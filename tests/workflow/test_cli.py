@@ -125,7 +125,8 @@ def test_list_takes_the_name_of_a_chapter(call, tree):
 
 
 def test_totals_are_the_sums_of_the_entries(call, built):
-    totals = listed(call, built, "lajewska2025_ch4", "lajewska2025_chC", "--totals")
+    printed = listed(call, built, "lajewska2025_ch4", "lajewska2025_chC", "--totals")
+    totals = printed["totals"]
     keys = ["chapter", "tier", "state", "artefacts", "verdicts", "explained", "conclusions"]
     assert all(list(row) == keys for row in totals)
     groups = {(row["chapter"], row["tier"], row["state"]): row for row in totals}
@@ -137,6 +138,13 @@ def test_totals_are_the_sums_of_the_entries(call, built):
         for counts in ("verdicts", "explained", "conclusions"):
             for name, total in row[counts].items():
                 assert total == sum(entry[counts][name] for entry in entries)
+    claims = {row["chapter"]: row for row in printed["claims"]}
+    assert claims.keys() == {"lajewska2025_ch4", "lajewska2025_chC"}
+    for row in claims.values():
+        decided = sum(sum(row[state].values()) for state in ("rebuilt", "stand_in"))
+        assert row["tested"] == decided
+        assert row["found"] == decided + row["not_run"] + row["untestable"] > 0
+    assert claims["lajewska2025_chC"]["rebuilt"]["hold"] > 0
     votes = groups["lajewska2025_chC", "embedded", "rebuilt"]
     assert votes["verdicts"]["equal"] == 24
     code, out, _ = call(built, "list", "lajewska2025_chC", "--totals")

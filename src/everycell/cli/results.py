@@ -24,9 +24,11 @@ from everycell.cli.project import (
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
 from everycell.engine.cards import RUNNABLE, TIERS, State, Tier, Where
+from everycell.engine.coverage import Coverage, coverage
 from everycell.engine.printed_cells import CardError
 from everycell.engine.reports import (
     OTHERWISE,
+    OUTCOMES,
     PLACES,
     VERDICTS,
     JudgedCell,
@@ -65,7 +67,10 @@ def list_(
         str | None, typer.Option(help="Only artefacts with such a cell, e.g. differs.")
     ] = None,
     totals: Annotated[
-        bool, typer.Option("--totals", help="Sums of each chapter, tier and state.")
+        bool,
+        typer.Option(
+            "--totals", help="Sums of each chapter, tier and state, and the claims of each chapter."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -79,16 +84,26 @@ def list_(
         for name in names or []:
             if name not in papers and name not in chapters:
                 find_artefact(papers, name)
+
+        def named(artefact: Artefact) -> bool:
+            own = {artefact.paper, _chapter_of(artefact), artefact.id}
+            return not names or not own.isdisjoint(names)
+
+        asked = {_chapter_of(artefact) for artefact in all_artefacts(papers) if named(artefact)}
         found = collect(
             papers,
             project.RESULTS,
             project.ROOT,
+            # The claims of a chapter are told of it as a whole.
             wanted=lambda artefact, of: (
-                (tier is None or of == tier)
-                and (not names or {artefact.paper, _chapter_of(artefact), artefact.id} & set(names))
+                _chapter_of(artefact) in asked
+                if totals
+                else named(artefact) and (tier is None or of == tier)
             ),
             audits=None,
         )
+    claims = [counts for counts in coverage(papers, found) if counts.name in asked]
+    found = [one for one in found if named(one.artefact) and (tier is None or one.tier == tier)]
     warn_of_faults(found)
     rows = [
         summary_row(result.report)
@@ -107,7 +122,10 @@ def list_(
     if as_json:
         first = names_of_rows if totals else ["id", "kind", "tier", "state"]
         keys = [*first, "verdicts", "explained", "conclusions"]
-        typer.echo(json.dumps([{key: row[key] for key in keys} for row in rows], indent=1))
+        listed: Any = [{key: row[key] for key in keys} for row in rows]
+        if totals:
+            listed = {"totals": listed, "claims": [counts.row() for counts in claims]}
+        typer.echo(json.dumps(listed, indent=1))
         return
     table = Table(box=None)
     for column in (*names_of_rows, "verdicts", "conclusions"):
@@ -117,11 +135,25 @@ def list_(
         outcomes = ", ".join(f"{n} {name}" for name, n in row["conclusions"].items() if n)
         table.add_row(*(str(row[column]) for column in names_of_rows), verdicts, outcomes)
     output_console().print(table)
+    if totals:
+        output_console().print(_claims_table(claims))
 
 
 def _chapter_of(artefact: Artefact) -> str:
     """Name of an artefact's chapter, which is also Snakemake's target."""
     return f"{artefact.paper}_ch{artefact.chapter}"
+
+
+def _claims_table(claims: list[Coverage]) -> Table:
+    """Claims of each chapter, and what became of them."""
+    table = Table(box=None)
+    for column in ("chapter", "claims", "tested", *OUTCOMES, "not run", "untestable"):
+        table.add_column(column, justify="left" if column == "chapter" else "right")
+    for counts in claims:
+        outcomes = [counts.of(outcome) for outcome in OUTCOMES.values()]
+        numbers = [counts.found, counts.tested, *outcomes, counts.not_run, counts.untestable]
+        table.add_row(counts.name, *map(str, numbers))
+    return table
 
 
 def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ import pandas as pd
 import yaml
 from pydantic import ValidationError
 
-from everycell.engine.cards import Card, CardFileModel, ChapterFile, PaperFile, Tier
+from everycell.engine.cards import Card, CardFileModel, ChapterFile, PaperFile, Tier, Untested
 from everycell.engine.printed_cells import (
     CardError,
     decimals_shown,
@@ -165,6 +165,8 @@ class Paper(CardFileModel):
     kind: str
     reference: str
     chapters: dict[str, str]
+    #: Chapter -> its claims that nothing here can test.
+    untested: dict[str, list[Untested]]
     artefacts: dict[str, Artefact]
 
 
@@ -213,6 +215,7 @@ def load_papers(folder: Path) -> dict[str, Paper]:
         home = paper_file.parent
         about = read_card_file(paper_file, PaperFile)
         chapters: dict[str, str] = {}
+        untested: dict[str, list[Untested]] = {}
         artefacts: dict[str, Artefact] = {}
         for chapter_file in sorted(home.glob("ch*.yaml"), key=lambda path: _chapter_order(path)):
             chapter = read_card_file(chapter_file, ChapterFile)
@@ -222,6 +225,7 @@ def load_papers(folder: Path) -> dict[str, Paper]:
                     f"ch{chapter.chapter}.yaml or mend `chapter`."
                 )
             chapters[chapter.chapter] = chapter.title
+            untested[chapter.chapter] = chapter.untested
             for name, card in chapter.artefacts.items():
                 if not ARTEFACT_ID.fullmatch(name):
                     raise CardError(
@@ -241,6 +245,7 @@ def load_papers(folder: Path) -> dict[str, Paper]:
             kind=about.kind,
             reference=about.reference,
             chapters=chapters,
+            untested=untested,
             artefacts=artefacts,
         )
     if not papers:

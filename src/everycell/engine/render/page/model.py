@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from everycell.engine.artefacts import Artefact, Paper
-from everycell.engine.cards import RUNNABLE, TIERS
+from everycell.engine.cards import RUNNABLE, TIERS, Untested
+from everycell.engine.coverage import coverage
 from everycell.engine.printed_cells import CardError
 from everycell.engine.render.page.tables import companion_table, printed_table, verdict_table
 from everycell.engine.render.page.vocabulary import (
@@ -55,6 +57,10 @@ def build_model(
     entries: dict[str, list[Found]] = {}
     for entry in found:
         entries.setdefault(entry.artefact.id, []).append(entry)
+    claims = {
+        counts.name: counts
+        for counts in coverage(papers, [one for of_one in entries.values() for one in of_one])
+    }
     shown = []
     for paper in papers.values():
         artefacts = []
@@ -72,6 +78,8 @@ def build_model(
                         "number": number,
                         "id": f"{paper.key}-ch{number}",
                         "artefacts": [one for one in artefacts if one["chapter"] == number],
+                        "claims": claims.get(f"{paper.key}_ch{number}"),
+                        "untested": sorted(paper.untested[number], key=_first_line),
                     }
                     for number, title in paper.chapters.items()
                 ],
@@ -88,6 +96,11 @@ def build_model(
         "meaning": {"verdicts": VERDICTS, "states": STATES, "outcomes": OUTCOMES, "places": PLACES},
         **_summary(everything),
     }
+
+
+def _first_line(claim: Untested) -> tuple[int, str]:
+    line = re.search(r"\d+", claim.source)
+    return (int(line[0]) if line else 0, claim.source)
 
 
 def _summary(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

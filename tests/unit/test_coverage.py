@@ -1,0 +1,96 @@
+"""Claims of a chapter: each counted once, by the best result that there is."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import pytest
+from unit.toy_papers import CARD, CELLS, write_paper
+
+from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
+from everycell.engine.coverage import coverage
+from everycell.engine.printed_cells import CardError
+from everycell.engine.reports import Report
+from everycell.engine.verdicts import report
+
+CLAIMS = """\
+    conclusions:
+      - {id: higher, claim: Row b is better than a., source: p. 1,
+         holds_if: [{cells: {row: b, metric: AP}, op: ">", other: {row: a}}]}
+      - {id: larger, claim: Row b is larger than a., source: p. 1,
+         holds_if: [{cells: {row: b, metric: n}, op: ">", other: {row: a}}]}
+untested:
+  - {source: p. 2, claim: Users like row b., reason: There are no users here.}
+"""
+TIERS = (
+    "{embedded: {state: stand_in, name: toys, needs: nothing}, released: {state: rebuilt, "
+    "needs: the ratings}, full: {state: not_run, needs: a zeppelin}}"
+)
+
+
+@dataclass
+class Entry:
+    artefact: Artefact
+    tier: str
+    report: Report
+
+
+@pytest.fixture
+def papers(tmp_path):
+    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    return load_papers(write_paper(tmp_path, card))
+
+
+def entry(papers, tier, *values) -> Entry:
+    (artefact,) = all_artefacts(papers)
+    table = artefact.cells.assign(value=values) if values else None
+    return Entry(artefact, tier, report(artefact, tier, table))
+
+
+def test_without_a_result_nothing_is_tested(papers):
+    (found,) = coverage(papers, [entry(papers, tier) for tier in ("embedded", "released", "full")])
+    assert (found.found, found.tested, found.not_run, found.untestable) == (3, 0, 2, 1)
+
+
+def test_a_rebuilt_table_counts_before_a_stand_in(papers):
+    stand_in = entry(papers, "embedded", 2, 1, 1, 2)
+    rebuilt = entry(papers, "released", 0.3, 12, 0.4, 7)
+    (found,) = coverage(papers, [stand_in])
+    assert found.row() == {
+        "chapter": "toy_ch1",
+        "found": 3,
+        "tested": 2,
+        "rebuilt": {"hold": 0, "fail": 0, "undecided": 0},
+        "stand_in": {"hold": 1, "fail": 1, "undecided": 0},
+        "not_run": 0,
+        "untestable": 1,
+    }
+    for entries in ([stand_in, rebuilt], [rebuilt, stand_in]):
+        (found,) = coverage(papers, entries)
+        assert found.row()["rebuilt"] == {"hold": 1, "fail": 1, "undecided": 0}
+        assert (found.stand_in.total(), found.tested, found.of("holds")) == (0, 2, 1)
+
+
+def test_an_untested_claim_says_why(tmp_path):
+    for missing in (
+        "source: p. 2, ",
+        "claim: Users like row b., ",
+        ", reason: There are no users here.",
+    ):
+        text = CARD + CLAIMS.replace(missing, "")
+        with pytest.raises(CardError, match=r"untested.0"):
+            load_papers(write_paper(tmp_path, text, CELLS))
+
+
+def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
+    (artefact,) = all_artefacts(papers)
+    parts = [{"beside": "tests", "cells": {"pair": "b - a"}, "op": ">", "value": 0}]
+    claim = artefact.card.conclusions[0].model_copy(
+        update={"holds_if": [type(artefact.card.conclusions[0].holds_if[0])(**parts[0])]}
+    )
+    card = artefact.card.model_copy(update={"conclusions": [claim]})
+    artefact = artefact.model_copy(update={"card": card})
+    tests = pd.DataFrame({"pair": ["b - a"], "value": ["-0.1"]})
+    told = report(artefact, "released", artefact.cells, beside={"tests": tests}.get)
+    assert [one.on_rebuilt for one in told.conclusions] == ["fails"]
+    told = report(artefact, "released", artefact.cells)
+    assert [one.on_rebuilt for one in told.conclusions] == ["undecided"]

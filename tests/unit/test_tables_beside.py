@@ -1,0 +1,48 @@
+"""Tables that conclusions read beside a result: trusted as far as a receipt vouches for them."""
+
+from pathlib import Path
+
+import pytest
+from unit.toy_papers import write_paper
+
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.receipts import ReceiptError, write_receipt
+from everycell.engine.results import tables_beside
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    home = tmp_path / "results" / "released" / "toy"
+    home.mkdir(parents=True)
+    for name in ("table_1", "table_2"):
+        files = [home / f"{name}.csv", home / f"{name}.tests.csv"]
+        for file in files:
+            file.write_text(f"pair,value\n{name},1.10\n")
+        write_receipt(
+            home / f"{name}.receipt.json", artefact=f"toy/{name}", tier="released", inputs=[],
+            outputs=files, parameters={}, seed=None, code="", seconds=0.1, root=tmp_path,
+        )  # fmt: skip
+        (home / f"{name}.unlisted.csv").write_text("pair,value\na,1\n")
+    return tmp_path
+
+
+def find(root: Path, name: str):
+    (artefact,) = all_artefacts(load_papers(write_paper(root / "published")))
+    return tables_beside(artefact, "released", root / "results", root)(name)
+
+
+def test_a_table_beside_the_result_or_beside_another(root):
+    assert find(root, "tests").to_numpy().tolist() == [["table_1", "1.10"]]
+    assert find(root, "table_2.tests").to_numpy().tolist() == [["table_2", "1.10"]]
+
+
+@pytest.mark.parametrize("name", ["unlisted", "other", "table_2.unlisted", "table_3.tests"])
+def test_what_no_receipt_lists_is_not_there(root, name):
+    assert find(root, name) is None
+
+
+def test_what_changed_beside_another_is_not_trusted(root):
+    changed = root / "results" / "released" / "toy" / "table_2.tests.csv"
+    changed.write_text("pair,value\ntable_2,2\n")
+    with pytest.raises(ReceiptError, match="changed since it was made"):
+        find(root, "table_2.tests")
