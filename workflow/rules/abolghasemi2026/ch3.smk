@@ -287,6 +287,7 @@ use rule table as abolghasemi2026_ch3_estimators with:
         **companion(table_files, "<result>", "spread"),
         **companion(table_files, "<result>", "counts"),
         **companion(table_files, "<result>", "robustness"),
+        **companion(table_files, "<result>", "doubled"),
         **companion(table_files, "<result>", "apologies"),
         **companion(table_files, "<result>", "ranking"),
         **another(table_files, "{tier}/abolghasemi2026/table_3_7"),
