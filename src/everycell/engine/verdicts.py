@@ -258,7 +258,7 @@ def _cells(
             reason = cause if verdict == "close" else ""
             if index in derived:
                 verdict = "consistent" if verdict in ("equal", "close") else "inconsistent"
-                reason = derived[index]
+                reason = f"{derived[index]} {reason}".strip()
             # One unit off is no rounding where an erratum says what is right; any other value
             # than that one differs all the same.
             if verdict in OTHERWISE and index in errata:
