@@ -600,7 +600,12 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
         assert sum(row["conclusions"].values()) == len(artefact.card.conclusions)
         if rebuilt is not None:
             given = {verdict for verdict, count in found.verdicts.items() if count}
-            assert given <= {"equal", "quoted", "not_run"}
+            assert given <= {"equal", "consistent", "quoted", "not_run"}
+            derived = pd.Series(False, index=artefact.cells.index)
+            for part in artefact.card.derived:
+                if tier in part.tiers:
+                    derived |= artefact.select(part.cells)
+            assert found.verdicts["consistent"] == (derived & ~unreachable).sum()
 
 
 def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
