@@ -110,6 +110,9 @@ class Quoted(CardFileModel):
     because: str = Field(min_length=3)
     #: True where a rebuild may read the printed values of these cells.
     is_input: bool = False
+    #: True where these inputs are no result but the data (votes, annotations, an example's
+    #: documents), so that what is computed from them is rebuilt.
+    observations: bool = False
     #: Tiers in which they are quoted: the full run may rebuild what a smaller one takes as given.
     tiers: Annotated[list[Tier], Field(min_length=1)] = list(TIERS)
 
