@@ -34,6 +34,7 @@ def find(root: Path, name: str):
 def test_a_table_beside_the_result_or_beside_another(root):
     assert find(root, "tests").to_numpy().tolist() == [["table_1", "1.10"]]
     assert find(root, "table_2.tests").to_numpy().tolist() == [["table_2", "1.10"]]
+    assert find(root, "table_2").to_numpy().tolist() == [["table_2", "1.10"]]
 
 
 @pytest.mark.parametrize("name", ["unlisted", "other", "table_2.unlisted", "table_3.tests"])

@@ -339,6 +339,9 @@ use rule figure as abolghasemi2026_ch2_curves with:
     input:
         candidates=candidates_of,
         runs=runs_of(COMBINED),
+    output:
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "ranges"),
     pathvars:
         result="{tier}/abolghasemi2026/figure_2_3",
     wildcard_constraints:
@@ -362,6 +365,7 @@ use rule abolghasemi2026_ch2_curves as abolghasemi2026_ch2_curves_scidocs with:
         runs=lambda wildcards: run_files("scidocs", COMBINED["full"]),
     output:
         **figure_files("<result>"),
+        **companion(table_files, "<result>", "ranges"),
         points="results/full/abolghasemi2026/figure_2_3.points.csv",
     pathvars:
         result="full/abolghasemi2026/figure_2_3",
