@@ -418,3 +418,11 @@ def test_a_marker_lacks_what_it_does_not_contain():
     part = {"reads": "marker", "op": "lacks", "value": "a"}
     found = [outcome(MARKED, part | {"cells": {"system": system}}) for system in "abcd"]
     assert found == ["holds", "fails", "holds", "holds"]
+
+
+def test_letters_may_be_asked_of_stand_ins_alone():
+    part = {"cells": {"system": "c"}, "op": ">", "other": {"system": "a"}, "letters": "stand_in"}
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
+    kinds = ("printed", "rebuilt", "stand_in")
+    found = [evaluate(claim, MARKED, kind=kind).outcome for kind in kinds]
+    assert found == ["holds", "holds", "undecided"]

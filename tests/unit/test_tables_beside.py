@@ -19,7 +19,7 @@ def root(tmp_path) -> Path:
         for file in files:
             file.write_text(f"pair,value\n{name},1.10\n")
         write_receipt(
-            home / f"{name}.receipt.json", artefact=f"toy/{name}", tier="released", inputs=[],
+            home / f"{name}.receipt.json", artefact=f"toy/{name}", tier="released", inputs={},
             outputs=files, parameters={}, seed=None, code="", seconds=0.1, root=tmp_path,
         )  # fmt: skip
         (home / f"{name}.unlisted.csv").write_text("pair,value\na,1\n")

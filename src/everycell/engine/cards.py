@@ -191,7 +191,8 @@ class Predicate(CardFileModel):
     #: Sign in the marker of a cell whose comparison is significant.
     sign: str | None = Field(None, min_length=1)
     #: The marker of the greater cell names the smaller one by its value in the column of `other`.
-    letters: bool = False
+    #: With "stand_in" it must do so in stand-ins alone, which have fewer queries than the paper.
+    letters: bool | Literal["stand_in"] = False
     absolute: bool = False
     undecided_if_equal: bool = False
 
@@ -204,7 +205,7 @@ class Predicate(CardFileModel):
             for value in ([values] if isinstance(values, str) else values)
         ]
         return (
-            any((self.low, self.interval, self.p, self.sign, self.letters))
+            any((self.low, self.interval, self.p, self.sign, self.letters is True))
             or self.reads == "marker"
             or any(_SIGNIFICANCE.fullmatch(name) for name in named)
         )
