@@ -9,7 +9,7 @@ import pytest
 
 from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
 from everycell.engine.cards import Conclusion, Kind, Predicate
-from everycell.engine.comparisons import Cells, Key
+from everycell.engine.comparisons import Cells, Key, spelled_out
 from everycell.engine.conclusions import evaluate
 from everycell.engine.printed_cells import as_number, key_columns
 
@@ -61,7 +61,9 @@ def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
     """Ways to turn one comparison round, significantly."""
     if predicate.reads == "marker" or predicate.op in ("in", "not in"):
         taken = predicate.value if isinstance(predicate.value, list) else [predicate.value]
-        for text in ("", "?", *taken):
+        now = spelled_out(str(cells.read(key, predicate.reads) or ""))
+        without = [now.replace(str(text), "") for text in taken]
+        for text in ("", "?", *taken, *without, *(now + str(text) for text in taken)):
             yield {(key, predicate.reads): text}
         return
     other = None if predicate.other is None else cells.moved(key, predicate.other)
@@ -90,7 +92,8 @@ def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
             if predicate.letters and other is not None:
                 (column,) = predicate.other
                 at = cells.keys.index(column)
-                edits |= {(key, "marker"): other[at], (other, "marker"): key[at]}
+                for one, letter in ((key, other[at]), (other, key[at])):
+                    edits[(one, "marker")] = f"{cells.read(one, 'marker') or ''}{letter}"
             yield edits
 
 
