@@ -111,7 +111,8 @@ use rule step as cast_search_encoded with:
     params:
         **runs("lajewska2025/ch3/search_encoded"),
         runs=CAST_ENCODED,
-        length=SETTINGS.query_by_example.lengths.zero_shot,
+        # As the dense vectors of these passages were made.
+        length=lambda wildcards: COLLECTIONS["cast"].lengths["zero_shot"],
         query=CAST_SYSTEM.query,
         hits=CAST_SYSTEM.candidates,
     message:

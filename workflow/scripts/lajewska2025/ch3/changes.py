@@ -4,6 +4,7 @@ import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.retrieval.significance import change_ranges
+from everycell.studies.lajewska2025.ch3.measures import printed_changes
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
@@ -32,8 +33,4 @@ with ResultJob(snakemake) as job:
             for name, listed in pairs.items()
         },
     )
-    ranges["metric"] = ranges.pop("measure") + " change"
-    # Of all changes, those that the text gives.
-    keys = ["comparison", "metric", "end"]
-    named = pd.DataFrame(settings.ranges, columns=keys)
-    job.write_table(named.merge(ranges, on=keys, validate="1:1"))
+    job.write_table(printed_changes(ranges, settings.ranges))

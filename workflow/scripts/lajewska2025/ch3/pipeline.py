@@ -6,18 +6,17 @@ import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.significance import change_ranges, paired_beside_unpaired
+from everycell.retrieval.significance import change_ranges
+from everycell.studies.lajewska2025.ch3.measures import (
+    TESTS,
+    cells_of_tests,
+    printed_changes,
+    tested_pairs,
+)
 from everycell.trec.runs import read_run
 
 #: What the text compares.
 COMPARED = ["recall", "NDCG@3"]
-TESTS = {
-    "change_percent": 2,
-    "p_paired": 4,
-    "p_unpaired": 4,
-    "p_paired_corrected": 4,
-    "p_unpaired_corrected": 4,
-}
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
@@ -54,21 +53,7 @@ with ResultJob(snakemake) as job:
 
     pairs = [(name, a, b) for name, listed in settings.comparisons.items() for a, b in listed]
     shown = {run: row for rows in settings.shown["systems"].values() for row, run in rows.items()}
-    parts = []
-    for measure in COMPARED:
-        one = pd.DataFrame({run: found[measure] for run, found in values.items()})
-        tests = paired_beside_unpaired(
-            one, [(a, b) for _, a, b in pairs], comparisons=len(pairs) * len(COMPARED)
-        )
-        tests.insert(0, "comparison", [name for name, *_ in pairs])
-        parts.append(tests.assign(measure=measure))
-    tests = pd.concat(parts).replace({"a": shown, "b": shown})
-    keys = ["comparison", "measure", "a", "b"]
-    job.write_beside(tests.melt(keys, list(TESTS), var_name="metric"), "tests", TESTS)
-
+    tests = tested_pairs(values, pairs, COMPARED).replace({"a": shown, "b": shown})
+    job.write_beside(cells_of_tests(tests), "tests", TESTS)
     ranges = change_ranges(means[COMPARED], settings.comparisons)
-    ranges["metric"] = ranges.pop("measure") + " change"
-    keys = ["comparison", "metric", "end"]
-    # Of all changes, those that the text gives.
-    named = pd.DataFrame(settings.ranges, columns=keys)
-    job.write_table(named.merge(ranges, on=keys, validate="1:1"))
+    job.write_table(printed_changes(ranges, settings.ranges))

@@ -1,0 +1,184 @@
+"""Cells of Tables 3.2 to 3.4 from measures by turn, and tests of the rows that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from everycell.retrieval.significance import paired_beside_unpaired
+
+#: Metrics of a test -> decimals.
+TESTS = {
+    "change_percent": 2,
+    "p_paired": 4,
+    "p_unpaired": 4,
+    "p_paired_corrected": 4,
+    "p_unpaired_corrected": 4,
+}
+#: Comparison, a system and another one.
+Pair = tuple[str, str, str]
+
+
+def row_keys(number: str, system: str, year: str) -> dict[str, str]:
+    """Key columns, but the metric, of a system's row in Table 3.`number`.
+
+    Examples
+    --------
+    >>> row_keys("4", "T5_CANARD, T5_QReCC", "2021")
+    {'r1_rewriter': 'T5_CANARD', 'r2_rewriter': 'T5_QReCC', 'cast_year': '2021'}
+    """
+    if number == "2":
+        return {"row": system, "source": "this thesis"}
+    if number == "3":
+        return {"row": system, "cast_year": year}
+    first, second = system.split(", ")
+    return {"r1_rewriter": first, "r2_rewriter": second, "cast_year": year}
+
+
+def shown_metrics(number: str, metrics: Sequence[str]) -> dict[str, str]:
+    """Metric -> its name in Table 3.`number`, for those that it has; the first is the recall.
+
+    Examples
+    --------
+    >>> shown_metrics("4", ["R@500", "MAP", "NDCG@3"])
+    {'R@500': 'Recall', 'NDCG@3': 'NDCG@3'}
+    """
+    if number == "4":
+        return {metrics[0]: "Recall", "NDCG@3": "NDCG@3"}
+    return {metric: metric for metric in metrics}
+
+
+def mean_cells(number: str, year: str, values: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Cells of a table: the mean over turns of each system and metric.
+
+    Parameters
+    ----------
+    number
+        The table is 3.`number`.
+    year
+        Of CAsT.
+    values
+        System -> one row a turn, one column a metric (the first is the recall).
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `row_keys`, `metric` and `value`.
+
+    Examples
+    --------
+    >>> values = {"T5_C": pd.DataFrame({"R@500": [0.0, 1.0]})}
+    >>> mean_cells("3", "2021", values).values.tolist()
+    [['T5_C', '2021', 'R@500', 0.5]]
+    """
+    return pd.DataFrame(
+        row_keys(number, system, year) | {"metric": shown, "value": found[metric].mean()}
+        for system, found in values.items()
+        for metric, shown in shown_metrics(number, list(found.columns)).items()
+    )
+
+
+def tested_pairs(
+    values: Mapping[str, pd.DataFrame], pairs: Sequence[Pair], metrics: Sequence[str]
+) -> pd.DataFrame:
+    """Pairs of systems in some metrics, with paired and unpaired t-tests over turns.
+
+    Parameters
+    ----------
+    values
+        System -> one row a turn, one column a metric.
+    pairs
+        What is compared: the comparison's name and two systems.
+    metrics
+        In which they are; Bonferroni is over all pairs in all of them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a test: `comparison`, `measure` (the metric), `a`, `b` and the columns of `TESTS`.
+
+    Examples
+    --------
+    >>> values = {name: pd.DataFrame({"MAP": turns}) for name, turns in
+    ...     {"x": [0.2, 0.4, 0.6], "y": [0.3, 0.6, 0.7]}.items()}
+    >>> found = tested_pairs(values, [("system", "x", "y")], ["MAP"])
+    >>> found[["comparison", "change_percent", "p_paired"]].round(3).values.tolist()
+    [['system', 33.333, 0.057]]
+    """
+    parts = []
+    for metric in metrics:
+        one = pd.DataFrame({system: found[metric] for system, found in values.items()})
+        tests = paired_beside_unpaired(
+            one, [(a, b) for _, a, b in pairs], comparisons=len(pairs) * len(metrics)
+        )
+        tests.insert(0, "comparison", [name for name, *_ in pairs])
+        parts.append(tests.assign(measure=metric))
+    return pd.concat(parts, ignore_index=True)[["comparison", "measure", "a", "b", *TESTS]]
+
+
+def cells_of_tests(tests: pd.DataFrame) -> pd.DataFrame:
+    """Tests as cells, one row a number: all columns but those of `TESTS` are keys."""
+    keys = [column for column in tests if column not in TESTS]
+    return tests.melt(keys, list(TESTS), var_name="metric")
+
+
+def printed_changes(ranges: pd.DataFrame, named: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
+    """Of all ranges of changes, those that the text gives.
+
+    Parameters
+    ----------
+    ranges
+        As :func:`~everycell.retrieval.significance.change_ranges` gives them.
+    named
+        Comparison, metric ("recall change") and end of the range.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `comparison`, `metric`, `end` and `value`, in the order of `named`.
+
+    Raises
+    ------
+    pandas.errors.MergeError
+        If a range is there twice.
+
+    Examples
+    --------
+    >>> ranges = pd.DataFrame({"comparison": "rewriter", "measure": "recall",
+    ...     "end": ["lowest", "highest"], "value": [-7.0, -3.0]})
+    >>> printed_changes(ranges, [("rewriter", "recall change", "lowest")]).values.tolist()
+    [['rewriter', 'recall change', 'lowest', -7.0]]
+    """
+    keys = ["comparison", "metric", "end"]
+    found = ranges.assign(metric=ranges["measure"] + " change").drop(columns="measure")
+    return pd.DataFrame(named, columns=keys).merge(found, on=keys, validate="1:1")
+
+
+def documents_of_passages(run: pd.DataFrame) -> pd.DataFrame:
+    """A run of passages as one of documents, each at the place of its best passage.
+
+    CAsT 2021 is judged by document, and its systems name passages: the document's id, a hyphen and
+    the passage's number. An id without a number is a document's.
+
+    Parameters
+    ----------
+    run
+        Columns `query`, `document` and `score`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same columns, one row a document of a query.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "106_1", "document": ["KILT_12-2", "KILT_12-10", "KILT_7"],
+    ...     "score": [1.0, 3.0, 2.0]})
+    >>> documents_of_passages(run).values.tolist()
+    [['106_1', 'KILT_12', 3.0], ['106_1', 'KILT_7', 2.0]]
+    """
+    # The last part of a WaPo id has twelve hexadecimal digits; passages have few digits.
+    named = run.assign(document=run["document"].str.replace(r"-\d{1,5}$", "", regex=True))
+    best = named.groupby(["query", "document"], sort=False)["score"].max()
+    return best.reset_index()
