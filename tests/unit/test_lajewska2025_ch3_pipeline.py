@@ -7,10 +7,10 @@ import pytest
 from everycell.studies.lajewska2025.ch3.measures import (
     TESTS,
     cells_of_tests,
+    compared_pairs,
     documents_of_passages,
     mean_cells,
     printed_changes,
-    tested_pairs,
 )
 from everycell.studies.lajewska2025.ch3.rerankers import PassageRerankers
 
@@ -75,7 +75,7 @@ def test_tables_take_means_over_turns_and_correct_over_all_tests():
     assert cells["metric"].tolist() == ["Recall", "NDCG@3"] * 2
     assert cells["value"].iloc[0] == first["R@500"].mean()
     pairs = [("one", *values), ("another", *reversed(values))]
-    tests = tested_pairs(values, pairs, ["R@500", "NDCG@3"])
+    tests = compared_pairs(values, pairs, ["R@500", "NDCG@3"])
     assert len(tests) == 4
     expected = (tests["p_unpaired"] * 4).clip(upper=1)
     np.testing.assert_allclose(tests["p_unpaired_corrected"], expected)

@@ -74,6 +74,36 @@ def test_runs_of_a_folder_give_the_cells_of_2020(named, mirror):
     assert verdicts["2021"] == {"equal"} and "differs" in verdicts["2020"]
 
 
+@pytest.mark.released
+@pytest.mark.slow
+def test_a_run_of_passages_is_measured_as_one_of_documents(clean, mirror):
+    qrels = read_qrels(mirror / "cast-reproducibility/qrels/2021.txt.gz")
+    relevant = qrels[qrels["relevance"] >= 2][["query", "document"]]
+    # Each relevant document twice, by its passages.
+    run = pd.concat(
+        [
+            relevant.assign(document=relevant["document"] + f"-{passage}", score=float(passage))
+            for passage in (1, 2)
+        ]
+    )
+    write_run(run, clean.folder / "organisers.run", tag="org")
+    clean.edit("config.yaml", "  organisers_run: null", "  organisers_run: organisers.run")
+    named = Project(clean.folder, mirror)
+    named.build(f"{TABLES}/text_3_5.verdicts.json")
+    cells = pd.read_csv(named.folder / TABLES / "text_3_5.csv").set_index("metric")["value"]
+    turns = qrels["query"].nunique()
+    answered = relevant["query"].nunique() / turns
+    assert cells["R@500"] == pytest.approx(answered) == cells["MAP"]
+    report = named.verdicts("lajewska2025/text_3_5", "full")
+    verdicts = {cell["key"]["row"]: cell["verdict"] for cell in report["cells"]}
+    assert verdicts == {"organisers’ run file": "differs", "BaselineOrganizers@TREC’21": "quoted"}
+
+
+def test_a_run_file_that_is_not_there_is_named(clean):
+    done = clean.snakemake("-n", f"{TABLES}/text_3_5.csv")
+    assert done.returncode != 0 and "`cast_systems.organisers_run` is null" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("folder", "message"),
     [

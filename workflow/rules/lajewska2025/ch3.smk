@@ -105,3 +105,24 @@ use rule table as lajewska2025_ch3_changes with:
         ranges=CAST_RANGES,
     message:
         "Changes of the text of section 3.4"
+
+
+# Section 3.5: the run file of the organisers, which only the track's repository has.
+use rule table as lajewska2025_ch3_organisers with:
+    input:
+        qrels=resource(f"{CAST}/qrels/2021.txt"),
+        run=organisers_run,
+    pathvars:
+        result="full/lajewska2025/text_3_5",
+    params:
+        **runs("lajewska2025/ch3/organisers"),
+        row="organisers’ run file",
+        # Those that the text names.
+        measures={
+            metric: CAST_MEASURES["2021"][metric]
+            for metric in ("R@500", "MAP", "NDCG@3")
+        },
+        scale=(0, 4),
+        relevance_level=2,
+    message:
+        "The organisers' run file (section 3.5)"

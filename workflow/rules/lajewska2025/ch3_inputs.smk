@@ -116,6 +116,16 @@ def files_of_both_years(wildcards):
     return runs + files_of_2021(wildcards)
 
 
+def organisers_run(wildcards):
+    """The organisers' run file of 2021, which only the user can name."""
+    return named_by_user(
+        "cast_systems.organisers_run",
+        "the organisers' run file org_automatic_results_1000.v1.0.run",
+        "papers/lajewska2025.md",
+        kind="file",
+    )
+
+
 def systems_of_table(wildcards):
     """Rows of the wildcard's table that are the thesis's own."""
     return list(CAST_SYSTEMS[wildcards.number])

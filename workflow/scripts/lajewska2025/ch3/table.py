@@ -7,8 +7,8 @@ from everycell.retrieval.evaluation import evaluate
 from everycell.studies.lajewska2025.ch3.measures import (
     TESTS,
     cells_of_tests,
+    compared_pairs,
     mean_cells,
-    tested_pairs,
 )
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
@@ -39,7 +39,7 @@ with ResultJob(snakemake) as job:
             for system, run in zip(systems, runs, strict=True)
         }
         cells.append(mean_cells(number, year, values))
-        found = tested_pairs(values, pairs, [next(iter(measures)), "NDCG@3"])
+        found = compared_pairs(values, pairs, [next(iter(measures)), "NDCG@3"])
         found.insert(1, "cast_year", year)
         tests.append(found)
     job.write_table(pd.concat(cells, ignore_index=True))

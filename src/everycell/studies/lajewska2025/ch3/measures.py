@@ -79,7 +79,7 @@ def mean_cells(number: str, year: str, values: Mapping[str, pd.DataFrame]) -> pd
     )
 
 
-def tested_pairs(
+def compared_pairs(
     values: Mapping[str, pd.DataFrame], pairs: Sequence[Pair], metrics: Sequence[str]
 ) -> pd.DataFrame:
     """Pairs of systems in some metrics, with paired and unpaired t-tests over turns.
@@ -102,7 +102,7 @@ def tested_pairs(
     --------
     >>> values = {name: pd.DataFrame({"MAP": turns}) for name, turns in
     ...     {"x": [0.2, 0.4, 0.6], "y": [0.3, 0.6, 0.7]}.items()}
-    >>> found = tested_pairs(values, [("system", "x", "y")], ["MAP"])
+    >>> found = compared_pairs(values, [("system", "x", "y")], ["MAP"])
     >>> found[["comparison", "change_percent", "p_paired"]].round(3).values.tolist()
     [['system', 33.333, 0.057]]
     """

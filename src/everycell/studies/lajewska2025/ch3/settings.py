@@ -31,6 +31,10 @@ class CastSystems(Settings):
     runs_2020: PlainPath | None = Field(
         None, description="Folder with the authors' runs of 2020; null: no full tier."
     )
+    organisers_run: PlainPath | None = Field(
+        None,
+        description="The organisers' run file of 2021, of passages; null: not in the full tier.",
+    )
     rewriters: Rewriters = Rewriters()
     bm25: CastBm25 = CastBm25()
     rm3: Rm3 = Rm3(documents=17, terms=26)
