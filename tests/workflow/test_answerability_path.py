@@ -29,11 +29,13 @@ def named(clean: Project) -> Project:
     """Return a project whose configuration names a model and SQuAD, with settings for them."""
     model = tiny_bert(words=len(VOCABULARY), positions=16)
     write_bert(clean.folder / "encoder", model, VOCABULARY)
-    write_squad(clean.folder / "train-v2.0.json")
+    for part in ("train", "dev"):
+        write_squad(clean.folder / f"{part}-v2.0.json")
     clean.edit(
         "config.yaml",
-        "model: bert-base-uncased\n    revision: null\n    squad: null",
-        "model: encoder\n    revision: null\n    squad: train-v2.0.json",
+        "model: bert-base-uncased\n    revision: null\n    squad: null\n    squad_dev: null",
+        "model: encoder\n    revision: null\n    squad: train-v2.0.json\n"
+        "    squad_dev: dev-v2.0.json",
     )
     clean.edit("config.yaml", "epochs: 3\n    batch: 32", "epochs: 1\n    batch: 1024")
     clean.edit("config.yaml", "length: 512\n", "length: 16\n")
@@ -63,6 +65,30 @@ def test_from_the_labels_to_the_verdicts(named, mirror):
     # ChatGPT's decisions on whole rankings were never released.
     assert undecided == ["chatgpt_asked_for_rankings_is_worse_still"]
     assert named.everycell("verify").returncode == 0
+
+
+@pytest.mark.released
+def test_squad_is_counted_beside_the_other_sets(named, mirror):
+    named.mirror = mirror
+    table = "results/full/lajewska2025/table_B_1"
+    named.build(f"{table}.verdicts.json")
+    cells = pd.read_csv(named.folder / f"{table}.csv").pivot(
+        index="row", columns="dataset", values="value"
+    )
+    # Both files have one question with an answer, in one of two sentences, and one without.
+    assert cells.loc[["# questions", "# QPP", "# sent. w/o answers in unans. QPP"], "SQuAD 2.0"
+                     ].tolist() == [4, 4, 4]  # fmt: skip
+    assert cells.loc["# sent. w/ answers in ans. QPP"].tolist() == [6395, 0, 2]
+    report = named.verdicts("lajewska2025/table_B_1", "full")
+    assert len(report["cells"]) == 27
+    assert "not_run" not in {cell["verdict"] for cell in report["cells"]}
+
+
+def test_squad_needs_both_files_to_be_counted(named):
+    named.edit("config.yaml", "squad_dev: dev-v2.0.json", "squad_dev: null")
+    done = named.snakemake("-n", "results/full/lajewska2025/table_B_1.csv")
+    said = "`answerability.full.squad_dev` is null; this tier needs dev-v2.0.json of SQuAD 2.0"
+    assert done.returncode != 0 and said in done.stdout
 
 
 def test_the_hub_model_is_planned_without_files_of_its_own(named):

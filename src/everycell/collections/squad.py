@@ -5,12 +5,16 @@ Source: Rajpurkar, Jia and Liang, "Know What You Don't Know" (ACL 2018).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from everycell.collections.snippets import AnnotationError
 from everycell.engine.untrusted import parse_json
+
+#: A question, its paragraph, and its answers as they stand there.
+Question = tuple[str, str, Sequence[str]]
 
 
 def read_squad(path: Path) -> pd.DataFrame:

@@ -21,11 +21,12 @@ from sklearn.preprocessing import StandardScaler
 from torch.nn import functional
 from transformers import BertModel, PreTrainedModel, PreTrainedTokenizerBase
 
+from everycell.collections.squad import Question
 from everycell.learning.batching import map_batches, pad
 from everycell.learning.text_pairs import PairLength, join, tokenise
 from everycell.learning.text_vectors import dense_vectors
 from everycell.learning.tilde import check_length
-from everycell.text.sentences import sentence_spans
+from everycell.text.sentences import sentences_with
 
 Pair = tuple[str, str]
 FloatArray = npt.NDArray[np.float64]
@@ -197,9 +198,7 @@ def train_head(features: npt.ArrayLike, answers: npt.ArrayLike, *, strength: flo
     return head.fit(np.asarray(features), np.asarray(answers))
 
 
-def squad_pairs(
-    questions: Iterable[tuple[str, str, Sequence[str]]], *, seed: int
-) -> list[tuple[str, str, bool]]:
+def squad_pairs(questions: Iterable[Question], *, seed: int) -> list[tuple[str, str, bool]]:
     """Question-sentence pairs of SQuAD 2.0, as many with an answer as without (section 5.6.1).
 
     Parameters
@@ -223,12 +222,11 @@ def squad_pairs(
     """
     answering: list[tuple[str, str, bool]] = []
     silent: list[tuple[str, str, bool]] = []
-    for question, passage, answers in questions:
-        for start, end in sentence_spans(passage):
-            sentence = passage[start:end]
-            if not answers:
+    for question, passage, found in questions:
+        for sentence, answers in sentences_with(passage, found):
+            if not found:
                 silent.append((question, sentence, False))
-            elif any(answer in sentence for answer in answers):
+            elif answers:
                 answering.append((question, sentence, True))
     drawn = np.random.default_rng(seed).permutation(len(silent))[: len(answering)]
     return answering + [silent[place] for place in drawn]

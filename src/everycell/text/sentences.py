@@ -9,6 +9,7 @@ does by default in the package.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal
 
@@ -61,6 +62,31 @@ def sentence_spans(text: str, *, quotes: Quotes = "ascii") -> list[tuple[int, in
     if quotes not in ("ascii", "curly"):
         raise ValueError(f"quotes is {quotes!r}: give 'ascii' or 'curly'.")
     return list(_splitter(quotes).span_tokenize(text))
+
+
+def sentences_with(text: str, parts: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Sentences of a text, and whether any of some parts stands within each.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    parts
+        Such as answers to a question; one across two sentences is in none of them.
+
+    Yields
+    ------
+    (str, bool)
+        In the order of the text.
+
+    Examples
+    --------
+    >>> list(sentences_with("It rains. Ann left.", ["Ann"]))
+    [('It rains.', False), ('Ann left.', True)]
+    """
+    for start, end in sentence_spans(text):
+        sentence = text[start:end]
+        yield sentence, any(part in sentence for part in parts)
 
 
 @cache

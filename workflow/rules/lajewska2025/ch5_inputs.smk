@@ -33,7 +33,9 @@ def classifier_settings(wildcards):
     """How a classifier of sentences is trained, in the words of `everycell.learning.training`."""
     settings = SETTINGS.answerability
     chosen = settings.tiny if wildcards.classifier == "tiny" else settings.full
-    kept = chosen.model_dump(exclude={"model", "revision", "squad", "batch"})
+    kept = chosen.model_dump(
+        exclude={"model", "revision", "squad", "squad_dev", "batch"}
+    )
     return kept | {"batch_size": chosen.batch}
 
 
@@ -65,16 +67,6 @@ def full_classifier_files():
 def classifier_squad(wildcards):
     """File of SQuAD 2.0, for the classifier that is trained on it too."""
     return squad_file() if wildcards.classifier == "squad" else []
-
-
-def squad_file():
-    """File of SQuAD 2.0, which only the user can name."""
-    return named_by_user(
-        "answerability.full.squad",
-        "train-v2.0.json of SQuAD 2.0",
-        "papers/lajewska2025.md",
-        kind="file",
-    )
 
 
 def classifier_scores(*classifiers):

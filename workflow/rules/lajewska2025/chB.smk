@@ -17,6 +17,21 @@ use rule table as lajewska2025_chB_data_sets with:
         "Sizes of the data sets (Table B.1)"
 
 
+# With SQuAD 2.0, its questions for training and those for development.
+use rule lajewska2025_chB_data_sets as lajewska2025_chB_data_sets_full with:
+    input:
+        unpack(squad_files),
+        **answerability_labels(),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "questions"),
+        **companion(table_files, "<result>", "sentences"),
+    pathvars:
+        result="full/lajewska2025/table_B_1",
+    message:
+        "Sizes of the data sets (Table B.1), SQuAD 2.0 among them"
+
+
 # Table B.2: labels of one question.
 use rule table as lajewska2025_chB_sample with:
     input:

@@ -1,4 +1,4 @@
-# Released data that rules of several chapters of lajewska2025 read.
+# Data that rules of several chapters of lajewska2025 read.
 from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
 
 #: The set of the registry with the user studies of chapter 4, and their ratings, of all runs.
@@ -29,3 +29,18 @@ def answerability_labels():
             "unanswerable_sentences",
         )
     }
+
+
+def squad_file(part="squad", name="train-v2.0.json"):
+    """File of SQuAD 2.0, which only the user can name."""
+    return named_by_user(
+        f"answerability.full.{part}",
+        f"{name} of SQuAD 2.0",
+        "papers/lajewska2025.md",
+        kind="file",
+    )
+
+
+def squad_files(wildcards):
+    """Both files of SQuAD 2.0 that have answers."""
+    return {"squad": [squad_file(), squad_file("squad_dev", "dev-v2.0.json")]}

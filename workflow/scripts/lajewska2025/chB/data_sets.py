@@ -1,4 +1,4 @@
-"""Table B.1: questions, passages and sentences of the two CAsT sets."""
+"""Table B.1: questions, passages and sentences of the two CAsT sets, and of SQuAD 2.0 if named."""
 
 from pathlib import Path
 
@@ -9,7 +9,9 @@ from everycell.collections.answerability import (
     read_passage_sentences,
     read_sentence_labels,
 )
+from everycell.collections.squad import read_squad
 from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.chB.data_sets import set_counts, squad_counts
 
 with ResultJob(snakemake) as job:
     files = snakemake.input
@@ -26,21 +28,19 @@ with ResultJob(snakemake) as job:
         "CAsT-snippets": (silent["answerable"].sum(), (~silent["answerable"]).sum()),
         "CAsT-unanswerable": (0, (~pairs["CAsT-unanswerable"]["answers"]).sum()),
     }
-    rows = []
-    for dataset, passages in labels.groupby("dataset", sort=False):
-        questions = passages.groupby("turn_id")["answerable"].any()
-        counts = {
-            "# questions": len(questions),
-            "# ans. questions": questions.sum(),
-            "# unans. questions": (~questions).sum(),
-            "# QPP": len(passages),
-            "# ans. QPP": passages["answerable"].sum(),
-            "# unans. QPP": (~passages["answerable"]).sum(),
-            "# sent. w/ answers in ans. QPP": pairs[dataset]["answers"].sum(),
-            "# sent. w/o answers in ans. QPP": without[dataset][0],
-            "# sent. w/o answers in unans. QPP": without[dataset][1],
-        }
-        rows += [(row, dataset, "count", int(number)) for row, number in counts.items()]
+    counts = {
+        dataset: set_counts(passages, (pairs[dataset]["answers"].sum(), *without[dataset]))
+        for dataset, passages in labels.groupby("dataset", sort=False)
+    }
+    if files.get("squad"):
+        parts = [read_squad(Path(path)) for path in files.squad]
+        questions = pd.concat(parts).itertuples(index=False, name=None)
+        counts = {"SQuAD 2.0": squad_counts(questions)} | counts
+    rows = [
+        (row, dataset, "count", number)
+        for dataset, of_rows in counts.items()
+        for row, number in of_rows.items()
+    ]
     job.write_table(pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"]))
     of_snippets = labels[labels["dataset"] == "CAsT-snippets"].groupby("turn_id")["answerable"]
     answerable, passages = of_snippets.sum(), of_snippets.size().max()

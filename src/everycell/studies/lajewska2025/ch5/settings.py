@@ -37,6 +37,9 @@ class FullClassifier(SentenceClassifier):
     squad: PlainPath | None = Field(
         None, description="File train-v2.0.json of SQuAD 2.0; null: the full tier cannot run."
     )
+    squad_dev: PlainPath | None = Field(
+        None, description="File dev-v2.0.json of SQuAD 2.0, for Table B.1; null: it cannot run."
+    )
 
 
 class Answerability(Settings):

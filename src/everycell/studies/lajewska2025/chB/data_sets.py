@@ -1,0 +1,76 @@
+"""Rows of Table B.1: questions, passages and sentences of a set, by whether there is an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from everycell.collections.squad import Question
+from everycell.text.sentences import sentences_with
+
+
+def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[str, int]:
+    """Counts of a set, by the rows of the table.
+
+    Parameters
+    ----------
+    passages
+        One row a passage of a question: `turn_id` (the question) and `answerable` (bool). A
+        question has an answer if one of its passages has.
+    sentences
+        With an answer; without one in passages that have one, and in those that have none.
+
+    Returns
+    -------
+    dict
+        Row -> count, in the order of the table. QPP are pairs of a question and a passage.
+
+    Examples
+    --------
+    >>> passages = pd.DataFrame({"turn_id": ["8_1", "8_1"], "answerable": [True, False]})
+    >>> list(set_counts(passages, (3, 2, 4)).values())
+    [1, 1, 0, 2, 1, 1, 3, 2, 4]
+    """
+    questions = passages.groupby("turn_id")["answerable"].any()
+    answering, silent, without = sentences
+    counts = {
+        "# questions": len(questions),
+        "# ans. questions": questions.sum(),
+        "# unans. questions": (~questions).sum(),
+        "# QPP": len(passages),
+        "# ans. QPP": passages["answerable"].sum(),
+        "# unans. QPP": (~passages["answerable"]).sum(),
+        "# sent. w/ answers in ans. QPP": answering,
+        "# sent. w/o answers in ans. QPP": silent,
+        "# sent. w/o answers in unans. QPP": without,
+    }
+    return {row: int(number) for row, number in counts.items()}
+
+
+def squad_counts(questions: Iterable[Question]) -> dict[str, int]:
+    """The same of SQuAD 2.0, where each question has one passage.
+
+    Parameters
+    ----------
+    questions
+        As the rows of :func:`~everycell.collections.squad.read_squad`.
+
+    Returns
+    -------
+    dict
+        As of `set_counts`.
+
+    Examples
+    --------
+    >>> questions = [("who?", "It rains. Ann left.", ["Ann"]), ("why?", "So.", [])]
+    >>> list(squad_counts(questions).values())
+    [2, 1, 1, 2, 1, 1, 1, 1, 1]
+    """
+    rows, sentences = [], [0, 0, 0]
+    for number, (_, passage, found) in enumerate(questions):
+        rows.append((str(number), bool(found)))
+        for _, answers in sentences_with(passage, found):
+            sentences[0 if answers else 1 if found else 2] += 1
+    passages = pd.DataFrame(rows, columns=["turn_id", "answerable"]).astype({"answerable": bool})
+    return set_counts(passages, (sentences[0], sentences[1], sentences[2]))
