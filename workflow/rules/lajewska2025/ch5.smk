@@ -43,6 +43,9 @@ use rule table as lajewska2025_ch5_agreement with:
             "sentence_regular",
             "sentence_master",
         ),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "gaps"),
     pathvars:
         result="released/lajewska2025/table_5_2",
     params:

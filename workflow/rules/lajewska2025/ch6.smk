@@ -35,6 +35,7 @@ use rule table as lajewska2025_ch6_parts with:
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "tests"),
+        **companion(table_files, "<result>", "changes"),
     pathvars:
         result="released/lajewska2025/table_6_8",
     resources:

@@ -4,7 +4,12 @@ import pandas as pd
 
 from everycell.dialogue.spans import mean_jaccard
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch5.annotations import GROUPS, annotations_of, marked_texts
+from everycell.studies.lajewska2025.ch5.annotations import (
+    GROUPS,
+    annotations_of,
+    gaps,
+    marked_texts,
+)
 
 with ResultJob(snakemake) as job:
     rows = []
@@ -15,4 +20,6 @@ with ResultJob(snakemake) as job:
             (name, task, str(people), f"J_{k}", mean_jaccard(texts, k))
             for k in range(people - 1, 1, -1)
         ]
-    job.write_table(pd.DataFrame(rows, columns=["row", "task", "n_annotators", "metric", "value"]))
+    table = pd.DataFrame(rows, columns=["row", "task", "n_annotators", "metric", "value"])
+    job.write_table(table)
+    job.write_beside(gaps(table, "MTurk master", "MTurk regular"), "gaps", {"J": 3, "J_2": 3})

@@ -10,11 +10,21 @@ from everycell.studies.lajewska2025.ch6.nuggets import (
     MEAN,
     NAMES,
     TEST_DECIMALS,
+    changed,
     judged,
     means,
     tested,
     with_mean,
 )
+
+#: What is changed of BERTopic and DuoT5 -> clustering and ranking.
+CHANGES = {
+    "BM25 for DuoT5": ("BERTopic", "BM25"),
+    "LSA for BERTopic": ("LSA", "DuoT5"),
+    "both": ("LSA", "BM25"),
+}
+#: The standard system with fewer passages, which Table 6.7 has.
+SMALLER_INPUT = "GINGER-top10 wo/ rewriting"
 
 with ResultJob(snakemake) as job:
     labels = read_nugget_labels(*map(Path, snakemake.input.labels))
@@ -33,4 +43,9 @@ with ResultJob(snakemake) as job:
         table.melt(["clustering", "ranking"], list(TEST_DECIMALS), "metric"),
         "tests",
         TEST_DECIMALS,
+    )
+    changes = {name: (runs[parts], standard) for name, parts in CHANGES.items()}
+    changes |= {"10 passages for 20": (SMALLER_INPUT, standard)}
+    job.write_beside(
+        changed(scores, changes), "changes", {"difference": 3, "low": 3, "high": 3, "p": 4}
     )

@@ -36,6 +36,35 @@ def annotations_of(files: str | Iterable[str], group: str) -> pd.DataFrame:
     return read_annotations(paths(files), per_text=GROUPS[group][2])
 
 
+def gaps(agreement: pd.DataFrame, group: str, other: str) -> pd.DataFrame:
+    """How much more one group agrees than another one, in the measures that both tasks have.
+
+    Parameters
+    ----------
+    agreement
+        Columns `row` (the group), `task`, `metric` and `value`.
+    group, other
+        Two groups.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `task`, `metric` and `value` (of `group` less that of `other`).
+
+    Examples
+    --------
+    >>> agreement = pd.DataFrame({"row": ["a", "b"], "task": "Passage", "metric": "J",
+    ...     "value": [0.5, 0.25]})
+    >>> gaps(agreement, "a", "b").values.tolist()
+    [['Passage', 'J', 0.25]]
+    """
+    values = agreement.pivot_table(index=["task", "metric"], columns="row", values="value")
+    shared = values[[group, other]].dropna()
+    found = (shared[group] - shared[other]).rename("value").reset_index()
+    tasks = found.groupby("metric")["task"].transform("nunique")
+    return found[tasks == found["task"].nunique()].reset_index(drop=True)
+
+
 def marked_texts(
     annotations: pd.DataFrame, group: str | None = None
 ) -> dict[tuple[str, str], BoolArray]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
+from scipy import stats
 
 from everycell.collections.nugget_labels import JUDGES, PARTS, SYSTEMS, NuggetLabels
 from everycell.rag.nuggets import nugget_scores
@@ -64,3 +65,40 @@ def tested(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFra
     values = scores.pivot(index="topic", columns="run", values="value")
     tests = paired_beside_unpaired(values, pairs)
     return tests.assign(difference=tests["mean_a"] - tests["mean_b"])
+
+
+def changed(scores: pd.DataFrame, pairs: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """What each of some changes does to the mean of one judge, with intervals over topics.
+
+    Parameters
+    ----------
+    scores
+        Columns `run`, `topic` and `value`.
+    pairs
+        Name of a change -> the changed run, and the one that it is compared with.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `change`, `metric` and `value`: `difference` of the means, `low` and `high` (its
+        95 % interval by the paired t-distribution) and `p` of the paired t-test.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"run": list("aaabbb"), "topic": list("xyz") * 2,
+    ...     "value": [0.1, 0.2, 0.3, 0.3, 0.4, 0.6]})
+    >>> changed(scores, {"b for a": ("b", "a")})["value"].round(2).tolist()
+    [0.23, 0.09, 0.38, 0.02]
+    """
+    values = scores.pivot(index="topic", columns="run", values="value")
+    rows = []
+    for name, (run, other) in pairs.items():
+        test = stats.ttest_rel(values[run], values[other])
+        interval = test.confidence_interval(0.95)
+        difference = (values[run] - values[other]).mean()
+        found = (difference, interval.low, interval.high, test.pvalue)
+        rows += [
+            (name, metric, float(value))
+            for metric, value in zip(("difference", "low", "high", "p"), found, strict=True)
+        ]
+    return pd.DataFrame(rows, columns=["change", "metric", "value"])
