@@ -29,6 +29,8 @@ CONTRADICTED = {
     "lajewska2025/table_4_8 no_effect_in_answerability",
     "lajewska2025/table_4_8 factual_errors_go_unnoticed",
     "lajewska2025/table_4_9 source_by_query_in_answerability",
+    "lajewska2025/table_6_2 follow_ups_are_more_useful",
+    "lajewska2025/table_6_2 more_coherent_responses_are_preferred",
     "lajewska2025/table_6_7 order_of_the_organisers",
     "lajewska2025/table_7_5 mode_matters_for_limitations_only",
     "lajewska2025/text_3_3_3 closer_to_waterlooclarke",
@@ -209,6 +211,10 @@ def test_a_claim_holds_on_the_print_or_is_known_not_to(
 ) -> None:
     contradicted = f"{artefact.id} {conclusion.id}" in CONTRADICTED
     found = evaluate(conclusion, artefact.unlabelled(artefact.cells))
+    if all(part.beside for part in conclusion.holds_if):
+        # Only a rebuild has the tables beside.
+        assert found.outcome == "undecided" and not contradicted
+        return
     assert found.outcome == ("fails" if contradicted else "holds"), found.detail
 
 
