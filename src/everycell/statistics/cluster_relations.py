@@ -48,8 +48,8 @@ def clustered_correlation(
     Raises
     ------
     ValueError
-        What :func:`~everycell.statistics.hypothesis_tests.pearson` refuses; a single cluster, or resamples in none of which
-        both columns vary.
+        What :func:`~everycell.statistics.hypothesis_tests.pearson` refuses; a single
+        cluster, or resamples in none of which both columns vary.
 
     Examples
     --------
