@@ -204,8 +204,16 @@ def test_a_card_that_points_at_no_cells(tmp_path):
     assert faults == [
         f"toy/table_1: `{field}` points at cells, but there is no table_1.csv; add the printed "
         "cells or drop the field."
-        for field in ("decimals", "errata")
+        for field in ("errata",)
     ]
+
+
+def test_claims_without_printed_numbers_need_a_run(tmp_path):
+    card = CARD + "    conclusions: [{id: up, claim: It goes up., source: p. 1, holds_if: "
+    card += "[{cells: {row: a}, op: '>', value: 0}]}]\n"
+    assert check(tmp_path, card, cells=None) == []
+    faults = check(tmp_path, card.replace("state: rebuilt", "state: quoted"), cells=None)
+    assert [fault.split("`")[1] for fault in faults] == ["decimals", "conclusions"]
 
 
 def test_cells_without_a_card(tmp_path):

@@ -6,7 +6,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
-from everycell.collections.satisfaction_samples import SYSTEM, Sample
 from everycell.dialogue.satisfaction import (
     Confusion,
     confusion,
@@ -19,10 +18,6 @@ from everycell.engine.printed_cells import read_cells
 
 answers = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40)
 sizes = st.integers(0, 60)
-
-
-def samples(name, n, satisfied):
-    return [Sample(f"{name}{i}", "toy", ((SYSTEM, "Hi"),), satisfied) for i in range(n)]
 
 
 @given(answers)

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from everycell.collections.user_studies import TRANSPARENCY_FACTORS
-from everycell.statistics.clustered import cluster_means_anova
 from everycell.statistics.effect_size import CULPEPPER
+from everycell.statistics.repeated_ratings import cluster_means_anova
 from everycell.studies.lajewska2025.ch7.anova_tables import by_worker, interactions, one_way
 
 

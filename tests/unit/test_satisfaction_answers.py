@@ -19,7 +19,12 @@ from everycell.studies.abolghasemi2026.ch3.answers import (
     shown_answers,
     spread,
 )
-from everycell.studies.abolghasemi2026.ch3.robustness import cue_of_apologies, f1_gain, gains
+from everycell.studies.abolghasemi2026.ch3.robustness import (
+    cue_of_apologies,
+    doubling_gains,
+    f1_gain,
+    gains,
+)
 from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED, CONTROL
 
 
@@ -201,6 +206,27 @@ def test_gains_are_over_each_setup_of_the_thesis_and_not_over_the_control():
         expected = f1[AUGMENTED][test_data, "F1"] - f1["w/o up-sampling"][test_data, "F1"]
         assert row["value"].item() == pytest.approx(expected)
     assert gains(answers(SETUPS["w/o up-sampling"]), draws=20, seed=0).empty
+
+
+def test_twice_the_up_sampling_is_compared_with_the_single_one():
+    tenfold, twentyfold = {"main": (9, 1, 2, 8)}, {"main": (8, 2, 6, 4)}
+    names = ("up-sampling x10", "up-sampling x20", f"up-sampling x10, {CONTROL}", "w/o up-sampling")
+    counts = (tenfold, twentyfold, twentyfold, tenfold)
+    frame = pd.concat(
+        [answers(each, setup=name) for name, each in zip(names, counts, strict=True)],
+        ignore_index=True,
+    )
+    table = doubling_gains(frame, draws=20, seed=0)
+    assert table["setup"].unique().tolist() == ["up-sampling x20"]
+    assert table["instead_of"].unique().tolist() == ["up-sampling x10"]
+    # There is no other test set than Main.
+    assert set(table["test_data"]) == {"Main"}
+    f1 = [
+        measured(confusions(answers(each))).set_index("metric").loc["F1", "value"]
+        for each in (twentyfold, tenfold)
+    ]
+    gain = table.set_index("metric").loc["gain in F1", "value"]
+    assert gain == pytest.approx(f1[0] - f1[1])
 
 
 def test_the_cue_is_looked_for_where_the_part_without_apologies_was_answered():

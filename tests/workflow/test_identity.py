@@ -71,6 +71,7 @@ def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
     [
         f"{STUDIES}/abolghasemi2026/ch2/settings.py",
         f"{STUDIES}/lajewska2025/settings.py",
+        f"{STUDIES}/term_fairness/settings.py",
         "src/everycell/config.py",
         "src/everycell/engine/registry.yaml",
     ],

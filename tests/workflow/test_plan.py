@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -153,3 +154,15 @@ def test_no_two_rules_share_a_log_or_a_benchmark(rules):
 def test_no_rule_names_an_absolute_path(tree):
     for path in sorted((tree.folder / "workflow" / "rules").rglob("*.smk")):
         assert not re.search(r'"/[a-z]', path.read_text()), path.name
+
+
+@pytest.mark.parametrize("collection", ["cast", "grepbiasmaleswapped"])
+def test_what_encoders_read_of_a_text_is_a_setting_of_its_experiment(tree, tmp_path, collection):
+    small = tree.copy_to(tmp_path / "small")
+    small.edit("config.yaml", "  text: 96\n", "  text: 40\n")
+    read = []
+    for project in (tree, small):
+        (encode,) = [rule for rule in project.rules() if rule.name == "encode"]
+        model = {"kind": "splade", "model": "splade-tiny.zero-shot"}
+        read.append(encode.params["reading"](SimpleNamespace(collection=collection, **model)))
+    assert read[0] == {**read[1], "length": 96} and read[1]["length"] == 40

@@ -41,7 +41,7 @@ def split_samples(
     same_label: bool = True,
     window: Literal["SYSTEM", "USER"] = SYSTEM,
 ) -> Split:
-    """The split behind Table 3.2, with binary labels from the ratings.
+    """The thesis' split, with binary labels from the ratings.
 
     A sample of `valid` and `test` is found in USS by all that its user said. Those that the split
     cut to its last 16 exchanges are not found, and drop out. The training part was not released:

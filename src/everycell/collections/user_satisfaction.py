@@ -124,7 +124,7 @@ class RatedDialogue:
 
 
 def most_frequent(ratings: Sequence[int]) -> int:
-    """Most frequent rating; of several the lowest, the rule behind Table 3.2.
+    """Most frequent rating; of several the lowest, the rule behind the thesis' split.
 
     Raises
     ------
@@ -142,8 +142,8 @@ def most_frequent(ratings: Sequence[int]) -> int:
     return min(counts, key=lambda rating: (-counts[rating], rating))
 
 
-#: Rules that make one rating of several. The first is behind Table 3.2; the last comes nearest to
-#: Table 3.1, which none of them gives.
+#: Rules that make one rating of several. The first is behind the thesis' split; the last
+#: comes nearest to its counts of ratings, which none of them gives.
 RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
     "most frequent, lowest of ties": most_frequent,
     "most frequent, highest of ties": lambda given: -most_frequent([-rating for rating in given]),

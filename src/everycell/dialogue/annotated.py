@@ -1,6 +1,6 @@
 """What annotators' labels say: success of generators, agreement, confirmed counterfactuals.
 
-Source: abolghasemi2026, section 3.5.4, Tables 3.3 and 3.4.
+Source: abolghasemi2026, sections 3.5.4 and 3.6.1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from everycell.text import settled_sheets
 
 
 def success(labels: pd.DataFrame) -> pd.DataFrame:
-    r"""Share of the generated utterances that flip the label (CSS, Table 3.4).
+    r"""Share of the generated utterances that flip the label (CSS).
 
     .. math:: CSS = 100 \cdot \frac{\text{counterfactuals that are settled as intended}}
                                     {\text{generated utterances}}
@@ -60,7 +60,7 @@ def success(labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement(labels: pd.DataFrame) -> pd.DataFrame:
-    """How far the first two annotators agree (Table 3.3), on counterfactuals and real dialogues.
+    """How far the first two annotators agree, on counterfactuals and real dialogues.
 
     Parameters
     ----------

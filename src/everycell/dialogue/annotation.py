@@ -5,7 +5,7 @@ counterfactuals stand among real dialogues, in another order for each annotator,
 say nothing.
 
 Source: abolghasemi2026, section 3.5.4 (two annotators, a third on disagreement, two questions,
-counterfactuals mixed among real dialogues) and Tables 3.3 and 3.4.
+counterfactuals mixed among real dialogues) and 3.6.1.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 
-#: Printed unit of the measures of Table 3.6: what a value may be off when it is cut or rounded.
+#: Unit of a measure with two decimals: what a printed value may be off when it is cut or rounded.
 UNIT = 0.01
 
 
@@ -92,7 +92,7 @@ def confusion(satisfied: Sequence[bool], predicted: Sequence[bool]) -> Confusion
 
 
 def scores(counts: Confusion) -> Scores:
-    """Measures of Table 3.6.
+    """Accuracy, and macro averages of precision, recall and F1.
 
     Examples
     --------
@@ -184,8 +184,8 @@ def jaccard(main: Collection[str], counterfactual: Collection[str]) -> float:
     ----------
     main, counterfactual
         Ids of the solved samples, each once; that of a counterfactual is its original's and "-cf".
-        Of Main all samples count, also those without a confirmed counterfactual: so five of the
-        eight values of Table 3.7 come out of the counts behind Table 3.6.
+        Of Main all samples count, also those without a confirmed counterfactual: so most of what
+        the thesis prints comes out of the counts that it prints elsewhere.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
-from everycell.engine.cards import PaperFile
+from everycell.engine.cards import RUNNABLE, PaperFile
 from everycell.engine.printed_cells import CardError, decimals_shown, is_number, key_columns
 
 #: Kinds of card that an id may stand for, by its first word.
@@ -87,19 +87,19 @@ def _check_tables_beside(artefact: Artefact, paper: Paper) -> Iterator[str]:
 def _check_artefact(artefact: Artefact) -> Iterator[str]:
     card, cells = artefact.card, artefact.cells
     if cells.empty:
-        is_stand_in = any(tier.state == "stand_in" for tier in card.tiers.values())
+        runs = any(tier.state in RUNNABLE for tier in card.tiers.values())
         used = {
             "labels": card.labels,
-            # A stand-in for a passage without numbers is shown with them.
-            "decimals": None if is_stand_in else card.decimals,
+            # What a run makes of a passage or a figure without numbers is shown with them.
+            "decimals": None if runs else card.decimals,
             "lacks": [tier.lacks for tier in card.tiers.values() if tier.lacks],
-            "speaks_if": [tier.speaks_if for tier in card.tiers.values() if tier.speaks_if],
             "precision": card.precision,
             "tolerances": card.tolerances,
             "quoted": card.quoted,
             "derived": card.derived,
             "not_run": card.not_run,
-            "conclusions": card.conclusions,
+            # A figure without printed numbers makes claims that its rebuilt values are tested by.
+            "conclusions": None if runs else card.conclusions,
             "errata": [selector for erratum in card.errata for selector in erratum.cells],
         }
         for field, content in used.items():
@@ -108,6 +108,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
                     f"{artefact.id}: `{field}` points at cells, but there is no "
                     f"{artefact.cells_path.name}; add the printed cells or drop the field."
                 )
+        yield from _check_silence(artefact)
         return
     yield from _check_decimals(artefact)
     for field in (card.precision, card.tolerances, card.quoted, card.derived, card.not_run):
@@ -136,10 +137,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             # Tables of a chapter share a tier, and one of them may print fewer of its models.
             there = sorted(set(names) & set(cells.get(column, ())))
             artefact.select({column: there or names})
-        known = [conclusion.id for conclusion in card.conclusions]
-        for rule in tier.speaks_if:
-            for name in sorted(set(rule.conclusions).difference(known)):
-                yield f"{artefact.id}: `speaks_if` names {name!r}; its conclusions are {known}."
+    yield from _check_silence(artefact)
     yield from _check_conclusions(artefact)
     if card.layout is not None:
         laid = [*card.layout.rows, *card.layout.columns]
@@ -148,6 +146,14 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
                 f"{artefact.id}: `layout` names {laid}; it must name each key column once: "
                 f"{artefact.key_columns}."
             )
+
+
+def _check_silence(artefact: Artefact) -> Iterator[str]:
+    known = [conclusion.id for conclusion in artefact.card.conclusions]
+    for tier in artefact.card.tiers.values():
+        for rule in tier.speaks_if:
+            for name in sorted(set(rule.conclusions).difference(known)):
+                yield f"{artefact.id}: `speaks_if` names {name!r}; its conclusions are {known}."
 
 
 def _check_decimals(artefact: Artefact) -> Iterator[str]:

@@ -267,6 +267,8 @@ class Conclusion(CardFileModel):
     holds_if: Annotated[list[Predicate], Field(min_length=1)]
     #: The significance test where the paper claims significance; a predicate reads its outcome.
     test: str | None = None
+    #: What the printed cells say of it. A claim that they contradict needs an erratum.
+    on_print: Literal["holds", "fails", "undecided"] = "holds"
 
 
 class Untested(CardFileModel):

@@ -16,7 +16,7 @@ import pandas as pd
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
 from everycell.engine.cards import RUNNABLE, Erratum, Kind, Tier, Where
-from everycell.engine.conclusions import FindTable, evaluate, no_table
+from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
 from everycell.engine.printed_cells import CardError, as_number, is_number
 from everycell.engine.reports import (
     OTHERWISE,
@@ -328,14 +328,10 @@ def _conclusions(
 ) -> list[JudgedConclusion]:
     if not artefact.card.conclusions:
         return []
-    if artefact.cells.empty:
-        raise CardError(
-            f"{artefact.card_path}: {artefact.name} has conclusions, but there is no "
-            f"{artefact.cells_path.name}; add the printed cells or drop the conclusions."
-        )
     declared = artefact.card.tiers[tier]
     kind: Kind = "stand_in" if declared.state == "stand_in" else "rebuilt"
-    printed = artefact.unlabelled(artefact.cells)
+    # A figure may have no printed number, and claims that are tested on its rebuilt values.
+    printed = None if artefact.cells.empty else artefact.unlabelled(artefact.cells)
     if rebuilt is not None:
         rebuilt = artefact.unlabelled(rebuilt)
         for column, names in declared.lacks.items():
@@ -345,12 +341,16 @@ def _conclusions(
                     f"{artefact.card_path}: `lacks` of {artefact.name} names {column} = "
                     f"{there[0]!r}, which the stand-in has; drop it from `lacks`."
                 )
-        if kind == "rebuilt":
+        if kind == "rebuilt" and printed is not None:
             # What the paper takes as given holds its printed value in the rebuilt table too.
             rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells(tier))])
     tested = []
     for conclusion in artefact.card.conclusions:
-        on_printed = evaluate(conclusion, printed)
+        on_printed = (
+            Decision("undecided", "the paper prints no number of it")
+            if printed is None
+            else evaluate(conclusion, printed)
+        )
         on_rebuilt = None
         if rebuilt is not None:
             on_rebuilt = evaluate(

@@ -67,7 +67,7 @@ def open_language_model(
     Traceback (most recent call last):
     everycell.language_models.generation.LanguageModelError: There is no language model 'gpt'; \
 those under `language_models` in config.yaml are: smollm2, zephyr, \
-mistral.
+mistral-if.
     """
     known = [*settings.local, *settings.endpoints]
     if name not in known:

@@ -179,7 +179,9 @@ class LanguageModels(Settings):
         {
             "smollm2": LocalSettings(source="smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
             "zephyr": LocalSettings(source="HuggingFaceH4/zephyr-7b-beta", dtype="bfloat16"),
-            "mistral": LocalSettings(source="mistralai/Mistral-7B-Instruct-v0.2", dtype="bfloat16"),
+            "mistral-if": LocalSettings(
+                source="mistralai/Mistral-7B-Instruct-v0.2", dtype="bfloat16"
+            ),
         },
         description="Models that run on this machine.",
     )

@@ -1,151 +1,163 @@
-"""Ratings of which each person gives several: how alike they are, and tests that heed it.
+"""Relations between numbers that come in clusters: ratings of a worker, passages of a batch.
 
-A test over ratings takes those of one person for independent. Where a person saw one condition
-only, it then counts the same opinion several times, and finds effects that are not there.
+A test that takes such numbers for independent sees more of them than there are, and a relation
+between means of clusters may differ from the one within them, even in its sign.
 """
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import patsy
-import statsmodels.api as sm
-from scipy import stats
-from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
-from everycell.statistics.anova import anova
-from everycell.statistics.designs import check_response, factor_frame
+from everycell.statistics.hypothesis_tests import pearson
 
 
-def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
-    """Intraclass correlation ICC(1): how alike the values of one group are.
+def clustered_correlation(
+    data: pd.DataFrame,
+    x: str,
+    y: str,
+    cluster: str | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> dict[str, float]:
+    """Pearson's correlation of two columns, with an interval that resamples whole clusters.
 
     Parameters
     ----------
-    values : Series of float, shape (n,)
-        Finite numbers.
-    groups : Series, shape (n,)
-        The group of each value, such as its worker; two groups or more, of at least two values
-        each. Groups of unequal size count with their mean size, corrected for its spread.
+    data
+        One row an observation.
+    x, y
+        Columns of finite numbers, neither of them constant.
+    cluster
+        Column of clusters that are independent of each other, two or more; None: each row is one.
+    resamples, seed
+        Of the bootstrap over clusters (percentiles).
+    confidence
+        Of the interval.
 
     Returns
     -------
-    float
-        (MSB - MSW) / (MSB + (k - 1) MSW), at most 1: 0 where groups are no more alike than chance
-        has it, below 0 where they are less. NaN where all values are the same.
+    dict
+        ``n`` (rows), ``r`` (-1 to 1), ``p`` (two-sided, of rows taken as independent), ``low`` and
+        ``high``. Resamples in which a column is constant are left out.
 
     Raises
     ------
     ValueError
-        For one group, or none with two values.
-
-    Notes
-    -----
-    Source: Shrout and Fleiss, Psychological Bulletin 86 (1979), ICC(1,1).
+        What :func:`~everycell.statistics.hypothesis_tests.pearson` refuses; a single cluster.
 
     Examples
     --------
-    >>> workers = pd.Series(["a", "a", "b", "b"])
-    >>> intraclass_correlation(pd.Series([1, 2, 3, 4]), workers)
-    0.7777777777777778
+    Six rows in two clusters of opposite means: the interval knows that two are not many.
+
+    >>> data = pd.DataFrame(
+    ...     {"x": [1, 2, 3, 7, 8, 9], "y": [3, 2, 1, 9, 8, 7], "of": list("aaabbb")})
+    >>> found = clustered_correlation(data, "x", "y", "of")
+    >>> [round(found[name], 2) for name in ("n", "r", "low", "high")]
+    [6, 0.86, -1.0, 0.86]
     """
-    grouped = values.astype(float).groupby(groups.to_numpy())
-    sizes = grouped.size()
-    n, k = int(sizes.sum()), len(sizes)
-    if k < 2 or n <= k:
+    row = pearson(data[[x, y]], [(x, y)], confidence=confidence).iloc[0]
+    values = data[[x, y]].to_numpy(dtype=float)
+    if cluster is None:
+        members = [np.array([number]) for number in range(len(data))]
+    else:
+        members = list(data.groupby(cluster, sort=False).indices.values())
+    if len(members) < 2:
         raise ValueError(
-            f"{n} values stand in {k} groups: give two groups or more, and two values of one group."
+            f"The column {cluster!r} has {len(members)} cluster: an interval over clusters needs "
+            "two or more, so choose a finer one."
         )
-    within = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
-    about = sizes * (grouped.mean() - values.mean()) ** 2
-    between = float(about.sum()) / (k - 1)
-    size = (n - float((sizes**2).sum()) / n) / (k - 1)
-    whole = between + (size - 1) * within
-    return (between - within) / whole if whole else float("nan")
+    # A sample of clusters is a sum of their counts, sums and products.
+    moments = np.array(
+        [
+            [len(part), *part.sum(axis=0), *(part**2).sum(axis=0), part.prod(axis=1).sum()]
+            for part in (values[rows] - values.mean(axis=0) for rows in members)
+        ]
+    )
+    draws = np.random.default_rng(seed).integers(len(members), size=(resamples, len(members)))
+    n, sum_x, sum_y, xx, yy, xy = moments[draws].sum(axis=1).T
+    spread = (xx - sum_x**2 / n) * (yy - sum_y**2 / n)
+    varies = spread > 1e-12 * xx * yy
+    rates = (xy - sum_x * sum_y / n)[varies] / np.sqrt(spread[varies])
+    low, high = np.quantile(rates, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return {
+        "n": len(data),
+        "r": float(row["r"]),
+        "p": float(row["p"]),
+        "low": float(low),
+        "high": float(high),
+    }
 
 
-def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster: str) -> pd.Series:
-    """One-way ANOVA of a factor over the means of clusters, such as workers.
+def within(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFrame:
+    """Numbers less the mean of their group, so that only differences within groups are left.
 
     Parameters
     ----------
-    data : pandas.DataFrame
-        One row a rating.
-    response, factor, cluster : str
-        Columns; each cluster has one level of the factor.
+    data
+        One row an observation.
+    columns
+        Columns of numbers.
+    group
+        Column of the groups.
 
     Returns
     -------
-    pandas.Series
-        The row of :func:`~everycell.statistics.anova.anova`: F, p, df, n (clusters) and the rest.
+    pandas.DataFrame
+        `data` with these columns centred.
+
+    Examples
+    --------
+    >>> data = pd.DataFrame({"x": [1.0, 3.0, 7.0], "of": list("aab")})
+    >>> within(data, ["x"], "of")["x"].tolist()
+    [-1.0, 1.0, 0.0]
+    """
+    chosen = list(columns)
+    means = data.groupby(group, sort=False)[chosen].transform("mean")
+    return data.assign(**{name: data[name] - means[name] for name in chosen})
+
+
+def nested_spread(data: pd.DataFrame, value: str, levels: Sequence[str]) -> dict[str, float]:
+    """Share of the sum of squares of a column that each of several nested levels has.
+
+    Parameters
+    ----------
+    data
+        One row an observation.
+    value
+        Column of numbers that vary.
+    levels
+        Columns, the coarsest first; a group of a level is told apart by all levels above it too.
+
+    Returns
+    -------
+    dict
+        Level -> share (0 to 1) of the differences between its groups within the level above, and
+        ``rest``, within the groups of the last level. The shares sum to 1. Small groups take a
+        part of the share by chance.
 
     Raises
     ------
     ValueError
-        A cluster with two levels of the factor, or what `anova` refuses.
+        For a column that does not vary.
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"worker": list("aabbccdd"), "mode": list("ttttvvvv"),
-    ...                       "rating": [1, 2, 1, 3, 3, 4, 4, 4]})
-    >>> cluster_means_anova(frame, "rating", "mode", "worker")[["F", "df", "n"]].round(6).tolist()
-    [32.0, 1.0, 4.0]
+    >>> data = pd.DataFrame({"x": [1, 1, 3, 3], "of": list("aabb")})
+    >>> nested_spread(data, "x", ["of"])
+    {'of': 1.0, 'rest': 0.0}
     """
-    check_response(data, response, [factor])
-    levels = data.groupby(cluster)[factor].nunique()
-    if (levels > 1).any():
-        raise ValueError(
-            f"The {cluster} {levels.idxmax()!r} has {levels.max()} levels of {factor!r}: choose a "
-            f"factor that has one level for each {cluster}, or a mixed model."
-        )
-    means = data.groupby(cluster).agg({response: "mean", factor: "first"})
-    return anova(means, response, [factor]).loc[factor]
-
-
-def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: str) -> float:
-    """p-value of a factor in a mixed model with a random intercept for each cluster.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        One row a rating.
-    response, factor, cluster : str
-        Columns; the factor may change within a cluster or not.
-
-    Returns
-    -------
-    float
-        p-value of the Wald test that all levels have one mean, chi squared with levels - 1 degrees
-        of freedom; NaN where the model cannot be fitted (the ratings of a cluster are all the same,
-        so that nothing is left as residual).
-
-    Notes
-    -----
-    Fitted by REML through statsmodels. With clusters of equal size and a factor that is constant
-    within them, the statistic is df times the F of :func:`cluster_means_anova` where the clusters
-    are more alike than chance has it.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> worker = np.repeat(np.arange(40), 5)
-    >>> frame = pd.DataFrame({"worker": worker, "mode": np.where(worker < 20, "t", "v")})
-    >>> frame["rating"] = rng.normal(size=40)[worker] + rng.normal(size=200)
-    >>> round(random_intercept_p(frame, "rating", "mode", "worker"), 3)
-    0.828
-    """
-    values = check_response(data, response, [factor])
-    design = np.asarray(patsy.dmatrix("C(f0)", factor_frame(data, [factor])))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", RuntimeWarning)
-        try:
-            fitted = sm.MixedLM(values, design, groups=data[cluster].to_numpy()).fit(reml=True)
-            effects = fitted.fe_params[1:]
-            covariance = np.asarray(fitted.cov_params())[1 : len(design.T), 1 : len(design.T)]
-            statistic = float(effects @ np.linalg.solve(covariance, effects))
-        except np.linalg.LinAlgError:
-            return float("nan")
-    return float(stats.chi2.sf(statistic, len(effects)))
+    above = pd.Series(float(data[value].mean()), index=data.index)
+    total = float(((data[value] - above) ** 2).sum())
+    if total == 0:
+        raise ValueError(f"The column {value!r} does not vary: there is no spread to share out.")
+    shares = {}
+    for number, level in enumerate(levels, start=1):
+        means = data.groupby(list(levels[:number]), sort=False)[value].transform("mean")
+        shares[level] = float(((means - above) ** 2).sum()) / total
+        above = means
+    return shares | {"rest": float(((data[value] - above) ** 2).sum()) / total}

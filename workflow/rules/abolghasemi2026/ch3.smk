@@ -167,6 +167,7 @@ use rule table as abolghasemi2026_ch3_planted_success with:
         provenance="work/satisfaction/embedded/provenance.json",
     output:
         **table_files("<result>"),
+        **companion(table_files, "<result>", "intervals"),
         **companion(table_files, "<result>", "generators"),
         **companion(table_files, "<result>", "answers"),
         **another(table_files, "embedded/abolghasemi2026/table_3_5"),
@@ -180,6 +181,22 @@ use rule table as abolghasemi2026_ch3_planted_success with:
         folds=SETTINGS.counterfactuals.folds,
     message:
         "Success of generating counterfactuals of planted dialogues (Tables 3.4 and 3.5)"
+
+
+# Text 3.6: what follows from the printed rows of Table 3.6.
+use rule table as abolghasemi2026_ch3_implied with:
+    input:
+        rows="published/abolghasemi2026/table_3_6.csv",
+        sizes="published/abolghasemi2026/table_3_5.csv",
+        card="published/abolghasemi2026/ch3.yaml",
+    output:
+        **table_files("<result>"),
+    pathvars:
+        result="embedded/abolghasemi2026/text_3_6",
+    params:
+        **runs("abolghasemi2026/ch3/implied"),
+    message:
+        "What the printed rows of Table 3.6 imply"
 
 
 # Dialogues with planted satisfaction: the embedded stand-in, in the same form.
@@ -270,6 +287,7 @@ use rule table as abolghasemi2026_ch3_estimators with:
         **companion(table_files, "<result>", "spread"),
         **companion(table_files, "<result>", "counts"),
         **companion(table_files, "<result>", "robustness"),
+        **companion(table_files, "<result>", "doubled"),
         **companion(table_files, "<result>", "apologies"),
         **companion(table_files, "<result>", "ranking"),
         **another(table_files, "{tier}/abolghasemi2026/table_3_7"),

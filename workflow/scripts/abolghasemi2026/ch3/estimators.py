@@ -26,7 +26,13 @@ from everycell.studies.abolghasemi2026.ch3.figures import (
     plotted_values,
 )
 from everycell.studies.abolghasemi2026.ch3.ranking import RANKED, ranking_quality
-from everycell.studies.abolghasemi2026.ch3.robustness import CUES, GAINS, cue_of_apologies, gains
+from everycell.studies.abolghasemi2026.ch3.robustness import (
+    CUES,
+    GAINS,
+    cue_of_apologies,
+    doubling_gains,
+    gains,
+)
 from everycell.studies.abolghasemi2026.ch3.setups import is_own, is_printed
 
 ROWS = ["test_data", "model", "setup", "benchmark"]
@@ -63,8 +69,9 @@ with ResultJob(snakemake) as job:
         "counts",
         dict.fromkeys(fields.values(), 0),
     )
-    gained = gains(answers, draws=settings.draws, seed=job.seed)
-    job.write_beside(gained, "robustness", dict.fromkeys(GAINS, 2))
+    for name, gained in (("robustness", gains), ("doubled", doubling_gains)):
+        table = gained(answers, draws=settings.draws, seed=job.seed)
+        job.write_beside(table, name, dict.fromkeys(GAINS, 2))
     job.write_beside(cue_of_apologies(answers), "apologies", dict.fromkeys(CUES, 2))
     ranked = ranking_quality(answers, draws=settings.draws, seed=job.seed)
     job.write_beside(ranked, "ranking", dict.fromkeys(RANKED, 1))

@@ -1,10 +1,13 @@
-"""What training with counterfactuals gains, and what the cue of apologies does.
+"""What training with counterfactuals or more up-sampling gains, and what apologies do.
 
-Two tables beside Table 3.6 that the thesis does not have, from the same answers
+Tables beside Table 3.6 that the thesis does not have, from the same answers
 (`everycell.studies.abolghasemi2026.ch3.answers`).
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -19,7 +22,7 @@ from everycell.studies.abolghasemi2026.ch3.answers import (
 )
 from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED, CONTROL
 
-#: Columns of the two tables.
+#: Columns of the tables.
 GAINS = ("gain in F1", "low", "high")
 CUES = ("Acc", "F1", "recall of dissatisfaction")
 
@@ -110,13 +113,63 @@ def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
         for name, other in setups.items():
             if name.endswith(CONTROL):
                 continue
-            for test_data, parts in TEST_SETS.items():
-                both = (each[each["part"].isin(parts)] for each in (with_others, other))
-                values = f1_gain(*both, draws=draws, seed=seed)
+            for test_data, values in _by_test_set(with_others, other, draws=draws, seed=seed):
                 rows.append((test_data, model, name, benchmark, *values))
     columns = ["test_data", "model", "instead_of", "benchmark"]
     table = pd.DataFrame(rows, columns=[*columns, *GAINS])
     return table.melt(id_vars=columns, var_name="metric")
+
+
+def doubling_gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
+    """Macro F1 with twice the up-sampling, less that with the single one.
+
+    Parameters
+    ----------
+    answers
+        Of all estimators in all setups; setups of up-sampling are compared whose factor is twice
+        that of another.
+    draws, seed : int
+        As in `f1_gain`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `test_data`, `model`, `setup`, `instead_of`, `benchmark`, `metric` (of `GAINS`) and `value`.
+    """
+    rows = []
+    for (benchmark, model), found in answers.groupby(["benchmark", "model"], sort=False):
+        setups = dict(list(found.groupby("setup", sort=False)))
+        factors = {up_sampling(name): name for name in setups if up_sampling(name)}
+        for factor, name in factors.items():
+            if twice := factors.get(2 * factor):
+                pair = setups[twice], setups[name]
+                for test_data, values in _by_test_set(*pair, draws=draws, seed=seed):
+                    rows.append((test_data, model, twice, name, benchmark, *values))
+    columns = ["test_data", "model", "setup", "instead_of", "benchmark"]
+    table = pd.DataFrame(rows, columns=[*columns, *GAINS])
+    return table.melt(id_vars=columns, var_name="metric")
+
+
+def up_sampling(setup: str) -> int | None:
+    """Factor of a setup that only up-samples, as its name says it; None of another.
+
+    Examples
+    --------
+    >>> [up_sampling(name) for name in ("up-sampling x10", "up-sampling x10, without apologies")]
+    [10, None]
+    """
+    found = re.fullmatch(r"up-sampling x(\d+)", setup)
+    return int(found[1]) if found else None
+
+
+def _by_test_set(
+    answers: pd.DataFrame, other: pd.DataFrame, *, draws: int, seed: int
+) -> Iterator[tuple[str, tuple[float, float, float]]]:
+    """Gain on each test set that was answered."""
+    for test_data, parts in TEST_SETS.items():
+        if set(parts) <= set(answers["part"]):
+            both = (each[each["part"].isin(parts)] for each in (answers, other))
+            yield test_data, f1_gain(*both, draws=draws, seed=seed)
 
 
 def cue_of_apologies(answers: pd.DataFrame) -> pd.DataFrame:

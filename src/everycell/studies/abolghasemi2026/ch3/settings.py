@@ -135,7 +135,7 @@ class FullSatisfaction(Settings):
         size=768,
         heads=12,
     )
-    few_shot: FewShot = FewShot(models={"zephyr": "Zephyr", "mistral": "MistralIF"}, pairs=None)
+    few_shot: FewShot = FewShot(models={"zephyr": "Zephyr", "mistral-if": "MistralIF"}, pairs=None)
 
 
 class UserSatisfaction(Settings):

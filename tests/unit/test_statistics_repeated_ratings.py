@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from everycell.statistics.anova import anova
-from everycell.statistics.clustered import (
+from everycell.statistics.repeated_ratings import (
     cluster_means_anova,
     intraclass_correlation,
     random_intercept_p,

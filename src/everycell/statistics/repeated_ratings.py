@@ -1,0 +1,151 @@
+"""Ratings of which each person gives several: how alike they are, and tests that heed it.
+
+A test over ratings takes those of one person for independent. Where a person saw one condition
+only, it then counts the same opinion several times, and finds effects that are not there.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import patsy
+import statsmodels.api as sm
+from scipy import stats
+from statsmodels.tools.sm_exceptions import ConvergenceWarning
+
+from everycell.statistics.anova import anova
+from everycell.statistics.designs import check_response, factor_frame
+
+
+def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
+    """Intraclass correlation ICC(1): how alike the values of one group are.
+
+    Parameters
+    ----------
+    values : Series of float, shape (n,)
+        Finite numbers.
+    groups : Series, shape (n,)
+        The group of each value, such as its worker; two groups or more, of at least two values
+        each. Groups of unequal size count with their mean size, corrected for its spread.
+
+    Returns
+    -------
+    float
+        (MSB - MSW) / (MSB + (k - 1) MSW), at most 1: 0 where groups are no more alike than chance
+        has it, below 0 where they are less. NaN where all values are the same.
+
+    Raises
+    ------
+    ValueError
+        For one group, or none with two values.
+
+    Notes
+    -----
+    Source: Shrout and Fleiss, Psychological Bulletin 86 (1979), ICC(1,1).
+
+    Examples
+    --------
+    >>> workers = pd.Series(["a", "a", "b", "b"])
+    >>> intraclass_correlation(pd.Series([1, 2, 3, 4]), workers)
+    0.7777777777777778
+    """
+    grouped = values.astype(float).groupby(groups.to_numpy())
+    sizes = grouped.size()
+    n, k = int(sizes.sum()), len(sizes)
+    if k < 2 or n <= k:
+        raise ValueError(
+            f"{n} values stand in {k} groups: give two groups or more, and two values of one group."
+        )
+    within = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
+    about = sizes * (grouped.mean() - values.mean()) ** 2
+    between = float(about.sum()) / (k - 1)
+    size = (n - float((sizes**2).sum()) / n) / (k - 1)
+    whole = between + (size - 1) * within
+    return (between - within) / whole if whole else float("nan")
+
+
+def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster: str) -> pd.Series:
+    """One-way ANOVA of a factor over the means of clusters, such as workers.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        One row a rating.
+    response, factor, cluster : str
+        Columns; each cluster has one level of the factor.
+
+    Returns
+    -------
+    pandas.Series
+        The row of :func:`~everycell.statistics.anova.anova`: F, p, df, n (clusters) and the rest.
+
+    Raises
+    ------
+    ValueError
+        A cluster with two levels of the factor, or what `anova` refuses.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"worker": list("aabbccdd"), "mode": list("ttttvvvv"),
+    ...                       "rating": [1, 2, 1, 3, 3, 4, 4, 4]})
+    >>> cluster_means_anova(frame, "rating", "mode", "worker")[["F", "df", "n"]].round(6).tolist()
+    [32.0, 1.0, 4.0]
+    """
+    check_response(data, response, [factor])
+    levels = data.groupby(cluster)[factor].nunique()
+    if (levels > 1).any():
+        raise ValueError(
+            f"The {cluster} {levels.idxmax()!r} has {levels.max()} levels of {factor!r}: choose a "
+            f"factor that has one level for each {cluster}, or a mixed model."
+        )
+    means = data.groupby(cluster).agg({response: "mean", factor: "first"})
+    return anova(means, response, [factor]).loc[factor]
+
+
+def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: str) -> float:
+    """p-value of a factor in a mixed model with a random intercept for each cluster.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        One row a rating.
+    response, factor, cluster : str
+        Columns; the factor may change within a cluster or not.
+
+    Returns
+    -------
+    float
+        p-value of the Wald test that all levels have one mean, chi squared with levels - 1 degrees
+        of freedom; NaN where the model cannot be fitted (the ratings of a cluster are all the same,
+        so that nothing is left as residual).
+
+    Notes
+    -----
+    Fitted by REML through statsmodels. With clusters of equal size and a factor that is constant
+    within them, the statistic is df times the F of :func:`cluster_means_anova` where the clusters
+    are more alike than chance has it.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> worker = np.repeat(np.arange(40), 5)
+    >>> frame = pd.DataFrame({"worker": worker, "mode": np.where(worker < 20, "t", "v")})
+    >>> frame["rating"] = rng.normal(size=40)[worker] + rng.normal(size=200)
+    >>> round(random_intercept_p(frame, "rating", "mode", "worker"), 3)
+    0.828
+    """
+    values = check_response(data, response, [factor])
+    design = np.asarray(patsy.dmatrix("C(f0)", factor_frame(data, [factor])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            fitted = sm.MixedLM(values, design, groups=data[cluster].to_numpy()).fit(reml=True)
+            effects = fitted.fe_params[1:]
+            covariance = np.asarray(fitted.cov_params())[1 : len(design.T), 1 : len(design.T)]
+            statistic = float(effects @ np.linalg.solve(covariance, effects))
+        except np.linalg.LinAlgError:
+            return float("nan")
+    return float(stats.chi2.sf(statistic, len(effects)))

@@ -1,0 +1,92 @@
+"""Shares of generated utterances that flip a label (Table 3.4), with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+#: Label of the originals -> that of their confirmed counterfactuals.
+FLIPPED = {"Satisfaction": "Dissatisfaction", "Dissatisfaction": "Satisfaction"}
+#: Row of the difference of the two labels.
+DIFFERENCE = "Satisfaction less Dissatisfaction"
+#: Decimals of what stands beside the shares.
+INTERVALS = {"samples": 0, "flipped": 0, "share": 1, "low": 1, "high": 1}
+
+#: Flipped samples and all samples, by label of the original and data set.
+Counts = Mapping[tuple[str, str], tuple[int, int]]
+
+
+def flip_counts(sizes: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
+    """Count flipped samples by the sizes of the test sets (Table 3.5).
+
+    Parameters
+    ----------
+    sizes
+        `row` (Satisfaction, Dissatisfaction, Total), `dataset`, `collection` (Main, CF; for CF the
+        row names the new label) and `value`.
+
+    Returns
+    -------
+    dict of (row, dataset) to (flipped, samples)
+        A row for each label of the original, and Overall.
+
+    Examples
+    --------
+    >>> keys = ["row", "dataset", "collection", "value"]
+    >>> sizes = pd.DataFrame([["Satisfaction", "toy", "Main", 8], ["Satisfaction", "toy", "CF", 1],
+    ...     ["Dissatisfaction", "toy", "Main", 2], ["Dissatisfaction", "toy", "CF", 6],
+    ...     ["Total", "toy", "Main", 10], ["Total", "toy", "CF", 7]], columns=keys)
+    >>> flip_counts(sizes)["Satisfaction", "toy"]
+    (6, 8)
+    """
+    counts = sizes.set_index(["dataset", "collection", "row"])["value"]
+    return {
+        (row, dataset): (int(counts[dataset, "CF", after]), int(counts[dataset, "Main", before]))
+        for row, (before, after) in {
+            **{label: (label, other) for label, other in FLIPPED.items()},
+            "Overall": ("Total", "Total"),
+        }.items()
+        for dataset in sizes["dataset"].unique()
+    }
+
+
+def flip_shares(counts: Counts) -> pd.DataFrame:
+    """Cells of Table 3.4, percent.
+
+    Examples
+    --------
+    >>> flip_shares({("Overall", "toy"): (6, 8)}).to_numpy().tolist()
+    [['Overall', 'toy', 'CSS', 75.0]]
+    """
+    rows = [(*names, "CSS", 100 * kept / n) for names, (kept, n) in counts.items()]
+    return pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"])
+
+
+def flip_intervals(counts: Counts) -> pd.DataFrame:
+    """Flipped samples, 95 % intervals of their shares (Wilson), and of the labels' difference.
+
+    The difference is that of Satisfaction less Dissatisfaction, two independent shares (Newcombe).
+
+    Examples
+    --------
+    >>> counts = {("Satisfaction", "toy"): (64, 100), ("Dissatisfaction", "toy"): (10, 40)}
+    >>> found = flip_intervals(counts)
+    >>> found[found["row"] == DIFFERENCE][["metric", "value"]].round(1).to_numpy().tolist()
+    [['share', 39.0], ['low', 20.9], ['high', 52.9]]
+    """
+    rows = []
+    for (row, dataset), (kept, n) in counts.items():
+        low, high = proportion_confint(kept, n, method="wilson")
+        values = (n, kept, 100 * kept / n, 100 * low, 100 * high)
+        rows += [(row, dataset, *cell) for cell in zip(INTERVALS, values, strict=True)]
+    first, second = FLIPPED
+    for dataset in dict.fromkeys(dataset for _, dataset in counts):
+        if (first, dataset) in counts and (second, dataset) in counts:
+            one, other = counts[first, dataset], counts[second, dataset]
+            ends = confint_proportions_2indep(*one, *other, method="newcomb")
+            values = (one[0] / one[1] - other[0] / other[1], *ends)
+            named = zip(("share", "low", "high"), values, strict=True)
+            rows += [(DIFFERENCE, dataset, metric, 100 * value) for metric, value in named]
+    return pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"])

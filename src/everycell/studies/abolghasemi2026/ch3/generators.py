@@ -1,0 +1,202 @@
+"""Generators of counterfactuals that run here, and how far stand-in judges agree with people.
+
+Tables beside Table 3.4, which the thesis does not have, and the stand-ins of Tables 3.4 and 3.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.satisfaction_samples import Sample
+from everycell.dialogue.counterfactual_rules import rewrite_by_rule
+from everycell.dialogue.counterfactuals import Rewriting
+from everycell.dialogue.judging import (
+    Judge,
+    exchanged,
+    judged,
+    says_it_cannot,
+    train_judge,
+    unchanged,
+)
+from everycell.dialogue.satisfaction import confusion, scores
+from everycell.statistics.agreement import cohens_kappa
+
+#: The released counterfactuals as a generator.
+RELEASED = "GPT-4, as released"
+#: Decimals of the tables of generators and of judges.
+DECIMALS = {"generated": 0, "usable": 0, "flipped": 0, "CSS": 1, "low": 1, "high": 1}
+SCORES = {"samples": 0, "accuracy": 2, "precision": 2, "recall": 2, "F1": 2, "kappa": 2}
+
+
+def opening(sample: Sample) -> str:
+    """What names a dialogue of the released files: its first utterance."""
+    return sample.turns[0][1]
+
+
+def planted_dialogue(sample: Sample) -> str:
+    """Dialogue that a planted sample is of: its id without the turn.
+
+    Examples
+    --------
+    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
+    >>> planted_dialogue(Sample("planted-7/2", "toy", turns, True))
+    'planted-7'
+    """
+    return sample.id.rpartition("/")[0]
+
+
+def judge_of(
+    samples: Sequence[Sample],
+    dialogue: Callable[[Sample], str],
+    *,
+    folds: int,
+    labels: Sequence[Sample] = (),
+) -> Judge:
+    """Train a judge on the last utterances of labelled samples (`train_judge`).
+
+    Parameters
+    ----------
+    samples
+        Whose dialogues are told apart.
+    dialogue
+        Name of a sample's dialogue.
+    folds : int
+        Parts of the dialogues.
+    labels
+        In place of `samples`, in their order, whose last utterances and labels it learns from.
+    """
+    learnt = labels or samples
+    return train_judge(
+        [sample.turns[-1][1] for sample in learnt],
+        [sample.satisfied for sample in learnt],
+        [dialogue(sample) for sample in samples],
+        folds=folds,
+    )
+
+
+def with_controls(
+    generators: Mapping[str, Sequence[Rewriting]],
+    picked: Sequence[Sample],
+    pool: Sequence[Sample],
+    dialogue: Callable[[Sample], str],
+    *,
+    seed: int,
+) -> dict[str, Sequence[Rewriting]]:
+    """Generators, and two controls: nothing is changed, or an utterance is another dialogue's."""
+    return {
+        **generators,
+        "nothing changed": unchanged(picked),
+        "utterance of another dialogue": exchanged(picked, pool, dialogue, seed),
+    }
+
+
+def judged_generators(
+    main: Sequence[Sample],
+    people: Sequence[Sample],
+    generators: Mapping[str, Sequence[Rewriting]],
+    judge: Judge,
+    *,
+    seed: int,
+) -> dict[str, pd.DataFrame]:
+    """What people and a judge say of generators, on the samples that one of them rewrote.
+
+    Parameters
+    ----------
+    main, people
+        Originals, and in their order the released counterfactuals with the labels of people.
+    generators
+        Name -> rewritings; the samples of the first one are taken.
+    judge
+        That has not seen the dialogue it judges.
+    seed : int
+        Of the second control.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        As `everycell.dialogue.judging.judged` makes them.
+    """
+    picked = {made.sample.id for made in next(iter(generators.values()))}
+    pairs = [pair for pair in zip(main, people, strict=True) if pair[0].id in picked]
+    released = [
+        Rewriting(before, after.turns[-1][1], "", after.turns[-1][1]) for before, after in pairs
+    ]
+    rewritten = {RELEASED: released} | with_controls(
+        generators, [before for before, _ in pairs], main, opening, seed=seed
+    )
+    labels = {
+        f"{name}: stand-in judge": judged(made, judge, opening) for name, made in rewritten.items()
+    }
+    own = labels[f"{RELEASED}: stand-in judge"]
+    by_people = own.assign(satisfied=[int(after.satisfied) for _, after in pairs])
+    return {f"{RELEASED}: people": by_people} | labels
+
+
+def judge_scores(main: Sequence[Sample], people: Sequence[Sample], judge: Judge) -> pd.DataFrame:
+    """How far judges that look at the last utterance alone agree with people, by test set.
+
+    Parameters
+    ----------
+    main, people, judge
+        As in `judged_generators`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `judge`, `test_data`, `metric` (of `SCORES`) and `value`.
+    """
+    before = np.array([sample.satisfied for sample in main])
+    truth = np.array([sample.satisfied for sample in people])
+    flipped = truth != before
+    last, said = ([sample.turns[-1][1] for sample in part] for part in (main, people))
+    dialogues = [opening(sample) for sample in main]
+    judges: dict[str, Callable[[list[str]], np.ndarray]] = {
+        "words of other dialogues": lambda texts: judge.satisfied(texts, dialogues),
+        "five phrases": lambda texts: np.array([not says_it_cannot(text) for text in texts]),
+    }
+    rows = []
+    for name, answer in judges.items():
+        of_main, of_generated = answer(last), answer(said)
+        for test_set, labelled, answers in (
+            ("Main", before, of_main),
+            ("CF", truth[flipped], of_generated[flipped]),
+            ("Mixed", np.r_[before, truth[flipped]], np.r_[of_main, of_generated[flipped]]),
+            ("all generated", truth, of_generated),
+        ):
+            values = (
+                len(labelled),
+                *scores(confusion(labelled, answers)),
+                cohens_kappa(labelled, answers),
+            )
+            rows += [(name, test_set, *cell) for cell in zip(SCORES, values, strict=True)]
+    return pd.DataFrame(rows, columns=["judge", "test_data", "metric", "value"])
+
+
+def planted_sizes(samples: Sequence[Sample], judge: Judge, *, seed: int) -> pd.DataFrame:
+    """Cells of Table 3.5: all samples, and those rewritten by rules that a judge sees flipped.
+
+    Parameters
+    ----------
+    samples
+        With planted satisfaction.
+    judge
+        Of the same samples.
+    seed : int
+        Of the rules.
+    """
+    rewritten = [rewrite_by_rule(sample, seed=seed) for sample in samples]
+    made = judged(rewritten, judge, planted_dialogue)
+    sets = {
+        "Main": [sample.satisfied for sample in samples],
+        "CF": made.loc[made["satisfied"] == made["intended"], "satisfied"],
+    }
+    rows = []
+    for collection, labels in sets.items():
+        happy = int(sum(labels))
+        counts = {"Satisfaction": happy, "Dissatisfaction": len(labels) - happy}
+        for row, count in (*counts.items(), ("Total", len(labels))):
+            rows.append((row, "planted", collection, "count", count))
+    return pd.DataFrame(rows, columns=["row", "dataset", "collection", "metric", "value"])

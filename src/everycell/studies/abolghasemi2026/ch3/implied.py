@@ -1,0 +1,156 @@
+"""What the printed rows of Table 3.6 imply: counts behind them, changes, growing test sets.
+
+Each row of the table fits one confusion matrix of the sizes in Table 3.5
+(`everycell.dialogue.satisfaction.fitting_confusions`). From the matrices follow what the text says
+without printing it: recall of dissatisfaction, changes from one test set to the other with
+intervals, and the lines of Figures 3.4 and 3.5, as means over all orders in which counterfactuals
+could be added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+from everycell.dialogue.satisfaction import Confusion, dissatisfaction_steps, fitting_confusions
+from everycell.studies.abolghasemi2026.ch3.few_shot import FEW_SHOT
+
+#: Columns of Table 3.6 by their name in the library.
+MEASURES = {"Acc": "accuracy", "P": "precision", "R": "recall", "F1": "f1"}
+#: Shares of dissatisfied samples, percent, that both growing test sets reach.
+SHARES = (10, 20, 30, 40)
+RECALL = "recall of dissatisfaction"
+
+#: Test set -> right and wrong answers.
+Counts = Mapping[str, Confusion]
+
+
+def implied_counts(
+    rows: pd.DataFrame, sizes: pd.DataFrame
+) -> dict[tuple[str, str, str], dict[str, Confusion]]:
+    """Right and wrong answers behind printed rows.
+
+    Parameters
+    ----------
+    rows
+        Cells of Table 3.6: `test_data`, `model`, `setup`, `dataset`, `metric`, `value`.
+    sizes
+        Cells of Table 3.5: `row`, `dataset`, `collection`, `value`.
+
+    Returns
+    -------
+    dict of (model, setup, dataset) to dict
+        Test set -> confusion matrix.
+
+    Raises
+    ------
+    ValueError
+        A row fits no matrix, or several.
+    """
+    numbers = sizes.set_index(["dataset", "collection", "row"])["value"].astype(int)
+    found: dict[tuple[str, str, str], dict[str, Confusion]] = {}
+    keys = ["model", "setup", "dataset", "test_data"]
+    for (model, setup, dataset, test_data), cells in rows.groupby(keys, sort=False):
+        parts = ["Main", "CF"] if test_data == "Mixed" else [test_data]
+        size = [
+            int(sum(numbers[dataset, part, row] for part in parts))
+            for row in ("Satisfaction", "Dissatisfaction")
+        ]
+        values = zip(cells["metric"], cells["value"].astype(float), strict=True)
+        fits = fitting_confusions({MEASURES[name]: value for name, value in values}, *size)
+        if len(fits) != 1:
+            raise ValueError(
+                f"{model}, {setup}, {dataset}, {test_data}: {len(fits)} confusion matrices fit the "
+                "printed row; allowed is one, so compare the row with the print."
+            )
+        found.setdefault((model, setup, dataset), {})[test_data] = fits[0]
+    return found
+
+
+def implied_cells(counts: Mapping[tuple[str, str, str], Counts]) -> pd.DataFrame:
+    """What follows from the counts.
+
+    Parameters
+    ----------
+    counts
+        From `implied_counts`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `quantity`, `model`, `setup`, `dataset`, `end` ("value", and "low" and "high" of a 95 %
+        interval where the samples are counted: Wilson for a share, Newcombe for the difference of
+        two; those of one test set are taken as independent) and `value` (percent, or points).
+
+    Examples
+    --------
+    >>> zephyr = {"Main": Confusion(613, 198, 15, 25), "CF": Confusion(18, 1, 465, 59)}
+    >>> found = implied_cells({("Zephyr", "Few-shot", "MultiWOZ"): zephyr})
+    >>> found[found["quantity"] == "accuracy, CF less Main"]["value"].round(1).tolist()
+    [15.2, 11.1, 19.0]
+    """
+    rows = []
+    for names, tests in counts.items():
+        for quantity, values in _quantities(names, tests, counts):
+            cells = zip(("value", "low", "high"), values, strict=False)
+            rows += [(quantity, *names, end, 100 * value) for end, value in cells]
+    table = pd.DataFrame(rows, columns=["quantity", "model", "setup", "dataset", "end", "value"])
+    order = {name: place for place, name in enumerate(table["quantity"].unique())}
+    return table.sort_values("quantity", key=lambda names: names.map(order), kind="stable")
+
+
+def _quantities(
+    names: tuple[str, str, str], tests: Counts, all_counts: Mapping[tuple[str, str, str], Counts]
+) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """Quantities of one row of the table, as shares, with the ends of their intervals."""
+    for label, share in (("accuracy", _accuracy), (RECALL, _recall)):
+        for test_data, found in tests.items():
+            right, n = share(found)
+            ends = proportion_confint(right, n, method="wilson")
+            yield f"{label}, {test_data}", (right / n, *ends)
+        yield f"{label}, CF less Main", _less(share(tests["CF"]), share(tests["Main"]))
+    model, setup, dataset = names
+    others = [each for each in all_counts if each[1:] == (FEW_SHOT, dataset)]
+    for other in others if setup != FEW_SHOT else ():
+        for test_data in tests:
+            theirs = _accuracy(all_counts[other][test_data])
+            yield (
+                f"accuracy, {test_data}, less {other[0]}'s",
+                _less(_accuracy(tests[test_data]), theirs),
+            )
+    grown = _grown(tests["Main"], tests["CF"])
+    for label, share in (("accuracy", _accuracy), (RECALL, _recall)):
+        at = {percent: share(each) for percent, each in grown.items()}
+        for percent in SHARES:
+            yield f"{label} at {percent} percent", (at[percent][0] / at[percent][1],)
+        first, last = (at[percent][0] / at[percent][1] for percent in (SHARES[0], SHARES[-1]))
+        yield f"{label} at {SHARES[-1]} percent, less at {SHARES[0]}", (last - first,)
+
+
+def _grown(main: Confusion, cf: Confusion) -> dict[float, Confusion]:
+    """Expected counts of Main with as many dissatisfied counterfactuals as make each share."""
+    there = cf.dissatisfied_right + cf.dissatisfied_wrong
+    steps = dissatisfaction_steps(sum(main[:2]), sum(main[2:]), there)
+    return {
+        percent: main._replace(
+            dissatisfied_right=main.dissatisfied_right + added * cf.dissatisfied_right / there,
+            dissatisfied_wrong=main.dissatisfied_wrong + added * cf.dissatisfied_wrong / there,
+        )
+        for percent, added in steps
+    }
+
+
+def _accuracy(found: Confusion) -> tuple[float, float]:
+    return found.satisfied_right + found.dissatisfied_right, sum(found)
+
+
+def _recall(found: Confusion) -> tuple[float, float]:
+    return found.dissatisfied_right, found.dissatisfied_right + found.dissatisfied_wrong
+
+
+def _less(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float, float]:
+    """Difference of two shares, with its interval."""
+    ends = confint_proportions_2indep(*one, *other, method="newcomb")
+    return one[0] / one[1] - other[0] / other[1], *ends

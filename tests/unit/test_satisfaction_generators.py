@@ -1,0 +1,130 @@
+"""Tables of generated counterfactuals: shares that flip, generators and judges, by hand."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from statsmodels.stats.proportion import proportion_confint
+
+from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample
+from everycell.dialogue.counterfactuals import Rewriting
+from everycell.studies.abolghasemi2026.ch3.flips import (
+    DIFFERENCE,
+    flip_counts,
+    flip_intervals,
+    flip_shares,
+)
+from everycell.studies.abolghasemi2026.ch3.generators import (
+    SCORES,
+    judge_of,
+    judge_scores,
+    judged_generators,
+    opening,
+    planted_dialogue,
+    planted_sizes,
+)
+
+#: Table 3.5 as it is printed: (Main, CF) by data set and row; of CF the row is the new label.
+PRINTED = {
+    "MultiWOZ": {"Satisfaction": (811, 19), "Dissatisfaction": (40, 524), "Total": (851, 543)},
+    "SGD": {"Satisfaction": (848, 11), "Dissatisfaction": (76, 731), "Total": (924, 742)},
+}
+
+
+def sizes():
+    rows = [
+        (row, dataset, collection, count)
+        for dataset, of_one in PRINTED.items()
+        for row, counts in of_one.items()
+        for collection, count in zip(("Main", "CF"), counts, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["row", "dataset", "collection", "value"])
+
+
+def test_the_printed_shares_follow_from_the_printed_sizes():
+    table = flip_shares(flip_counts(sizes())).set_index(["row", "dataset"])["value"].round(1)
+    assert table.unstack().loc["Satisfaction"].tolist() == [64.6, 86.2]
+    assert table.unstack().loc["Dissatisfaction"].tolist() == [47.5, 14.5]
+    assert table.unstack().loc["Overall"].tolist() == [63.8, 80.3]
+
+
+def test_intervals_hold_their_shares_and_turn_round_with_the_labels():
+    counts = flip_counts(sizes())
+    table = flip_intervals(counts).set_index(["row", "dataset", "metric"])["value"]
+    for (row, dataset), (kept, n) in counts.items():
+        low, high = proportion_confint(kept, n, method="wilson")
+        assert table[row, dataset, "low"] == pytest.approx(100 * low)
+        assert table[row, dataset, "high"] == pytest.approx(100 * high)
+        assert (table[row, dataset, "flipped"], table[row, dataset, "samples"]) == (kept, n)
+    assert 0 < table[DIFFERENCE, "MultiWOZ", "low"] < 17.1 < table[DIFFERENCE, "MultiWOZ", "high"]
+    other = {"Satisfaction": "Dissatisfaction", "Dissatisfaction": "Satisfaction"}
+    turned = {(other.get(row, row), name): each for (row, name), each in counts.items()}
+    back = flip_intervals(turned).set_index(["row", "dataset", "metric"])["value"]
+    for metric, opposite in (("share", "share"), ("low", "high"), ("high", "low")):
+        expected = -table[DIFFERENCE, "SGD", opposite]
+        assert back[DIFFERENCE, "SGD", metric] == pytest.approx(expected)
+
+
+def sample(number, answer, satisfied, ending=""):
+    turns = ((USER, f"Taxi {number // 2}?"), (SYSTEM, answer))
+    return Sample(f"toy-{number // 2}/{number % 2}{ending}", "toy", turns, satisfied)
+
+
+#: Two samples of each of six dialogues; every original satisfies, and some rewritings do too.
+STILL = {1, 5, 7}
+MAIN = [sample(number, "It is booked.", True) for number in range(12)]
+PEOPLE = [
+    sample(number, "It is booked." if number in STILL else "I cannot book it.", number in STILL)
+    for number in range(12)
+]
+
+
+@pytest.fixture
+def judge():
+    return judge_of(MAIN, opening, folds=2, labels=PEOPLE)
+
+
+def test_people_stand_beside_the_judge_and_controls_beside_generators(judge):
+    rules = [Rewriting(each, "I cannot.", "", "rule") for each in MAIN[4:8]]
+    model = [Rewriting(each, "", "empty", "") for each in MAIN[4:8]]
+    found = judged_generators(MAIN, PEOPLE, {"model": model, "rules": rules}, judge, seed=0)
+    names = [name.removesuffix(": stand-in judge") for name in found]
+    assert names == [
+        "GPT-4, as released: people",
+        "GPT-4, as released",
+        "model",
+        "rules",
+        "nothing changed",
+        "utterance of another dialogue",
+    ]
+    # The samples that the first generator rewrote, and the labels that people gave them.
+    people = found["GPT-4, as released: people"]
+    assert people["id"].tolist() == [each.id for each in MAIN[4:8]]
+    assert people["satisfied"].tolist() == [0, 1, 0, 1]
+    assert found["rules: stand-in judge"]["satisfied"].tolist() == [0, 0, 0, 0]
+    assert found["model: stand-in judge"]["satisfied"].isna().all()
+    assert found["nothing changed: stand-in judge"]["fault"].eq("").all()
+
+
+def test_judges_are_scored_on_originals_confirmed_counterfactuals_and_both(judge):
+    table = judge_scores(MAIN, PEOPLE, judge)
+    assert list(dict.fromkeys(table["metric"])) == list(SCORES)
+    by = table.set_index(["judge", "test_data", "metric"])["value"]
+    assert by["five phrases", "Main", "samples"] == 12 and by["five phrases", "CF", "samples"] == 9
+    assert by["five phrases", "Mixed", "samples"] == 21
+    assert by["five phrases", "all generated", "samples"] == 12
+    # The phrases are in all that dissatisfies, and in nothing else.
+    for test_data in ("Main", "CF", "Mixed", "all generated"):
+        assert by["five phrases", test_data, "accuracy"] == 100
+
+
+def test_planted_sets_have_the_size_of_what_a_judge_sees_flipped():
+    mixed = [
+        sample(number, "It is booked." if number % 2 else "I cannot book it.", number % 2 == 1)
+        for number in range(12)
+    ]
+    of_all = judge_of(mixed, planted_dialogue, folds=2)
+    table = planted_sizes(mixed, of_all, seed=0).set_index(["collection", "row"])["value"]
+    assert table["Main"].to_dict() == {"Satisfaction": 6, "Dissatisfaction": 6, "Total": 12}
+    assert table["CF", "Satisfaction"] + table["CF", "Dissatisfaction"] == table["CF", "Total"]
+    assert 0 < table["CF", "Total"] <= 12
