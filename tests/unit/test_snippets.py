@@ -121,6 +121,30 @@ def test_a_broken_annotation_is_named(save, changes, message):
         read_annotations([save(row(**changes))])
 
 
+@pytest.mark.parametrize(
+    ("chosen", "expected"), [({"low": True, "high": False}, 2.0), ({"very_high": True}, 5.0)]
+)
+def test_confidence_is_a_number_from_one_to_five(save, chosen, expected):
+    said = [{"answer_confidence": chosen, "x": {"entities": []}}]
+    path = save(row(**{"Answer.taskAnswers": str(said), "text_spans": "[]"}))
+    assert read_annotations([path])["confidence"].tolist() == [expected]
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"low": True, "high": True}, {"low": False}, {"sure": True}, [1]]
+)
+def test_confidence_has_one_known_level(save, chosen):
+    said = [{"answer_confidence": chosen, "x": {"entities": []}}]
+    with pytest.raises(AnnotationError, match="one level of confidence"):
+        read_annotations([save(row(**{"Answer.taskAnswers": str(said), "text_spans": "[]"}))])
+
+
+def test_nobody_asked_for_confidence(save):
+    said = [{"x": {"entities": []}}]
+    path = save(row(**{"Answer.taskAnswers": str(said), "text_spans": "[]"}))
+    assert read_annotations([path])["confidence"].isna().all()
+
+
 def test_a_text_has_one_wording_and_all_its_annotations(save):
     other = row(**{"Input.passage": TEXT.replace("A", "O")})
     with pytest.raises(AnnotationError, match=r"b.csv, row 2: the text p1 of turn 8_1 is written"):

@@ -67,6 +67,7 @@ use rule table as lajewska2025_ch3_distances with:
         pairs=[
             ("BaselineOrganizers", "BaselineOrganizers@TREC’21"),
             ("WaterlooClarke reproduced by us", "WaterlooClarke@TREC’21"),
+            ("WaterlooClarke@TREC’21", "BaselineOrganizers@TREC’21"),
             ("WaterlooClarke reproduced by us", "BaselineOrganizers"),
         ],
     message:

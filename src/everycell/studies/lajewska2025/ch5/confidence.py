@@ -10,7 +10,8 @@ from everycell.collections.rating_files import read_table
 from everycell.collections.snippets import AnnotationError
 from everycell.dialogue.spans import mean_jaccard
 from everycell.engine.untrusted import parse_literal
-from everycell.statistics.clustered import clustered_correlation, nested_spread, within
+from everycell.statistics.cluster_relations import clustered_correlation, nested_spread, within
+from everycell.statistics.hypothesis_tests import pearson
 from everycell.studies.lajewska2025.ch5.annotations import marked_texts
 
 X, Y = "confidence", "agreement"
@@ -42,7 +43,7 @@ def read_released(path: Path) -> pd.DataFrame:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "released.csv"
-    >>> _ = path.write_text("QueryPassage,Jaccard,Confidence\n\"('8_1', 'p2'\",0.5,4\n")
+    >>> _ = path.write_text("QueryPassage,Jaccard,Confidence\n\"('8_1', 'p2')\",0.5,4\n")
     >>> read_released(path).values.tolist()
     [['8_1', 'p2', 0.5, 4.0]]
     """
@@ -167,11 +168,11 @@ def readings(
         ("each batch alone", passages, "batch"),
     ):
         alone = [
-            clustered_correlation(part, X, Y, resamples=1, seed=seed)
+            pearson(part[[X, Y]], [(X, Y)])["p"].item()
             for _, part in data.groupby(group, sort=False)
         ]
         rows += [
-            (name, "single p < 0.05", sum(each["p"] < 0.05 for each in alone)),
+            (name, "single p < 0.05", sum(p < 0.05 for p in alone)),
             (name, "of", len(alone)),
         ]
     return pd.DataFrame(rows, columns=["reading", "metric", "value"])

@@ -1,0 +1,169 @@
+"""Relations between numbers that come in clusters: ratings of a worker, passages of a batch.
+
+A test that takes such numbers for independent sees more of them than there are, and a relation
+between means of clusters may differ from the one within them, even in its sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from everycell.statistics.hypothesis_tests import pearson
+
+
+def clustered_correlation(
+    data: pd.DataFrame,
+    x: str,
+    y: str,
+    cluster: str | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> dict[str, float]:
+    """Pearson's correlation of two columns, with an interval that resamples whole clusters.
+
+    Parameters
+    ----------
+    data
+        One row an observation.
+    x, y
+        Columns of finite numbers, neither of them constant.
+    cluster
+        Column of clusters that are independent of each other, two or more; None: each row is one.
+    resamples, seed
+        Of the bootstrap over clusters (percentiles).
+    confidence
+        Of the interval.
+
+    Returns
+    -------
+    dict
+        ``n`` (rows), ``r`` (-1 to 1), ``p`` (two-sided, of rows taken as independent), ``low`` and
+        ``high``. Resamples in which a column is constant are left out.
+
+    Raises
+    ------
+    ValueError
+        What :func:`~everycell.statistics.hypothesis_tests.pearson` refuses; a single
+        cluster, or resamples in none of which both columns vary.
+
+    Examples
+    --------
+    Six rows in two clusters of opposite means: the interval knows that two are not many.
+
+    >>> data = pd.DataFrame(
+    ...     {"x": [1, 2, 3, 7, 8, 9], "y": [3, 2, 1, 9, 8, 7], "of": list("aaabbb")})
+    >>> found = clustered_correlation(data, "x", "y", "of")
+    >>> [round(found[name], 2) for name in ("n", "r", "low", "high")]
+    [6, 0.86, -1.0, 0.86]
+    """
+    row = pearson(data[[x, y]], [(x, y)], confidence=confidence).iloc[0]
+    values = data[[x, y]].to_numpy(dtype=float)
+    if cluster is None:
+        members = [np.array([number]) for number in range(len(data))]
+    else:
+        members = list(data.groupby(cluster, sort=False).indices.values())
+    if len(members) < 2:
+        raise ValueError(
+            f"The column {cluster!r} has {len(members)} cluster: an interval over clusters needs "
+            "two or more, so choose a finer one."
+        )
+    # A sample of clusters is a sum of their counts, sums and products.
+    moments = np.array(
+        [
+            [len(part), *part.sum(axis=0), *(part**2).sum(axis=0), part.prod(axis=1).sum()]
+            for part in (values[rows] - values.mean(axis=0) for rows in members)
+        ]
+    )
+    draws = np.random.default_rng(seed).integers(len(members), size=(resamples, len(members)))
+    n, sum_x, sum_y, xx, yy, xy = moments[draws].sum(axis=1).T
+    spread = (xx - sum_x**2 / n) * (yy - sum_y**2 / n)
+    varies = spread > 1e-12 * xx * yy
+    if not varies.any():
+        raise ValueError(
+            f"In none of {resamples} resamples both columns vary: more clusters or resamples are "
+            "needed for an interval."
+        )
+    rates = (xy - sum_x * sum_y / n)[varies] / np.sqrt(spread[varies])
+    low, high = np.quantile(rates, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return {
+        "n": len(data),
+        "r": float(row["r"]),
+        "p": float(row["p"]),
+        "low": float(low),
+        "high": float(high),
+    }
+
+
+def within(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFrame:
+    """Numbers less the mean of their group, so that only differences within groups are left.
+
+    Parameters
+    ----------
+    data
+        One row an observation.
+    columns
+        Columns of numbers.
+    group
+        Column of the groups.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `data` with these columns centred.
+
+    Examples
+    --------
+    >>> data = pd.DataFrame({"x": [1.0, 3.0, 7.0], "of": list("aab")})
+    >>> within(data, ["x"], "of")["x"].tolist()
+    [-1.0, 1.0, 0.0]
+    """
+    chosen = list(columns)
+    means = data.groupby(group, sort=False)[chosen].transform("mean")
+    return data.assign(**{name: data[name] - means[name] for name in chosen})
+
+
+def nested_spread(data: pd.DataFrame, value: str, levels: Sequence[str]) -> dict[str, float]:
+    """Share of the sum of squares of a column that each of several nested levels has.
+
+    Parameters
+    ----------
+    data
+        One row an observation.
+    value
+        Column of numbers that vary.
+    levels
+        Columns, the coarsest first; a group of a level is told apart by all levels above it too.
+
+    Returns
+    -------
+    dict
+        Level -> share (0 to 1) of the differences between its groups within the level above, and
+        ``rest``, within the groups of the last level. The shares sum to 1. Small groups take a
+        part of the share by chance.
+
+    Raises
+    ------
+    ValueError
+        For a column that does not vary.
+
+    Examples
+    --------
+    >>> data = pd.DataFrame({"x": [1, 1, 3, 3], "of": list("aabb")})
+    >>> nested_spread(data, "x", ["of"])
+    {'of': 1.0, 'rest': 0.0}
+    """
+    above = pd.Series(float(data[value].mean()), index=data.index)
+    total = float(((data[value] - above) ** 2).sum())
+    if total == 0:
+        raise ValueError(f"The column {value!r} does not vary: there is no spread to share out.")
+    shares = {}
+    for number, level in enumerate(levels, start=1):
+        means = data.groupby(list(levels[:number]), sort=False)[value].transform("mean")
+        shares[level] = float(((means - above) ** 2).sum()) / total
+        above = means
+    return shares | {"rest": float(((data[value] - above) ** 2).sum()) / total}

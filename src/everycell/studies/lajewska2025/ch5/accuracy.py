@@ -1,0 +1,310 @@
+"""Table 5.6: accuracy of decisions on sentences, passages and rankings, and tests between systems.
+
+A level is named by a key: the level ("sentence", "passage" or "ranking"), the aggregation of the
+sentences of a passage and that of the passages of a ranking ("" where there is none). The cases of
+a level are three arrays of one length: the question of each case, the truth and the decision.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.dialogue.answerability import (
+    THRESHOLDS,
+    aggregate,
+    best_threshold,
+    decide,
+    decide_levels,
+    mcnemar_test,
+)
+from everycell.statistics.hypothesis_tests import t_tests
+from everycell.studies.lajewska2025.ch5.answerability_data import labelled_pairs
+from everycell.studies.lajewska2025.ch5.rankings import READINGS, rankings_of
+
+Level = tuple[str, str, str]
+Cases = tuple[npt.NDArray, npt.NDArray, npt.NDArray]
+
+CHATGPT = "ChatGPT passage-level (zero-shot)"
+#: Levels in which ChatGPT is compared with classifiers.
+COMPARED_WITH_CHATGPT: tuple[Level, ...] = (("passage", "max", ""), ("ranking", "max", "mean"))
+
+
+def accuracy(truth: npt.ArrayLike, said: npt.ArrayLike) -> float:
+    """Share of right decisions.
+
+    Examples
+    --------
+    >>> accuracy([True, False], [True, True])
+    0.5
+    """
+    return float((np.asarray(truth) == np.asarray(said)).mean())
+
+
+def described(level: str, passages: str, rankings: str) -> str:
+    """Name of a level in words.
+
+    Examples
+    --------
+    >>> described("ranking", "max", "mean"), described("sentence", "", "")
+    ('ranking (max, then mean)', 'sentence')
+    """
+    steps = ", then ".join(part for part in (passages, rankings) if part)
+    return f"{level} ({steps})" if steps else level
+
+
+def thresholds_in_words(thresholds: Mapping[str, float]) -> str:
+    """Thresholds of each aggregation.
+
+    Examples
+    --------
+    >>> thresholds_in_words({"max": 0.5, "mean": 0.25})
+    'max 0.5, mean 0.25'
+    """
+    return ", ".join(f"{how} {threshold:g}" for how, threshold in thresholds.items())
+
+
+def of_passages(passages: pd.DataFrame, scores: pd.Series) -> list[npt.NDArray]:
+    """Probabilities of the sentences of each passage.
+
+    Parameters
+    ----------
+    passages
+        Columns `question` and `sentences` (a list of texts).
+    scores
+        Probability by question and sentence.
+
+    Returns
+    -------
+    list of array
+        One array a passage.
+    """
+    return [
+        scores.loc[[(question, sentence) for sentence in sentences]].to_numpy()
+        for question, sentences in zip(passages["question"], passages["sentences"], strict=True)
+    ]
+
+
+def cases(
+    passages: pd.DataFrame,
+    labelled: pd.DataFrame,
+    scores: pd.Series,
+    thresholds: Mapping[str, float],
+) -> dict[Level, Cases]:
+    """Decisions of a classifier at all levels.
+
+    The threshold of a sentence is that of the maximum, which takes one sentence for its passage.
+
+    Parameters
+    ----------
+    passages
+        Columns `turn_id`, `passage_id`, `question`, `sentences` and `answerable`.
+    labelled
+        Columns `question`, `sentence` and `answers`.
+    scores
+        Probability by question and sentence, of every sentence of both.
+    thresholds
+        Aggregation ("max", "mean") -> least score of what has an answer.
+
+    Returns
+    -------
+    dict
+        Level -> its cases; rankings are counted as in Table 5.5.
+    """
+    said = decide(scores.loc[labelled_pairs(labelled)].to_numpy(), thresholds["max"])
+    questions, truth = (labelled[column].to_numpy() for column in ("question", "answers"))
+    levels = decide_levels(passages, of_passages(passages, scores), thresholds, repeated="tuples")
+    return {("sentence", "", ""): (questions, truth, said)} | {
+        (level, first, second): (of, right, decided)
+        for level, first, second, of, right, decided in levels
+    }
+
+
+def tuned(passages: pd.DataFrame, scores: pd.Series) -> dict[str, float]:
+    """Thresholds with the best decisions on passages, for those of the validation partition."""
+    truth, sentences = passages["answerable"].to_numpy(), of_passages(passages, scores)
+    return {how: best_threshold(aggregate(sentences, how), truth) for how in THRESHOLDS}
+
+
+def chatgpt_accuracy(
+    predicted: pd.DataFrame, thresholds: Sequence[float]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """ChatGPT's decisions on passages, and what follows for rankings from their mean.
+
+    Parameters
+    ----------
+    predicted
+        As :func:`~everycell.collections.answerability_predictions.read_passage_predictions` gives.
+    thresholds
+        Of the mean over the passages of a ranking.
+
+    Returns
+    -------
+    cells, readings : pandas.DataFrame
+        Cells of the table (`row`, `level`, `passage_aggregation`, `ranking_aggregation`, `metric`,
+        `value`), and the accuracy by how rankings are counted (`rankings of three`, `metric`,
+        `value`), with what always saying "answerable" would reach.
+    """
+    right = accuracy(predicted["answerable"], predicted["predicted"])
+    rows, readings = [(CHATGPT, "passage", "", "", "accuracy", right)], []
+    for reading, meaning in READINGS.items():
+        found = rankings_of(predicted, ["answerable", "predicted"], reading)
+        truth = found["answerable"].any(axis=1)
+        scores = aggregate(list(found["predicted"]), "mean")
+        for threshold in thresholds:
+            right = accuracy(truth, decide(scores, threshold))
+            readings.append((meaning, f"T={threshold}", right))
+            if reading == "tuples":
+                rows.append((CHATGPT, "ranking", "", f"T={threshold}", "accuracy", right))
+        readings.append((meaning, "always answerable", accuracy(truth, np.ones_like(truth))))
+    columns = ["row", "level", "passage_aggregation", "ranking_aggregation", "metric", "value"]
+    return (
+        pd.DataFrame(rows, columns=columns),
+        pd.DataFrame(readings, columns=["rankings of three", "metric", "value"]),
+    )
+
+
+def chatgpt_cases(
+    passages: pd.DataFrame, predicted: pd.DataFrame, threshold: float
+) -> dict[Level, Cases]:
+    """ChatGPT's decisions as cases of passages and rankings, for those of classifiers.
+
+    Parameters
+    ----------
+    passages
+        Columns `turn_id`, `passage_id` and `answerable`.
+    predicted
+        As of `chatgpt_accuracy`, of the same passages.
+    threshold
+        Of the mean over the passages of a ranking.
+    """
+    # A passage that a turn has twice has one prediction, which the reader makes sure of.
+    known = passages[["turn_id", "passage_id", "answerable"]].merge(
+        predicted.drop_duplicates(),
+        how="left",
+        on=["turn_id", "passage_id", "answerable"],
+        validate="many_to_one",
+    )
+    levels = decide_levels(
+        known,
+        [[float(said)] for said in known["predicted"]],
+        {"max": 0.5, "mean": threshold},
+        repeated="tuples",
+    )
+    return {
+        (level, first, second): (of, right, said)
+        for level, first, second, of, right, said in levels
+    }
+
+
+def printed_cells(decisions: Mapping[str, Mapping[Level, Cases]]) -> pd.DataFrame:
+    """Accuracy of classifiers as the table has it.
+
+    Parameters
+    ----------
+    decisions
+        Row of the table -> level -> cases.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns as the cells of `chatgpt_accuracy`.
+    """
+    return pd.DataFrame(
+        [
+            (row, level, first.capitalize(), second.capitalize(), "accuracy", accuracy(truth, said))
+            for row, levels in decisions.items()
+            for (level, first, second), (_, truth, said) in levels.items()
+        ],
+        columns=["row", "level", "passage_aggregation", "ranking_aggregation", "metric", "value"],
+    )
+
+
+def constant_accuracy(levels: Mapping[Level, Cases]) -> Iterator[tuple[str, str, float]]:
+    """What it reaches to say always the same: who says it, the level, the accuracy."""
+    for key, (_, truth, _) in levels.items():
+        for row, constant in (("nothing has an answer", False), ("everything has one", True)):
+            yield row, described(*key), accuracy(truth, np.full_like(truth, constant))
+
+
+def system_tests(
+    decisions: Mapping[str, Mapping[Level, Cases]], of_chatgpt: Mapping[Level, Cases]
+) -> pd.DataFrame:
+    """Tests of classifiers two and two at each level, and of each with ChatGPT.
+
+    Parameters
+    ----------
+    decisions
+        Classifier -> level -> cases.
+    of_chatgpt
+        Level -> cases, of those in `COMPARED_WITH_CHATGPT` at least.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `first`, `second`, `decided` (the level in words), `metric` and `value`: those of
+        McNemar's test over cases (`only_first`, `only_second`, `p`), and `p of questions` of a
+        paired t-test over the accuracy of each question. Cases of one question share passages, so
+        that McNemar's test counts them for more than they say.
+    """
+    tests = [
+        (name, other, described(*key), metric, value)
+        for name, other in itertools.combinations(decisions, 2)
+        for key in decisions[name]
+        for metric, value in _tested(decisions[name][key], decisions[other][key])
+    ] + [
+        (name, CHATGPT, described(*key), metric, value)
+        for name in decisions
+        for key in COMPARED_WITH_CHATGPT
+        for metric, value in _tested(decisions[name][key], of_chatgpt[key])
+    ]
+    return pd.DataFrame(tests, columns=["first", "second", "decided", "metric", "value"])
+
+
+def _tested(one: Cases, other: Cases) -> list[tuple[str, float]]:
+    """Both tests of two systems on the cases of a level."""
+    (questions, truth, said), (_, _, theirs) = one, other
+    both = mcnemar_test(truth, said, theirs)
+    right = pd.DataFrame({"one": truth == said, "other": truth == theirs}).groupby(questions)
+    p = t_tests(right.mean(), correction="none")["p"].item()
+    return [*both._asdict().items(), ("p of questions", p)]
+
+
+def unanswerable_cells(scored: pd.DataFrame, classifiers: Sequence[str]) -> pd.DataFrame:
+    """Accuracy of two classifiers on passages without an answer, and McNemar's test of the two.
+
+    Parameters
+    ----------
+    scored
+        One row a passage: for each classifier the scores of its sentences.
+    classifiers
+        Its two columns of scores.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `row`, `aggregation`, `metric` and `value`.
+
+    Examples
+    --------
+    >>> scored = pd.DataFrame({"a": [(0.9,), (0.1,)], "b": [(0.1,), (0.1,)]})
+    >>> found = unanswerable_cells(scored, ["a", "b"])
+    >>> found[found["metric"] == "accuracy"]["value"].tolist()
+    [0.5, 1.0, 0.5, 1.0]
+    """
+    nothing = np.zeros(len(scored), dtype=bool)
+    rows = []
+    for how, threshold in THRESHOLDS.items():
+        said = {
+            name: decide(aggregate(scored[name].tolist(), how), threshold) for name in classifiers
+        }
+        for name, decided in said.items():
+            rows.append((name, how, "passages", len(scored)))
+            rows.append((name, how, "accuracy", accuracy(nothing, decided)))
+        both = mcnemar_test(nothing, *said.values())
+        rows.append(("McNemar's test of the two", how, "p", both.p))
+    return pd.DataFrame(rows, columns=["row", "aggregation", "metric", "value"])

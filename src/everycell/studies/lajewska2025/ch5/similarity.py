@@ -1,0 +1,120 @@
+"""Table 5.3: what workers and experts marked in the same texts, and how much of it they share.
+
+The experts marked passages, which Punkt cuts into sentences. The print takes a worker's sentence by
+its number, and compares positions as they stand. In the workers' copies of the first topic quotes
+and letters that are not ASCII are missing, so that positions shift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import pandas as pd
+
+from everycell.dialogue.spans import (
+    AGGREGATIONS,
+    BoolArray,
+    align,
+    clip,
+    marked,
+    reference_similarity,
+)
+from everycell.text.sentences import sentence_spans
+
+Reading = Literal["ascii", "curly", "letters"]
+
+#: How a worker's sentence is found in the experts' passage; the first is that of the print.
+READINGS: dict[Reading, str] = {
+    "ascii": "number of the sentence, straight quotes end one",
+    "curly": "number of the sentence, curly quotes too",
+    "letters": "letters and digits of the sentence",
+}
+
+
+def sentence_pairs(
+    sentences: pd.DataFrame, passages: pd.DataFrame, reading: Reading
+) -> Iterator[tuple[BoolArray, BoolArray]]:
+    """What workers and experts marked in each sentence; without those that Punkt does not find.
+
+    Parameters
+    ----------
+    sentences, passages
+        Annotations of workers and of experts, as
+        :func:`~everycell.collections.snippet_files.read_annotations` gives them. The id of a
+        sentence ends with its number in the passage, from 0 ("p1--2").
+    reading
+        How a sentence is found in its passage, a key of `READINGS`.
+
+    Yields
+    ------
+    (array, array), shapes (workers, n) and (experts, n)
+        Marked characters of a sentence, of n characters.
+
+    Examples
+    --------
+    >>> rows = {"turn_id": ["8_1"], "passage_id": ["p1"]}
+    >>> sentence = pd.DataFrame(rows | {"text_id": ["p1--1"], "text": ["Ann left."],
+    ...     "spans": [((0, 3),)]})
+    >>> passage = pd.DataFrame(rows | {"text_id": ["p1"], "text": ["It rains. Ann left."],
+    ...     "spans": [((10, 13),)]})
+    >>> ((workers, experts),) = sentence_pairs(sentence, passage, "ascii")
+    >>> workers.shape, bool((workers == experts).all())
+    ((1, 9), True)
+    """
+    of_passage = {name: rows for name, rows in passages.groupby(["turn_id", "text_id"])}
+    for (turn, name), rows in sentences.groupby(["turn_id", "text_id"], sort=False):
+        experts = of_passage[turn, rows["passage_id"].iloc[0]]
+        sentence, passage = rows["text"].iloc[0], experts["text"].iloc[0]
+        if reading == "letters":
+            of_sentence, in_passage = align(sentence, passage)
+            workers = marked(rows["spans"].tolist(), len(sentence))
+            yield (
+                workers[:, of_sentence],
+                marked(experts["spans"].tolist(), len(passage))[:, in_passage],
+            )
+            continue
+        found = sentence_spans(passage, quotes=reading)
+        number = int(name.rpartition("--")[2])
+        if number < len(found):
+            start, end = found[number]
+            length = max(end - start, len(sentence))
+            yield (
+                marked(rows["spans"].tolist(), length),
+                marked([clip(spans, start, end) for spans in experts["spans"]], length),
+            )
+
+
+def similarity(
+    pairs: Iterable[tuple[BoolArray, BoolArray]], row: str, task_variant: str, reading: Reading
+) -> pd.DataFrame:
+    """Means over texts of precision, recall and F1 for each aggregation, a row a number.
+
+    Parameters
+    ----------
+    pairs
+        Marked characters of a text, of workers and of experts.
+    row, task_variant, reading
+        What the numbers are of.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `part` ("precision", "recall" or "f1"; empty for the number of texts), `metric`
+        (the aggregation, or "texts"), `value` (0 to 1, or a count), and the other three.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> same = np.array([[True, False]] * 2)
+    >>> found = similarity([(same, same)], "MTurk master", "Paragraph-based", "ascii")
+    >>> found.loc[found["part"] == "f1", "value"].tolist()
+    [1.0, 1.0, 1.0]
+    """
+    pairs = list(pairs)
+    rows = [("", "texts", len(pairs))]
+    for how in AGGREGATIONS:
+        means = pd.DataFrame([reference_similarity(*pair, how) for pair in pairs]).mean()
+        rows += [(part, how, value) for part, value in means.items()]
+    found = pd.DataFrame(rows, columns=["part", "metric", "value"])
+    return found.assign(row=row, task_variant=task_variant, reading=reading)

@@ -1,0 +1,140 @@
+"""lajewska2025, section 5.4.3: confidence and agreement, by what counts as one observation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from everycell.collections.snippet_files import CONFIDENCE, CONFIDENCE_FILE, FILES, read_annotations
+from everycell.collections.snippets import AnnotationError
+from everycell.statistics.cluster_relations import clustered_correlation, nested_spread, within
+from everycell.studies.lajewska2025.ch5.confidence import (
+    AS_RELEASED,
+    passages_of,
+    plotted,
+    read_released,
+    readings,
+    spread,
+    with_agreement,
+)
+from everycell.studies.lajewska2025.ch5.figures import confidence_and_agreement
+
+
+def clusters(size=20, number=12, slope=1.0, seed=3):
+    """Clusters whose means fall while their members rise."""
+    dice = np.random.default_rng(seed)
+    of = np.repeat(np.arange(number), size)
+    x = dice.normal(0, 1, size * number) + 3 * of
+    y = slope * (x - 3 * of) - 3 * of + dice.normal(0, 0.5, size * number)
+    return pd.DataFrame({"x": x, "y": y, "of": of})
+
+
+def test_a_relation_may_turn_round_within_clusters():
+    data = clusters()
+    assert clustered_correlation(data, "x", "y", "of")["r"] < -0.9
+    assert clustered_correlation(within(data, ["x", "y"], "of"), "x", "y", "of")["low"] > 0.8
+
+
+def test_rows_as_their_own_clusters_give_the_usual_interval():
+    dice = np.random.default_rng(1)
+    x = dice.normal(size=400)
+    data = pd.DataFrame({"x": x, "y": 0.5 * x + dice.normal(size=400)})
+    found = clustered_correlation(data, "x", "y", resamples=4000)
+    fisher = stats.pearsonr(data["x"], data["y"])
+    assert found["r"] == pytest.approx(fisher.statistic) and found["p"] == fisher.pvalue
+    low, high = fisher.confidence_interval()
+    assert (found["low"], found["high"]) == pytest.approx((low, high), abs=0.02)
+
+
+def test_one_cluster_has_no_interval():
+    with pytest.raises(ValueError, match="has 1 cluster"):
+        clustered_correlation(clusters(number=1), "x", "y", "of")
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 5)), min_size=4).filter(
+        lambda rows: len({row[2] for row in rows}) > 1
+    )
+)
+def test_shares_of_spread_sum_to_one(rows):
+    data = pd.DataFrame(rows, columns=["a", "b", "value"])
+    shares = nested_spread(data, "value", ["a", "b"])
+    assert sum(shares.values()) == pytest.approx(1)
+    assert all(-1e-12 <= share <= 1 + 1e-12 for share in shares.values())
+
+
+def test_what_does_not_vary_has_no_spread():
+    with pytest.raises(ValueError, match="does not vary"):
+        nested_spread(pd.DataFrame({"value": [1, 1], "a": [0, 1]}), "value", ["a"])
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("\"('8_1',)\",0.5,4", "found \"('8_1',)\""),
+        ("\"('8_1', 'p2')\",1.5,4", "row 1"),
+        ("\"('8_1', 'p2')\",0.5,9", "row 1"),
+        ("8_1,0.5,4", "found '8_1'"),
+        ("\"('8_1', 'p2')\",nan,4", "row 1"),
+        ("\"('8_1', 'p2')\",0.5,4\n\"('8_1', 'p2')\",0.5,4", "stands in a row before"),
+    ],
+)
+def test_a_broken_file_is_named(tmp_path, line, fault):
+    path = tmp_path / "jaccard_confidence.csv"
+    path.write_text(f"QueryPassage,Jaccard,Confidence\n{line}\n")
+    with pytest.raises(AnnotationError) as error:
+        read_released(path)
+    assert fault in str(error.value)
+
+
+def test_annotators_who_were_not_asked_are_refused():
+    rows = pd.DataFrame({"text_id": ["p1"], "worker": ["w1"], "confidence": [float("nan")]})
+    with pytest.raises(AnnotationError, match="has no confidence"):
+        with_agreement(rows)
+
+
+@pytest.fixture(scope="module")
+def annotations(mirror):
+    paths = [mirror / f"{key}.gz" for key in FILES["dataset"]]
+    batches = [
+        read_annotations([path], per_text=3).assign(batch=f"{path.parent.name} {path.name}")
+        for path in paths
+    ]
+    return with_agreement(pd.concat(batches, ignore_index=True))
+
+
+@pytest.mark.released
+def test_the_released_file_is_that_of_the_annotations(annotations, mirror):
+    ours = passages_of(annotations).set_index(["turn_id", "text_id"])
+    theirs = read_released(mirror / f"{CONFIDENCE_FILE}.gz").set_index(["turn_id", "text_id"])
+    both = ours.join(theirs.add_suffix("_released"), how="outer")
+    assert len(both) == len(ours) == 1855
+    np.testing.assert_allclose(both["confidence"], both["confidence_released"])
+    gap = (both["agreement"] - both["agreement_released"]).abs()
+    # Theirs closes gaps of one character.
+    assert (gap > 1e-9).sum() == 103 and gap.max() < 0.02
+
+
+@pytest.mark.released
+def test_passages_have_a_relation_and_workers_have_none(annotations, mirror):
+    found = readings(
+        annotations, read_released(mirror / f"{CONFIDENCE_FILE}.gz"), resamples=200, seed=1
+    )
+    table = found.pivot(index="reading", columns="metric", values="value")
+    of_passages = table.loc[AS_RELEASED]
+    assert round(of_passages["r"], 2) == 0.28 and of_passages["p"] < 1e-30
+    for name in ("passages of one question", "annotations of one worker", "means of questions"):
+        assert table.loc[name, "low"] > 0, name
+    for name in ("means of workers", "means of teams"):
+        assert table.loc[name, "low"] < 0 < table.loc[name, "high"] and table.loc[name, "p"] > 0.3
+    shares = spread(annotations).set_index("level")["value"]
+    assert shares["between workers"] > 4 * shares["between batches of a worker"]
+    left, right = confidence_and_agreement(plotted(annotations)).axes
+    assert len(left.collections[1].get_offsets()) == 12
+    assert len(right.collections[0].get_offsets()) == 15
+
+
+def test_levels_are_those_of_the_form():
+    assert CONFIDENCE[0] == "very_low" and len(CONFIDENCE) == 5
