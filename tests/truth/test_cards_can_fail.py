@@ -119,9 +119,15 @@ def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Ite
         yield changed(cells, {k: v for edits in together if edits for k, v in edits.items()}, keys)
 
 
+def is_made_up(artefact: Artefact, predicate: Predicate) -> bool:
+    """Whether a predicate is not about the print: about a table beside, or a figure of a run."""
+    about_runs = predicate.beside is not None or predicate.tested_on == ["stand_in"]
+    return about_runs or artefact.cells.empty
+
+
 def ground(artefact: Artefact, predicate: Predicate) -> tuple[pd.DataFrame, list[str], Kind]:
     """The printed cells, or made-up ones for a predicate that is not about the print."""
-    if predicate.beside is None and predicate.tested_on != ["stand_in"]:
+    if not is_made_up(artefact, predicate):
         cells = artefact.unlabelled(artefact.cells)
         return cells, key_columns(cells), predicate.tested_on[0]
     cells = made_up(predicate)
@@ -151,7 +157,7 @@ def test_each_predicate_can_fail_alone(
     cells, keys, kind = ground(artefact, predicate)
     if "marker" not in cells and (predicate.sign or predicate.letters):
         cells = cells.assign(marker="")
-    if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
+    if is_made_up(artefact, predicate):
         conclusion, number = conclusion.model_copy(update={"holds_if": [predicate]}), 0
     assert can_fail_alone(conclusion, number, cells, keys, kind), (
         "nothing contradicts this predicate alone: another one implies it, or it says nothing"
