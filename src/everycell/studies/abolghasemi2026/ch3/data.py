@@ -1,0 +1,218 @@
+"""Tables of the data of chapter 3: ratings (3.1), parts of the split (3.2), test sets (3.5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.satisfaction_samples import USER, Sample, Turn
+from everycell.collections.satisfaction_splits import split_samples
+from everycell.collections.user_satisfaction import (
+    RATINGS,
+    RULES,
+    SATISFIED_FROM,
+    RatedDialogue,
+)
+from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement
+
+#: Name of the rule behind Table 3.2, which Table 3.1 is rebuilt with.
+BEHIND_3_2 = next(iter(RULES))
+#: Raters that every dialogue has.
+RATERS = 3
+#: Decimals of how raters agree.
+AGREEMENT = {"ratings": 0, "percent agreement": 1, "Cohen kappa": 2, "Fleiss kappa": 2}
+#: Reading of the split -> what it changes; the first is the table's.
+READINGS: Mapping[str, Mapping[str, Any]] = {
+    "as in the table": {},
+    "training samples with their own dialogue's label": {"same_label": False},
+    "a window of the user's utterances": {"window": USER},
+    "both": {"same_label": False, "window": USER},
+    **{f"rating: {name}": {"rule": rule} for name, rule in list(RULES.items())[1:]},
+}
+#: Test sets of Table 3.5 by the part of the samples.
+COLLECTIONS = {"main": "Main", "cf": "CF"}
+
+
+def given_ratings(dialogues: Iterable[RatedDialogue]) -> list[tuple[int, ...]]:
+    """Ratings of each utterance of a user, and of each whole dialogue.
+
+    Those of whole dialogues are taken in, since with them sums are the printed ones.
+    """
+    return [
+        given
+        for dialogue in dialogues
+        for given in (*filter(None, dialogue.ratings), dialogue.overall)
+    ]
+
+
+def rating_counts(ratings: Iterable[int]) -> dict[str, int]:
+    """Rows of Table 3.1: each rating, then the two classes.
+
+    Examples
+    --------
+    >>> list(rating_counts([3, 2, 3, 5]).values())
+    [0, 1, 2, 0, 1, 1, 3]
+    """
+    counts = Counter(ratings)
+    rows = {f"rating {rating}": counts[rating] for rating in RATINGS}
+    rows["Dissatisfaction"] = sum(counts[rating] for rating in RATINGS if rating < SATISFIED_FROM)
+    rows["Satisfaction"] = sum(counts.values()) - rows["Dissatisfaction"]
+    return rows
+
+
+def counts_by_rule(ratings: Sequence[tuple[int, ...]], stated: Mapping[str, int]) -> pd.DataFrame:
+    """Counts of ratings by each rule that makes one of several, beside the print.
+
+    Parameters
+    ----------
+    ratings
+        From `given_ratings`.
+    stated
+        Row -> printed count.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `rule` (of `RULES`, then "as printed"), `metric` (a row, or "away from print": the sum of
+        absolute differences of the five ratings) and `value`.
+    """
+    rows: list[tuple[str, str, int]] = []
+    for name, rule in RULES.items():
+        counts = rating_counts(map(rule, ratings))
+        rows += [(name, row, count) for row, count in counts.items()]
+        away = sum(
+            abs(counts[row] - stated[row]) for row in (f"rating {rating}" for rating in RATINGS)
+        )
+        rows.append((name, "away from print", away))
+    rows += [("as printed", row, count) for row, count in stated.items()]
+    return pd.DataFrame(rows, columns=["rule", "metric", "value"])
+
+
+def rater_agreement(ratings: Sequence[tuple[int, ...]]) -> pd.DataFrame:
+    """How far raters agree, on five ratings and on two classes.
+
+    Parameters
+    ----------
+    ratings
+        From `given_ratings`, `RATERS` or more of each. Percent agreement and Cohen's kappa are of
+        the first two, Fleiss' kappa of the first three.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `scale` ("five ratings" or "binary"), `metric` (of `AGREEMENT`) and `value`.
+    """
+    first = np.array([given[:RATERS] for given in ratings])
+    rows = []
+    for scale, labels in (("five ratings", first), ("binary", first >= SATISFIED_FROM)):
+        values = (
+            len(labels),
+            percent_agreement(labels[:, 0], labels[:, 1]),
+            cohens_kappa(labels[:, 0], labels[:, 1]),
+            fleiss_kappa(labels),
+        )
+        rows += [(scale, *cell) for cell in zip(AGREEMENT, values, strict=True)]
+    return pd.DataFrame(rows, columns=["scale", "metric", "value"])
+
+
+def class_sizes(satisfied: Iterable[bool]) -> dict[str, int]:
+    """Rows of Tables 3.2 and 3.5.
+
+    Examples
+    --------
+    >>> class_sizes([True, False, True])
+    {'Satisfaction': 2, 'Dissatisfaction': 1, 'Total': 3}
+    """
+    counts = Counter(map(bool, satisfied))
+    return {
+        "Satisfaction": counts[True],
+        "Dissatisfaction": counts[False],
+        "Total": counts.total(),
+    }
+
+
+def part_sizes(
+    dialogues: Sequence[RatedDialogue], held: Sequence[Sequence[tuple[Turn, ...]]], benchmark: str
+) -> pd.DataFrame:
+    """Sizes of training, validation and test parts, by each reading of the split.
+
+    Parameters
+    ----------
+    dialogues
+        With ratings.
+    held
+        Validation and test part as released.
+    benchmark
+        Name in the ids of samples.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `reading` (of `READINGS`), `row`, `part` ("train", "valid", "test") and `value`.
+    """
+    rows = []
+    for reading, options in READINGS.items():
+        split: dict[str, list[Sample]] = split_samples(
+            dialogues, *held, benchmark, **options
+        )._asdict()
+        for part, samples in split.items():
+            sizes = class_sizes(sample.satisfied for sample in samples)
+            rows += [(reading, row, part, count) for row, count in sizes.items()]
+    return pd.DataFrame(rows, columns=["reading", "row", "part", "value"])
+
+
+def collection_sizes(tests: pd.DataFrame) -> pd.DataFrame:
+    """Cells of Table 3.5 that are counted.
+
+    Parameters
+    ----------
+    tests
+        `benchmark`, `part` (those of `COLLECTIONS` are counted) and `satisfied`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `row`, `dataset`, `collection`, `metric` and `value`.
+    """
+    rows = []
+    chosen = tests[tests["part"].isin(COLLECTIONS)]
+    for (dataset, part), labels in chosen.groupby(["benchmark", "part"], sort=False)["satisfied"]:
+        sizes = class_sizes(labels)
+        rows += [(row, dataset, COLLECTIONS[part], "count", n) for row, n in sizes.items()]
+    return pd.DataFrame(rows, columns=["row", "dataset", "collection", "metric", "value"])
+
+
+def shared_histories(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Count pairs whose dialogues are the same before the last utterance.
+
+    Parameters
+    ----------
+    pairs
+        From `everycell.collections.satisfaction_splits.compare_histories`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `generated` (all pairs, or those whose label is flipped), `metric` and `value`.
+
+    Examples
+    --------
+    >>> pairs = pd.DataFrame({"confirmed": [True, False], "same": [False, True],
+    ...                       "same_without_apologies": True})
+    >>> shared_histories(pairs)["value"].tolist()
+    [2, 1, 2, 1, 0, 1]
+    """
+    rows = [
+        (name, metric, int(count))
+        for name, group in (("all pairs", pairs), ("label flipped", pairs[pairs["confirmed"]]))
+        for metric, count in (
+            ("pairs", len(group)),
+            ("same history", group["same"].sum()),
+            ("same but for apologies", group["same_without_apologies"].sum()),
+        )
+    ]
+    return pd.DataFrame(rows, columns=["generated", "metric", "value"])
