@@ -23,7 +23,7 @@ from everycell.engine.render.page.vocabulary import (
     Found,
     label,
 )
-from everycell.engine.reports import PLACES, without_rebuilt_cell
+from everycell.engine.reports import PLACES, explained_by_source, without_rebuilt_cell
 
 
 def build_model(
@@ -139,6 +139,7 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         "state": state,
         "tiers": tiers,
         "counts": counts,
+        "explained": explained_by_source(rebuilt[-1]["report"].cells) if rebuilt else {},
         "hollow": bool(rebuilt) and rebuilt[-1]["hollow"],
         "tables": [verdict_table(artefact, tier) for tier in rebuilt if tier["report"].cells],
         "printed": None if rebuilt or artefact.cells.empty else printed_table(artefact),
@@ -278,6 +279,12 @@ def _falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 claims["printed"].append({"artefact": one, "claim": claim})
     return {
         "cells": cells,
+        "explained": {
+            place: sum(
+                len(group["cells"]) for group in cells["explained"] if group["place"] == place
+            )
+            for place in PLACES
+        },
         "count": {name: sum(len(one["cells"]) for one in group) for name, group in cells.items()},
         "claims": claims,
         "errata": errata,
