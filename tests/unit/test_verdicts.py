@@ -17,7 +17,15 @@ from everycell.engine.cards import RUNNABLE, Card, Conclusion, Tier
 from everycell.engine.conclusions import evaluate
 from everycell.engine.judging import judge
 from everycell.engine.printed_cells import CardError
-from everycell.engine.reports import PLACES, VERDICTS, AuditOutcome, Markers, Report, summary_row
+from everycell.engine.reports import (
+    PLACES,
+    VERDICTS,
+    AuditOutcome,
+    Markers,
+    Report,
+    summary_row,
+    without_rebuilt_cell,
+)
 from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
 
@@ -301,8 +309,26 @@ def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path)
     assert (found.cells[4].source, found.cells[4].why) == ("print", "Two values are swapped.")
     assert found.verdicts["equal"] == 2 and found.verdicts["consistent"] == 2
     assert "AP" not in found.rmse
+    assert not without_rebuilt_cell(artefact.card, found)
     elsewhere = toy(tmp_path, derived=[derived[0] | {"tiers": ["full"]}])
     assert verdicts(elsewhere)[0] == "equal"
+
+
+@pytest.mark.parametrize("state", ["rebuilt", "stand_in"])
+def test_a_result_that_rests_on_the_print_alone(tmp_path, state):
+    whole = [{"because": "the mean of two other columns"}]
+    table = CELLS.assign(value=REBUILT)
+    without = state == "rebuilt"
+    derived, plain = toy(tmp_path, state, derived=whole), toy(tmp_path, state)
+    assert without_rebuilt_cell(derived.card, report(derived, "embedded", table)) is without
+    assert not without_rebuilt_cell(plain.card, report(plain, "embedded", table))
+    assert not without_rebuilt_cell(derived.card, report(derived, "embedded"))
+    derived.cells_path.unlink()  # as a figure, or what a table implies
+    for card, expected in ((whole, without), ([], False)):
+        drawn = toy(tmp_path, state, derived=card)
+        drawn.cells_path.unlink()
+        found = report(drawn, "embedded", table)
+        assert without_rebuilt_cell(drawn.card, found) is expected
 
 
 def test_cells_that_a_tier_cannot_reach(tmp_path):

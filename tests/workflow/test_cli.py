@@ -85,12 +85,14 @@ def test_list_counts_what_was_rebuilt(call, built):
 
 def test_list_filters(call, built):
     assert {entry["tier"] for entry in listed(call, built, "--tier", "full")} == {"full"}
-    # Differences of rounded means, and means of rounded values.
+    # Means of rounded values.
     assert [entry["id"] for entry in listed(call, built, "--verdict", "close")] == [
-        "abolghasemi2026/table_5_3",
-        "abolghasemi2026/table_5_5",
-        "sakai2023/table_2",
+        "sakai2023/table_2"
     ]
+    derived = {entry["id"] for entry in listed(call, built, "--verdict", "consistent")}
+    tables = (f"table_5_{number}" for number in (3, 5, 11, 12))
+    assert derived == {f"abolghasemi2026/{name}" for name in (*tables, "text_5")}
+    assert not listed(call, built, "--verdict", "inconsistent")
     stand_ins = listed(call, built, "--state", "stand_in")
     assert {entry["id"] for entry in stand_ins} == {
         "lajewska2025/table_4_8",
@@ -285,8 +287,8 @@ def test_summary_is_the_page_and_one_line(call, built):
     code, out, _ = call(built, "summary")
     lines = out.splitlines()
     assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
-    assert "11 rebuilt and 22 stand-ins; cells: 152 equal, 5 close" in lines[1]
-    assert ", 2 explained (2 undecided), 109 quoted" in lines[1]
+    assert "12 rebuilt (7 of them without a rebuilt cell) and 22 stand-ins" in lines[1]
+    assert "cells: 108 equal, 2 close, 85 consistent, 109 quoted" in lines[1]
 
 
 def test_check_verdicts(call, built, tmp_path):

@@ -36,6 +36,7 @@ from everycell.engine.reports import (
     counted,
     explained_by_source,
     summary_row,
+    without_rebuilt_cell,
 )
 from everycell.engine.results import Result, collect, result_of
 from everycell.studies.discovery import audits_of
@@ -257,21 +258,26 @@ def summary() -> None:
     cells: Counter[Verdict] = Counter()
     explained: Counter[Where] = Counter()
     outcomes: Counter[str] = Counter()
+    hollow = 0
     made = [result for result in found if result.report.state in ("rebuilt", "stand_in")]
     for result in made:
         cells.update(result.report.verdicts)
         explained.update(explained_by_source(result.report.cells))
-        # A stand-in tests the method, not what the paper found.
-        if result.report.state == "rebuilt":
+        # A stand-in tests the method, not what the paper found; what follows from printed cells
+        # tests the print.
+        if without_rebuilt_cell(result.artefact.card, result.report):
+            hollow += 1
+        elif result.report.state == "rebuilt":
             outcomes.update(c.on_rebuilt for c in result.report.conclusions)
     by_verdict = counted(
         {name: cells[name] for name in VERDICTS}, {place: explained[place] for place in PLACES}
     )
     artefacts = sum(len(paper.artefacts) for paper in papers.values())
-    rebuilt = Counter(result.report.state for result in made)
+    states = Counter(result.report.state for result in made)
     typer.echo(f"Page: {project.RESULTS / 'index.html'}")
     typer.echo(
-        f"{artefacts} artefacts, {rebuilt['rebuilt']} rebuilt and {rebuilt['stand_in']} stand-ins; "
+        f"{artefacts} artefacts, {states['rebuilt']} rebuilt ({hollow} of them without a rebuilt "
+        f"cell) and {states['stand_in']} stand-ins; "
         f"cells: {by_verdict or 'none'}; conclusions: {outcomes['holds']} hold, "
         f"{outcomes['fails']} fail, {outcomes['undecided']} undecided."
     )

@@ -96,7 +96,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             "precision": card.precision,
             "tolerances": card.tolerances,
             "quoted": card.quoted,
-            "derived": card.derived,
+            "derived": [entry for entry in card.derived if entry.cells],
             "not_run": card.not_run,
             # A figure without printed numbers makes claims that its rebuilt values are tested by.
             "conclusions": None if runs else card.conclusions,

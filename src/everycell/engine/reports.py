@@ -15,7 +15,7 @@ from pydantic import (
     model_serializer,
 )
 
-from everycell.engine.cards import State, Tier, Where
+from everycell.engine.cards import Card, State, Tier, Where
 from everycell.engine.conclusions import Outcome
 from everycell.engine.untrusted import parse_json
 from everycell.engine.validation import describe_fault
@@ -24,7 +24,9 @@ Verdict = Literal[
     "equal", "close", "differs", "explained", "consistent", "inconsistent", "quoted", "not_run"
 ]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-#: Verdicts on a rebuilt value that is not the printed one.
+#: Verdicts on a rebuilt value.
+ON_REBUILT: tuple[Verdict, ...] = ("equal", "close", "differs", "explained")
+#: Verdicts on a value that is not the printed one.
 OTHERWISE: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
 #: Where the cause of an erratum is -> how it is named. Only the first is an error of the paper.
 PLACES: dict[Where, str] = {
@@ -124,6 +126,24 @@ class Report(_Part):
     errata: list[JudgedErratum]
     #: Names of the files beside the verdicts.
     files: list[str]
+
+
+def without_rebuilt_cell(card: Card, found: Report) -> bool:
+    """Whether a rebuilt result rests on printed cells alone: it tests nothing but the print.
+
+    All its cells are derived from others or quoted; or none is printed, and its card says that it
+    is derived. A figure of other data without printed cells is no such result.
+
+    Parameters
+    ----------
+    card, found
+        Card of an artefact, and its report in a tier.
+    """
+    if found.state != "rebuilt":
+        return False
+    if not found.cells:
+        return any(found.tier in entry.tiers for entry in card.derived)
+    return not any(found.verdicts.get(verdict) for verdict in ON_REBUILT)
 
 
 def read_report(path: Path) -> Report:

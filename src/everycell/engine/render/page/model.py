@@ -23,7 +23,7 @@ from everycell.engine.render.page.vocabulary import (
     Found,
     label,
 )
-from everycell.engine.reports import PLACES
+from everycell.engine.reports import PLACES, explained_by_source, without_rebuilt_cell
 
 
 def build_model(
@@ -112,6 +112,7 @@ def _summary(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "total": len(artefacts),
         "states": Counter(one["state"] for one in artefacts),
+        "hollow": sum(one["hollow"] for one in artefacts),
         "cells": {verdict: cells[verdict] for verdict in VERDICTS},
         "conclusions": {outcome: conclusions[outcome] for outcome in OUTCOMES},
     }
@@ -138,6 +139,8 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         "state": state,
         "tiers": tiers,
         "counts": counts,
+        "explained": explained_by_source(rebuilt[-1]["report"].cells) if rebuilt else {},
+        "hollow": bool(rebuilt) and rebuilt[-1]["hollow"],
         "tables": [verdict_table(artefact, tier) for tier in rebuilt if tier["report"].cells],
         "printed": None if rebuilt or artefact.cells.empty else printed_table(artefact),
         "conclusions": conclusions,
@@ -147,7 +150,7 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
             for on in one["on"]
         ),
         "outcomes": [outcome["outcome"] for one in conclusions for outcome in one["on"]
-                     if outcome["state"] == "rebuilt"],
+                     if outcome["state"] == "rebuilt" and not outcome["hollow"]],
         "errata": entries[0].report.errata,
         "verdicts": sorted({verdict for verdict, count in counts.items() if count}),
     }  # fmt: skip
@@ -173,6 +176,7 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
         "runnable": declared.state in RUNNABLE,
         "faults": entry.faults,
         "report": report,
+        "hollow": without_rebuilt_cell(artefact.card, report),
         "command": f"snakemake --cores 2 results/{home}/{artefact.name}.csv",
         "receipt": f"{home}/{artefact.name}.receipt.json" if receipt else None,
         "seconds": receipt["execution"]["seconds"] if receipt else None,
@@ -219,6 +223,8 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                         "tier": tier["name"],
                         "state": tier["state"],
                         "stand_in": tier["stand_in"],
+                        # What follows from printed cells tests the print.
+                        "hollow": tier["hollow"],
                         "outcome": found[conclusion.id].on_rebuilt,
                         "detail": found[conclusion.id].detail,
                     }
@@ -273,6 +279,12 @@ def _falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 claims["printed"].append({"artefact": one, "claim": claim})
     return {
         "cells": cells,
+        "explained": {
+            place: sum(
+                len(group["cells"]) for group in cells["explained"] if group["place"] == place
+            )
+            for place in PLACES
+        },
         "count": {name: sum(len(one["cells"]) for one in group) for name, group in cells.items()},
         "claims": claims,
         "errata": errata,
