@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -25,6 +26,7 @@ PREDICATES = [
     for conclusion in artefact.card.conclusions
     for number in range(len(conclusion.holds_if))
 ]
+PERMUTATIONS = 300
 #: What a cell is changed into: content by key and column.
 Edits = dict[tuple[Key, str], object]
 
@@ -44,7 +46,8 @@ def outcomes(conclusion: Conclusion, cells: pd.DataFrame, kind: Kind) -> list[st
 
 def made_up(predicate: Predicate) -> pd.DataFrame:
     """A table with the cells that a predicate names, where the print has none of them."""
-    leads = [predicate.other, predicate.low, predicate.high, predicate.p]
+    leads = [predicate.other, predicate.low, predicate.high, predicate.p, predicate.minus,
+             predicate.other_minus]  # fmt: skip
     named = {
         column: {names} if isinstance(names, str) else set(names)
         for column, names in predicate.cells.items()
@@ -117,17 +120,23 @@ def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Ite
         yield changed(cells, edits, keys)
     for together in itertools.zip_longest(*ways):
         yield changed(cells, {k: v for edits in together if edits for k, v in edits.items()}, keys)
+    # Where several cells must move at once: the values of each metric dealt out anew.
+    dice = np.random.default_rng(20261121)
+    metrics = cells["metric"] if "metric" in cells else pd.Series("all", cells.index)
+    groups = cells.groupby(metrics)["value"]
+    for _ in range(PERMUTATIONS):
+        yield cells.assign(value=groups.transform(lambda part: dice.permutation(part.to_numpy())))
 
 
-def is_made_up(artefact: Artefact, predicate: Predicate) -> bool:
-    """Whether a predicate is not about the print: about a table beside, or a figure of a run."""
-    about_runs = predicate.beside is not None or predicate.tested_on == ["stand_in"]
-    return about_runs or artefact.cells.empty
+def is_about_print(artefact: Artefact, predicate: Predicate) -> bool:
+    """Whether the cells of a predicate are printed ones, or have their keys."""
+    own = predicate.beside is None and predicate.tested_on != ["stand_in"]
+    return own and not artefact.cells.empty
 
 
 def ground(artefact: Artefact, predicate: Predicate) -> tuple[pd.DataFrame, list[str], Kind]:
     """The printed cells, or made-up ones for a predicate that is not about the print."""
-    if not is_made_up(artefact, predicate):
+    if is_about_print(artefact, predicate):
         cells = artefact.unlabelled(artefact.cells)
         return cells, key_columns(cells), predicate.tested_on[0]
     cells = made_up(predicate)
@@ -157,7 +166,7 @@ def test_each_predicate_can_fail_alone(
     cells, keys, kind = ground(artefact, predicate)
     if "marker" not in cells and (predicate.sign or predicate.letters):
         cells = cells.assign(marker="")
-    if is_made_up(artefact, predicate):
+    if not is_about_print(artefact, predicate):
         conclusion, number = conclusion.model_copy(update={"holds_if": [predicate]}), 0
     assert can_fail_alone(conclusion, number, cells, keys, kind), (
         "nothing contradicts this predicate alone: another one implies it, or it says nothing"
