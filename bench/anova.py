@@ -15,9 +15,9 @@ import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
 from everycell.statistics.fast_anova import FastAnova
-from everycell.statistics.simulation import (
+from everycell.statistics.simulation import simulate_ratings
+from everycell.studies.lajewska2025.designs import (
     answerability_study,
-    simulate_ratings,
     transparency_study,
     viewpoints_study,
 )

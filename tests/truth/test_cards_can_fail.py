@@ -9,7 +9,7 @@ import pytest
 
 from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
 from everycell.engine.cards import Conclusion, Kind, Predicate
-from everycell.engine.comparisons import Cells, Key
+from everycell.engine.comparisons import Cells, Key, spelled_out
 from everycell.engine.conclusions import evaluate
 from everycell.engine.printed_cells import as_number, key_columns
 
@@ -61,7 +61,9 @@ def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
     """Ways to turn one comparison round, significantly."""
     if predicate.reads == "marker" or predicate.op in ("in", "not in"):
         taken = predicate.value if isinstance(predicate.value, list) else [predicate.value]
-        for text in ("", "?", *taken):
+        now = spelled_out(str(cells.read(key, predicate.reads) or ""))
+        without = [now.replace(str(text), "") for text in taken]
+        for text in ("", "?", *taken, *without, *(now + str(text) for text in taken)):
             yield {(key, predicate.reads): text}
         return
     other = None if predicate.other is None else cells.moved(key, predicate.other)
@@ -90,7 +92,8 @@ def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
             if predicate.letters and other is not None:
                 (column,) = predicate.other
                 at = cells.keys.index(column)
-                edits |= {(key, "marker"): other[at], (other, "marker"): key[at]}
+                for one, letter in ((key, other[at]), (other, key[at])):
+                    edits[(one, "marker")] = f"{cells.read(one, 'marker') or ''}{letter}"
             yield edits
 
 
@@ -116,9 +119,15 @@ def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Ite
         yield changed(cells, {k: v for edits in together if edits for k, v in edits.items()}, keys)
 
 
+def is_made_up(artefact: Artefact, predicate: Predicate) -> bool:
+    """Whether a predicate is not about the print: about a table beside, or a figure of a run."""
+    about_runs = predicate.beside is not None or predicate.tested_on == ["stand_in"]
+    return about_runs or artefact.cells.empty
+
+
 def ground(artefact: Artefact, predicate: Predicate) -> tuple[pd.DataFrame, list[str], Kind]:
     """The printed cells, or made-up ones for a predicate that is not about the print."""
-    if predicate.beside is None and predicate.tested_on != ["stand_in"]:
+    if not is_made_up(artefact, predicate):
         cells = artefact.unlabelled(artefact.cells)
         return cells, key_columns(cells), predicate.tested_on[0]
     cells = made_up(predicate)
@@ -148,7 +157,7 @@ def test_each_predicate_can_fail_alone(
     cells, keys, kind = ground(artefact, predicate)
     if "marker" not in cells and (predicate.sign or predicate.letters):
         cells = cells.assign(marker="")
-    if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
+    if is_made_up(artefact, predicate):
         conclusion, number = conclusion.model_copy(update={"holds_if": [predicate]}), 0
     assert can_fail_alone(conclusion, number, cells, keys, kind), (
         "nothing contradicts this predicate alone: another one implies it, or it says nothing"

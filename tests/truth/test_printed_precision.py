@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact, load_papers
+from everycell.engine.judging import judge
 from everycell.engine.printed_cells import decimals_shown, is_number
-from everycell.engine.verdicts import judge, report
+from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
 
 PAPERS = load_papers(Path(__file__).parents[2] / "published")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from everycell.engine.artefacts import load_papers
-from everycell.engine.verdicts import judge
+from everycell.engine.judging import judge
 from everycell.metrics.group_fairness import AttributeSet, gfrc
 from everycell.studies.sakai2023.ch1.conversations import (
     annotated_entities,

@@ -174,7 +174,7 @@ def test_adding_a_paper_touches_no_other(tmp_path, repository):
     added = find_artefact(papers, "toy/table_1")
     assert evaluate(added.card.conclusions[0], added.cells).outcome == "holds"
     found = report(added, "embedded", added.cells.assign(value=["0.301", "12", "0.42", "8"]))
-    assert [cell.verdict for cell in found.cells] == ["equal", "equal", "differs", "close"]
+    assert [cell.verdict for cell in found.cells] == ["equal", "equal", "differs", "differs"]
 
 
 def test_only_declared_inputs_are_handed_to_a_rebuild(tmp_path):

@@ -19,7 +19,7 @@ from everycell.collections.cast_passages import (
     topic_folds,
 )
 from everycell.collections.errors import CollectionError
-from everycell.collections.user_studies import RatingsError
+from everycell.collections.rating_files import RatingsError
 from everycell.sources import fetch
 
 COLUMNS = ["turn_id", "query", "passage_id", "passage", "relevance_score"]

@@ -400,3 +400,29 @@ def test_a_stand_in_that_is_too_weak_decides_nothing(learned, names, expected):
 @pytest.mark.parametrize("number", ["0.3_0", "inf", "1e999", "nan"])
 def test_what_the_verdicts_take_for_no_number_is_none_here(number):
     assert outcome(table(a=number), above(0)) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("gain", "other", "expected"), [(2, 1, "holds"), (1, 2, "fails"), (-2, 1, "holds")]
+)
+def test_a_difference_against_a_difference(gain, other, expected):
+    cells = table(a=10, b=10 + gain, c=3, d=3 + other)
+    part = {"cells": {"system": "b"}, "minus": {"system": "a"}, "op": ">", "absolute": True}
+    against = {"other": {"system": "d"}, "other_minus": {"system": "c"}}
+    assert outcome(cells, part | against) == expected
+    assert outcome(cells, part | {"value": 1.5}) == ("holds" if abs(gain) > 1.5 else "fails")
+    assert outcome(cells, part | {"value": 1.5, "minus": {"system": "z"}}) == "undecided"
+
+
+def test_a_marker_lacks_what_it_does_not_contain():
+    part = {"reads": "marker", "op": "lacks", "value": "a"}
+    found = [outcome(MARKED, part | {"cells": {"system": system}}) for system in "abcd"]
+    assert found == ["holds", "fails", "holds", "holds"]
+
+
+def test_letters_may_be_asked_of_stand_ins_alone():
+    part = {"cells": {"system": "c"}, "op": ">", "other": {"system": "a"}, "letters": "stand_in"}
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
+    kinds = ("printed", "rebuilt", "stand_in")
+    found = [evaluate(claim, MARKED, kind=kind).outcome for kind in kinds]
+    assert found == ["holds", "holds", "undecided"]

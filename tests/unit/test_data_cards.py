@@ -39,6 +39,7 @@ HELPERS = {
     "object_names",
     "pydocs_tasks",
     "query_by_example",
+    "rating_files",
     "smart_files",
 }
 

@@ -9,7 +9,8 @@ from receipt_files import hashed, rewrite
 from typer.testing import CliRunner
 
 from everycell.cli import app
-from everycell.engine.differences import Cause, Moved, compare_folders
+from everycell.engine.causes import Cause, Moved
+from everycell.engine.differences import compare_folders
 from everycell.engine.lineage import NAME
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
 

@@ -9,9 +9,9 @@ import pytest
 from everycell.collections.planted_bias import SYSTEMS, plant_bias
 from everycell.engine.artefacts import find_artefact, load_papers
 from everycell.engine.render.figure_files import COLOURS
-from everycell.metrics.nfairr import TAU, nfairr
+from everycell.engine.verdicts import report
+from everycell.metrics.nfairr import TAU
 from everycell.metrics.term_counts import count_terms
-from everycell.metrics.texfair import texfair
 from everycell.retrieval.fairness_curves import (
     MEASURES,
     RankedSystem,
@@ -26,6 +26,7 @@ from everycell.retrieval.fairness_figures import (
     documents_in_lists,
     fairness_over_depth,
 )
+from everycell.studies.term_fairness.example import example_cells, example_measures, measure_name
 from everycell.trec.runs import write_run
 
 REPOSITORY = Path(__file__).parents[2]
@@ -161,22 +162,16 @@ def test_both_prints_name_the_same_rankers():
         assert len(names[0]) == rankers
 
 
-def test_the_printed_lists_have_the_values_that_the_erratum_says():
+def test_the_printed_lists_have_the_printed_fairness_where_one_word_is_enough():
     artefact = find_artefact(load_papers(REPOSITORY / "published"), "abolghasemi2026/figure_4_1")
-    inputs = artefact.input_cells()
-    rows = inputs.assign(rank=inputs["x"].astype(int)).pivot(
-        index="row", columns="rank", values="value"
-    )
-    counts = np.stack([(rows == group).to_numpy(dtype=float) for group in "FM"], axis=-1)
-    assert counts.sum(axis=-1).tolist() == [[1] * 4] * 2
-    printed = artefact.cells.loc[artefact.cells["metric"] == "NFaiRR", "value"]
-    assert nfairr(counts, tau=0)[:, -1].tolist() == [float(value) for value in printed]
-    (erratum,) = artefact.card.errata
-    (given,) = erratum.gives
-    assert nfairr(counts, tau=TAU)[:, -1].tolist() == [float(given.value)] * 2
-    for length in (8, 100):
-        found = texfair(counts, np.full((2, 4), length))[:, -1]
-        assert found.round(3).tolist() == [0.883, 0]
+    values = example_measures(artefact.input_cells(), [TAU, 0])
+    found = report(artefact, "embedded", example_cells(artefact.input_cells(), values, 0))
+    assert found.verdicts["equal"] == 2 and found.verdicts["quoted"] == 8
+    assert not artefact.card.errata and "names no threshold tau" in artefact.card.explanation
+    by_measure = values.set_index(["measure", "list"])["value"].round(3)
+    assert by_measure[measure_name(0)].tolist() == [0, 0]
+    assert by_measure[measure_name(TAU)].tolist() == [1, 1]
+    assert by_measure["TExFAIR"].tolist() == [0.883, 0]
 
 
 DOCUMENTS = pd.DataFrame(

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from everycell.engine.registry import Registry, SourceError, UnavailableError, load_registry
+from everycell.engine.registry import Registry, load_registry
+from everycell.engine.registry_entries import SourceError, UnavailableError
 from everycell.engine.released import CacheError, DamagedFileError, check
 from everycell.sources import download, fetch, fetch_set
 from everycell.sources.download import DownloadError
@@ -531,7 +532,8 @@ def run_fetch(registry: Registry, cache: Path, before: str = "") -> subprocess.P
     """Fetch in a process of its own, which prints the path or the error."""
     script = (
         f"import json, pathlib, resource, sys\n{before}\n"
-        "from everycell.engine.registry import Registry, SourceError\n"
+        "from everycell.engine.registry import Registry\n"
+        "from everycell.engine.registry_entries import SourceError\n"
         "from everycell.sources import fetch\n"
         "registry = Registry.model_validate_json(sys.argv[1])\n"
         "try:\n"

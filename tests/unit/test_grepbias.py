@@ -15,7 +15,7 @@ from everycell.collections.grepbias import (
     one_wording,
     read_grepbias,
 )
-from everycell.collections.user_studies import RatingsError
+from everycell.collections.rating_files import RatingsError
 from everycell.metrics.rank_overlap import crbo
 from everycell.sources import fetch
 

@@ -341,22 +341,27 @@ def _readers() -> dict[str, Reader]:
         "cli.checks._read_expected": Reader(
             b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"
         ),
-        "collections.user_studies.read_table": Reader(b"rating,level\n04,None\n"),
+        "studies.lajewska2025.ch5.confidence.read_released": Reader(
+            b"QueryPassage,Jaccard,Confidence\n\"('8_1', 'p2')\",0.5,4\n"
+        ),
+        "collections.rating_files.read_table": Reader(b"rating,level\n04,None\n"),
         "collections.user_studies.read_response_limitations": Reader(
             LIMITS, call=lambda read, path: read(path, ANSWERABILITY)
         ),
         "collections.user_studies.read_transparency": Reader(TRANSPARENCY),
-        "collections.user_studies.read_answers": Reader(
+        "collections.rating_files.read_answers": Reader(
             b"age\noption_2\n", call=lambda read, path: read(path, "age", ["18-30", "31-45"])
         ),
-        "collections.user_studies.read_queries": Reader(b"Turn_id,Question\n132_1,Which?\n,\n"),
-        "collections.user_studies.read_comment_counts": Reader(
+        "collections.user_study_materials.read_queries": Reader(
+            b"Turn_id,Question\n132_1,Which?\n,\n"
+        ),
+        "collections.user_study_materials.read_comment_counts": Reader(
             b"answer_conditions,satisfaction,usefulness \nA1,4,3.0\nA2,1,0\nSUM,,3\n"
         ),
-        "collections.user_studies.read_expert_scores": Reader(
+        "collections.user_study_materials.read_expert_scores": Reader(
             b",A1,A1\nquery,Balance,Balance\n,User 1,User 2\n132_1,4,5\n"
         ),
-        "collections.user_studies.read_pilot": Reader(
+        "collections.user_study_materials.read_pilot": Reader(
             b"answers_ids,usefulness\nEC3,\"['2', '3']\"\n"
         ),
         "collections.cacm.read_cacm_links": Reader(CACM),

@@ -13,16 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from everycell.engine.registry import (
-    SHARED,
+from everycell.engine.registry import SHARED, Registry, load_registry, merge_parts, read_part
+from everycell.engine.registry_entries import (
     Entry,
-    Registry,
     RegistryError,
     RelativePath,
     SourceError,
-    load_registry,
-    merge_parts,
-    read_part,
     set_of,
 )
 from everycell.sources import generate

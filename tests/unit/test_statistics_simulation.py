@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.statistics.simulation import (
+from everycell.statistics.simulation import rejection_rates, simulate_ratings
+from everycell.studies.lajewska2025.designs import (
     answerability_study,
-    rejection_rates,
-    simulate_ratings,
     transparency_study,
     viewpoints_study,
 )

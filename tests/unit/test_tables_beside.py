@@ -19,7 +19,7 @@ def root(tmp_path) -> Path:
         for file in files:
             file.write_text(f"pair,value\n{name},1.10\n")
         write_receipt(
-            home / f"{name}.receipt.json", artefact=f"toy/{name}", tier="released", inputs=[],
+            home / f"{name}.receipt.json", artefact=f"toy/{name}", tier="released", inputs={},
             outputs=files, parameters={}, seed=None, code="", seconds=0.1, root=tmp_path,
         )  # fmt: skip
         (home / f"{name}.unlisted.csv").write_text("pair,value\na,1\n")
@@ -34,6 +34,7 @@ def find(root: Path, name: str):
 def test_a_table_beside_the_result_or_beside_another(root):
     assert find(root, "tests").to_numpy().tolist() == [["table_1", "1.10"]]
     assert find(root, "table_2.tests").to_numpy().tolist() == [["table_2", "1.10"]]
+    assert find(root, "table_2").to_numpy().tolist() == [["table_2", "1.10"]]
 
 
 @pytest.mark.parametrize("name", ["unlisted", "other", "table_2.unlisted", "table_3.tests"])

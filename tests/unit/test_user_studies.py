@@ -3,14 +3,13 @@
 import pandas as pd
 import pytest
 
+from everycell.collections.rating_files import RatingsError, read_answers
 from everycell.collections.user_studies import (
     ANSWERABILITY,
     DEMOGRAPHICS,
     EXPLANATION_RATINGS,
     RESPONSE_RATINGS,
     VIEWPOINTS,
-    RatingsError,
-    read_answers,
     read_response_limitations,
     read_transparency,
 )

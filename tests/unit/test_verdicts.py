@@ -12,11 +12,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact, load_papers
-from everycell.engine.audits import Finding
-from everycell.engine.cards import RUNNABLE, Card, Tier
+from everycell.engine.audits import Finding, printed_number
+from everycell.engine.cards import RUNNABLE, Card, Conclusion, Tier
+from everycell.engine.conclusions import evaluate
+from everycell.engine.judging import judge
 from everycell.engine.printed_cells import CardError
 from everycell.engine.reports import PLACES, VERDICTS, AuditOutcome, Markers, Report, summary_row
-from everycell.engine.verdicts import judge, report
+from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
 
 PAPERS = load_papers(Path(__file__).parents[2] / "published")
@@ -372,6 +374,17 @@ def test_a_value_that_is_no_number_stays_readable_json(tmp_path):
     assert Counter(cell.verdict for cell in found.cells) == {"differs": 5, "equal": 1}
 
 
+@pytest.mark.parametrize("text", ["0.3_0", "inf", "-inf", "nan", "1e999", "0x1", "٣", ""])
+def test_what_is_no_number_is_none_wherever_a_number_is_read(text):
+    table = pd.DataFrame({"system": ["a", "b"], "value": ["0.1", text]})
+    claim = {"cells": {"system": "b"}, "op": ">", "value": 0}
+    conclusion = Conclusion.model_validate(CLAIM | {"holds_if": [claim]})
+    assert judge("0.3", text, 1) == "differs"
+    assert evaluate(conclusion, table).outcome == "undecided"
+    with pytest.raises(ValueError, match="is no number"):
+        printed_number(table, system="b")
+
+
 def test_text_that_python_takes_for_a_number_stays_text(tmp_path):
     values = [*REBUILT[:5], "132_1"]
     assert report(toy(tmp_path), "embedded", CELLS.assign(value=values)).cells[5].rebuilt == (
@@ -600,7 +613,12 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
         assert sum(row["conclusions"].values()) == len(artefact.card.conclusions)
         if rebuilt is not None:
             given = {verdict for verdict, count in found.verdicts.items() if count}
-            assert given <= {"equal", "quoted", "not_run"}
+            assert given <= {"equal", "consistent", "quoted", "not_run"}
+            derived = pd.Series(False, index=artefact.cells.index)
+            for part in artefact.card.derived:
+                if tier in part.tiers:
+                    derived |= artefact.select(part.cells)
+            assert found.verdicts["consistent"] == (derived & ~unreachable).sum()
 
 
 def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):

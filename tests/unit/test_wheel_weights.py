@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from everycell.engine.registry import Registry, SourceError, UnavailableError, load_registry
+from everycell.engine.registry import Registry, load_registry
+from everycell.engine.registry_entries import SourceError, UnavailableError
 from everycell.engine.released import CacheError, check
 from everycell.sources import fetch, fetch_set, generate
 from everycell.sources.fetch import WheelError

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
+from everycell.engine.lineage import JobRecord, read_lineage, upstream
 from everycell.engine.receipts import read_receipt
+from everycell.engine.reports import read_report
 from everycell.engine.verdicts import report
 from everycell.engine.yaml import load_yaml
 from everycell.studies.discovery import audits_of
@@ -62,6 +64,52 @@ def undeclared_inputs(folder: Path) -> list[str]:
     return found
 
 
+def sources(jobs: Iterable[JobRecord], files: Iterable[str]) -> set[str]:
+    """Files that no job made, from which files were made, or jobs' outputs were."""
+    jobs, files = list(jobs), set(files)
+    behind = upstream(jobs, files)
+    made = {output for job in jobs for output in job.outputs}
+    return (files | {source for job in behind for source in job.inputs}) - made
+
+
+def from_printed_results(folder: Path) -> dict[str, set[str]]:
+    """Verdicts of each result that comes from printed cells alone, not all of them observations."""
+    papers, found = load_papers(folder / "published"), {}
+    jobs = read_lineage(folder / "results")
+    for path in sorted(folder.glob("results/*/*/*.receipt.json")):
+        receipt = read_receipt(path)
+        behind = sources(jobs, (source["path"] for source in receipt["inputs"]))
+        names = [Path(source) for source in behind if source.endswith(".csv")]
+        if not names or not all(source.startswith("published/") for source in behind):
+            continue
+        read = [
+            find_artefact(papers, f"{name.parts[1]}/{name.stem}")
+            for name in names
+            if name.stem in papers[name.parts[1]].artefacts
+        ]
+        inputs = [entry for artefact in read for entry in artefact.card.quoted if entry.is_input]
+        if all(entry.observations for entry in inputs):
+            continue
+        artefact = find_artefact(papers, receipt["artefact"])
+        verdicts = path.with_name(f"{artefact.name}.verdicts.json")
+        if verdicts.is_file():
+            found[f"{receipt['tier']}/{artefact.id}"] = {
+                cell.verdict for cell in read_report(verdicts).cells if cell.rebuilt is not None
+            }
+    return found
+
+
+@pytest.mark.slow
+def test_what_follows_from_printed_results_is_never_equal(built):
+    """Follow the lineage of each result: arithmetic from print to print is no rebuilding."""
+    found = from_printed_results(built.folder)
+    tables = [*(f"table_5_{number}" for number in (3, 5, 11, 12)), "text_5"]
+    assert found.keys() >= {f"embedded/abolghasemi2026/{name}" for name in tables}
+    for name, verdicts in found.items():
+        assert verdicts <= {"consistent", "inconsistent"}, name
+    assert "embedded/lajewska2025/table_C_2" not in found
+
+
 @pytest.mark.slow
 def test_embedded_bytes_do_not_follow_the_printed_cells(built, clean):
     """One run on changed print: what it rebuilds must have the bytes of the run on the true one."""
@@ -94,7 +142,7 @@ def test_released_values_do_not_follow_the_printed_cells(repository, mirror, cle
         if not artefact.cells.empty:
             audits = audits_of(artefact.paper, artefact.chapter)
             for cell in report(artefact, "released", table, audits=audits).cells:
-                found[artefact.id, " / ".join(cell.key.values())] = cell.verdict
+                found[artefact.id, " / ".join(cell.key.values())] = cell.verdict_and_source
     with (repository / "tests" / "expected_verdicts.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["tier"] == "released"]
     expected = {(row["artefact"], row["key"]): row["verdict"] for row in rows}

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
+import pandas as pd
 import pytest
+from language_model_server import Server, reply_of
+from workflow.endpoint_runs import KEY, check_key, name_endpoint
+from workflow.project import Project
 
 TABLE = "results/full/abolghasemi2026/table_3_6.csv"
 
@@ -37,3 +43,39 @@ def test_small_estimators_take_few_jobs(tree, tier):
     plan = tree.planned(f"results/{tier}/abolghasemi2026/table_3_6.csv")
     assert plan["abolghasemi2026_ch3_train"] == 2
     assert plan["abolghasemi2026_ch3_estimators"] == plan["abolghasemi2026_ch3_few_shot"] == 1
+
+
+def test_a_full_run_asks_the_models_that_are_named(clean: Project):
+    clean.edit(
+        "config.yaml",
+        "models: {zephyr: Zephyr, mistral-if: MistralIF}",
+        "models: {smollm2: Zephyr}",
+    )
+    plan = clean.planned(TABLE)
+    assert plan["abolghasemi2026_ch3_few_shot"] == plan["convert_gguf"] == 1
+
+
+@pytest.mark.slow
+def test_a_server_labels_pairs_as_an_estimator(
+    clean: Project, server: Server, monkeypatch: pytest.MonkeyPatch
+):
+    secret = "sk-very-secret-3"
+    monkeypatch.setenv(KEY, secret)
+    clean.edit(
+        "config.yaml",
+        "models: {smollm2: SmolLM2}, pairs: 50, max_tokens: 8, without_logprobs: []",
+        "models: {mine: Mine}, pairs: 50, max_tokens: 5, without_logprobs: [mine]",
+    )
+    name_endpoint(clean, server)
+    server.replies = [*map(reply_of, ("Satisfied", "dissatisfied.", "No idea", "Satisfied"))]
+    answers = "work/satisfaction/embedded/few_shot/mine"
+    clean.build("--cores", "1", f"{answers}.parquet")
+    found = pd.read_parquet(clean.folder / f"{answers}.parquet")
+    # Two pairs, and what was said of them; without log-probabilities a label is sure.
+    assert found["part"].tolist() == ["main", "main", "cf", "cf"]
+    assert found["probability"].fillna(-1).tolist() == [0, 1, -1, 0]
+    assert set(found["model"]) == {"Mine"} and set(found["setup"]) == {"Few-shot"}
+    told = json.loads((clean.folder / f"{answers}.provenance.json").read_text())
+    assert (told["answers"], told["decoding"][0]["logprobs"]) == (4, False)
+    assert {body["max_tokens"] for _, body, _ in server.seen} == {5}
+    check_key(clean, server, secret)

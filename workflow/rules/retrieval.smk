@@ -204,7 +204,8 @@ use rule step as rerank with:
         "Re-ranking {wildcards.collection} ({wildcards.system})"
 
 
-# The same by a ranker that reads each pair, for the test queries of what it was trained for alone.
+# The same by a ranker that reads each pair, for the queries of what it was trained for alone; the
+# validation queries show whether it has learned it.
 use rule cached_step as rerank_pairs with:
     input:
         documents="work/{collection}/documents.parquet",
@@ -220,6 +221,7 @@ use rule cached_step as rerank_pairs with:
     cache: True
     params:
         **runs_ranker("retrieval/rerank_pairs"),
+        splits=["test", "validation"],
         setting=of_collection("setting"),
         tasks=of_collection("tasks"),
         reading=pair_reading_of,

@@ -35,8 +35,10 @@ use rule figure as term_fairness_example with:
         result="none/example",
     params:
         **runs("term_fairness/example"),
-        # That of the NFaiRR authors' code, and the one with which both lists get the printed 0.
+        # That of the NFaiRR authors' code, and that with which a document that has a gendered word
+        # is biased, as the text says of the example; it names no threshold.
         taus=[TAU, 0],
+        read_with=0,
 
 
 # The measures at every cut-off.

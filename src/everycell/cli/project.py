@@ -13,7 +13,7 @@ from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.cards import RUNNABLE, Tier
 from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import ReceiptError
-from everycell.engine.registry import SourceError
+from everycell.engine.registry_entries import SourceError
 from everycell.engine.results import Result
 from everycell.engine.settings import ConfigError
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.collections.rating_files import read_table
 from everycell.collections.snippet_files import literal
 from everycell.collections.snippets import AnnotationError
-from everycell.collections.user_studies import read_table
 from everycell.engine.untrusted import in_quotes
 
 #: Registry keys.

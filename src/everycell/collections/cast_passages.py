@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.errors import CollectionError
-from everycell.collections.user_studies import read_table
+from everycell.collections.rating_files import read_table
 from everycell.engine.untrusted import in_quotes
 
 #: Registry keys.

@@ -19,7 +19,7 @@ import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.errors import CollectionError
-from everycell.collections.user_studies import read_table
+from everycell.collections.rating_files import read_table
 from everycell.engine.untrusted import in_quotes
 
 #: Registry keys: the queries, and the documents of each category of queries.

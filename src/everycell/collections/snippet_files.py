@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.collections.rating_files import read_table
 from everycell.collections.snippets import AnnotationError, Span, span_fault
-from everycell.collections.user_studies import read_table
 from everycell.engine.untrusted import in_quotes, parse_literal
 
 #: What annotators of the data set say of their confidence, the lowest first.

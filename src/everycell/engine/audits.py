@@ -26,7 +26,7 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.cards import Erratum
-from everycell.engine.printed_cells import CardError, read_cells
+from everycell.engine.printed_cells import CardError, as_number, read_cells
 
 #: From the name of a table (``table_4_2``, or ``KEY/table_4_2`` for another paper's) to its cells.
 Cells = Callable[[str], pd.DataFrame]
@@ -178,7 +178,11 @@ def printed_number(table: pd.DataFrame, **key: str) -> float:
     >>> printed_number(pd.DataFrame({"row": ["a", "b"], "value": ["0.30", "S"]}), row="a")
     0.3
     """
-    return float(printed_text(table, **key))
+    text = printed_text(table, **key)
+    number = as_number(text)
+    if number is None:
+        raise ValueError(f"{text!r} is no number")
+    return number
 
 
 def joined(cells: Cells, *names: str) -> pd.DataFrame:

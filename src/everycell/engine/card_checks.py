@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
-from everycell.engine.cards import RUNNABLE, PaperFile
+from everycell.engine.cards import RUNNABLE, PaperFile, table_beside
 from everycell.engine.printed_cells import CardError, decimals_shown, is_number, key_columns
 
 #: Kinds of card that an id may stand for, by its first word.
@@ -74,10 +74,10 @@ def _check_tables_beside(artefact: Artefact, paper: Paper) -> Iterator[str]:
     rules = [rule for tier in artefact.card.tiers.values() for rule in tier.speaks_if]
     for entry in (*artefact.card.conclusions, *rules):
         for name in sorted({part.beside for part in entry.holds_if if part.beside is not None}):
-            owner, _, suffix = name.rpartition(".")
+            owner, suffix = table_beside(name)
             card = paper.artefacts[owner].card if owner in paper.artefacts else None
             card = card if owner else artefact.card
-            if card is None or suffix not in card.beside:
+            if card is None or (suffix and suffix not in card.beside):
                 yield (
                     f"{artefact.id}: a predicate reads the table {name!r} beside, which no card "
                     f"of {paper.key} has; name it in `beside`."
@@ -202,7 +202,10 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
             if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
                 continue
             overrides = list(
-                filter(None, (predicate.other, predicate.low, predicate.high, predicate.p))
+                filter(
+                    None,
+                    (predicate.other, predicate.low, predicate.high, predicate.p, predicate.minus),
+                )
             )
             named = set(labels) & {
                 column for part in (predicate.cells, *overrides) for column in part

@@ -110,6 +110,9 @@ class Quoted(CardFileModel):
     because: str = Field(min_length=3)
     #: True where a rebuild may read the printed values of these cells.
     is_input: bool = False
+    #: True where these inputs are no result but the data (votes, annotations, an example's
+    #: documents), so that what is computed from them is rebuilt.
+    observations: bool = False
     #: Tiers in which they are quoted: the full run may rebuild what a smaller one takes as given.
     tiers: Annotated[list[Tier], Field(min_length=1)] = list(TIERS)
 
@@ -167,12 +170,16 @@ class Predicate(CardFileModel):
 
     quantifier: Literal["all", "any", "none", "most", "almost all"] = "all"
     cells: Selector
-    op: Literal["<", "<=", ">", ">=", "==", "!=", "in", "not in", "contains"]
+    op: Literal["<", "<=", ">", ">=", "==", "!=", "in", "not in", "contains", "lacks"]
     value: float | str | list[str] | None = None
     other: dict[str, str] | None = None
+    #: Key columns that lead to a cell that is taken off first, of the cell and of the other one.
+    minus: dict[str, str] | None = None
+    other_minus: dict[str, str] | None = None
     #: Table whose cells they are: the suffix of one that stands beside the artefact ("tests"), or
-    #: of one beside another artefact of the paper ("table_5_1.intervals").
-    beside: str | None = Field(None, pattern=r"^((table|figure|text)_\w+\.)?[a-z0-9_]+$")
+    #: of one beside another artefact of the paper ("table_5_1.intervals"), or that one's own
+    #: ("table_5_1").
+    beside: str | None = Field(None, pattern=r"^((table|figure|text)_\w+\.)?\w+$")
     #: Column that is read: "value", "marker", or a column after `value` in a table beside.
     reads: str = "value"
     #: Tables on which it is tested. The print has no tables beside.
@@ -187,7 +194,8 @@ class Predicate(CardFileModel):
     #: Sign in the marker of a cell whose comparison is significant.
     sign: str | None = Field(None, min_length=1)
     #: The marker of the greater cell names the smaller one by its value in the column of `other`.
-    letters: bool = False
+    #: With "stand_in" it must do so in stand-ins alone, which have fewer queries than the paper.
+    letters: bool | Literal["stand_in"] = False
     absolute: bool = False
     undecided_if_equal: bool = False
 
@@ -200,7 +208,7 @@ class Predicate(CardFileModel):
             for value in ([values] if isinstance(values, str) else values)
         ]
         return (
-            any((self.low, self.interval, self.p, self.sign, self.letters))
+            any((self.low, self.interval, self.p, self.sign, self.letters is True))
             or self.reads == "marker"
             or any(_SIGNIFICANCE.fullmatch(name) for name in named)
         )
@@ -218,8 +226,8 @@ class Predicate(CardFileModel):
             raise ValueError("an interval is given by `interval` or by `low` and `high`, not both")
         if (self.op in ("in", "not in")) != isinstance(self.value, list):
             raise ValueError("`in` and `not in` need a list as `value`, other comparisons none")
-        if self.op == "contains" and not isinstance(self.value, str):
-            raise ValueError("`contains` needs a text as `value`")
+        if self.op in ("contains", "lacks") and not isinstance(self.value, str):
+            raise ValueError("`contains` and `lacks` need a text as `value`")
         if self.absolute and with_interval:
             raise ValueError("an interval has signs, so `absolute` does not go with it")
         if self.undecided_if_equal and self.op not in ("<", ">"):
@@ -232,8 +240,12 @@ class Predicate(CardFileModel):
     def _sides_of_significance(self) -> Predicate:
         if self.letters and (self.other is None or len(self.other) != 1):
             raise ValueError("`letters` needs `other` with one column, whose value is a letter")
-        if self.reads == "marker" and self.op not in ("==", "!=", "in", "not in", "contains"):
-            raise ValueError("a marker is text: compare it with `contains`, `==`, `!=` or `in`")
+        if self.reads == "marker" and self.op in ("<", "<=", ">", ">="):
+            raise ValueError("a marker is text: compare it with `contains`, `lacks`, `==` or `in`")
+        if self.other_minus is not None and (self.other is None or self.minus is None):
+            raise ValueError("`other_minus` goes with `minus` and `other`")
+        if self.minus is not None and self.other is not None and self.other_minus is None:
+            raise ValueError("`minus` with `other` needs `other_minus`: one difference against one")
         if self.interval and self.beside is None:
             raise ValueError("`interval` reads the columns of a table `beside`; name it")
         if self.reads not in ("value", "marker") and self.beside is None:
@@ -312,7 +324,21 @@ class Card(CardFileModel):
             for predicate in entry.holds_if
             if predicate.beside is not None
         }
-        return {name.partition(".")[0] for name in names if "." in name}
+        return {owner for owner, _ in map(table_beside, names) if owner}
+
+
+def table_beside(name: str) -> tuple[str, str]:
+    """Artefact beside which a table stands and its suffix; each is empty where there is none.
+
+    Examples
+    --------
+    >>> table_beside("tests"), table_beside("table_5_1.intervals"), table_beside("table_5_1")
+    (('', 'tests'), ('table_5_1', 'intervals'), ('table_5_1', ''))
+    """
+    owner, dot, suffix = name.partition(".")
+    if dot or re.match("(table|figure|text)_", name):
+        return owner, suffix
+    return "", name
 
 
 class ChapterFile(CardFileModel):

@@ -106,11 +106,14 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     right = predicate.value if predicate.other is None else cells.read(against, predicate.reads)
     if left is None or right is None:
         return None
-    if predicate.op == "contains":
-        return str(right) in spelled_out(str(left))
+    if predicate.op in ("contains", "lacks"):
+        return (str(right) in spelled_out(str(left))) == (predicate.op == "contains")
     if isinstance(right, list):
         return (str(left) in right) == (predicate.op == "in")
-    numbers = as_number(left), as_number(right)
+    numbers = (
+        _less(cells, key, as_number(left), predicate.minus),
+        _less(cells, against, as_number(right), predicate.other_minus),
+    )
     if predicate.reads == "marker" or None in numbers:
         if predicate.op in ("==", "!="):
             return (str(left) == str(right)) == (predicate.op == "==")
@@ -125,6 +128,16 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     if predicate.undecided_if_equal and math.isclose(first, second, abs_tol=1e-9):
         return None
     return _NUMERIC[predicate.op](first, second)
+
+
+def _less(
+    cells: Cells, key: Key | None, number: float | None, minus: Mapping[str, str] | None
+) -> float | None:
+    """Take off the cell that `minus` leads to; None where there is no number to take off."""
+    if minus is None or number is None or key is None:
+        return number
+    taken = as_number(cells.read(cells.moved(key, minus)))
+    return None if taken is None else number - taken
 
 
 def _is_significant(

@@ -105,7 +105,7 @@ def evaluate(
     """
     cells = Cells.of(table, key_columns(table))
     expected = [] if printed is None else Cells.of(printed, cells.keys).names
-    parts = [part for part in conclusion.holds_if if _is_tested_on(part, kind)]
+    parts = [_on(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)]
     if not parts:
         return Decision("undecided", "no predicate is about " + _TABLES[kind])
     silent = [
@@ -138,6 +138,13 @@ _TABLES: Mapping[Kind, str] = {
 
 def _is_tested_on(predicate: Predicate, kind: Kind) -> bool:
     return kind in predicate.tested_on and not (kind == "printed" and predicate.beside is not None)
+
+
+def _on(predicate: Predicate, kind: Kind) -> Predicate:
+    """Return the predicate as it is tested on this kind of table."""
+    if predicate.letters == "stand_in":
+        return predicate.model_copy(update={"letters": kind == "stand_in"})
+    return predicate
 
 
 def _table_of(

@@ -23,7 +23,7 @@ import pandas as pd
 import everycell
 from everycell.engine.files import fingerprint
 from everycell.engine.orphans import end_with_snakemake
-from everycell.engine.registry import SourceError
+from everycell.engine.registry_entries import SourceError
 from everycell.engine.released import check
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

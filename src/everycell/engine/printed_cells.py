@@ -34,7 +34,8 @@ def is_number(text: str) -> bool:
     >>> is_number("+8.0"), is_number("about 30"), is_number("-"), is_number("2e-5")
     (True, False, False, True)
     """
-    return re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text.strip()) is not None
+    digits = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+    return re.fullmatch(digits, text.strip()) is not None
 
 
 def as_number(value: Any) -> float | None:

@@ -26,7 +26,7 @@ import everycell
 from everycell.engine.cards import Tier
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.files import sha256, write_atomically
-from everycell.engine.registry import RelativePath
+from everycell.engine.registry_entries import RelativePath
 from everycell.engine.untrusted import parse_json
 from everycell.engine.validation import describe_fault
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from everycell.engine.files import sha256
-from everycell.engine.registry import Entry, Registry, SourceError, load_registry
+from everycell.engine.registry import Registry, load_registry
+from everycell.engine.registry_entries import Entry, SourceError
 from everycell.engine.untrusted import parse_json
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.audits import FindAudits
-from everycell.engine.cards import RUNNABLE, Tier
+from everycell.engine.cards import RUNNABLE, Tier, table_beside
 from everycell.engine.conclusions import FindTable
 from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import ReceiptError, read_receipt
@@ -82,8 +82,8 @@ def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> 
     Returns
     -------
     callable
-        Takes ``tests`` or ``table_5_1.intervals``; returns the table as text, or None where the
-        receipt of the artefact that it stands beside lists no such file.
+        Takes ``tests``, ``table_5_1.intervals`` or ``table_5_1``; returns the table as text, or
+        None where the receipt of the artefact that it belongs to lists no such file.
 
     Raises
     ------
@@ -92,9 +92,10 @@ def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> 
     """
 
     def find(name: str) -> pd.DataFrame | None:
-        owner, _, suffix = name.rpartition(".")
-        receipt = results / tier / artefact.paper / f"{owner or artefact.name}.receipt.json"
-        path = receipt.with_name(f"{owner or artefact.name}.{suffix}.csv")
+        owner, suffix = table_beside(name)
+        stem = owner or artefact.name
+        receipt = results / tier / artefact.paper / f"{stem}.receipt.json"
+        path = receipt.with_name(f"{stem}.{suffix}.csv" if suffix else f"{stem}.csv")
         if not receipt.exists() or path.name not in files_of(receipt):
             return None
         # The receipt of the artefact itself was verified before.

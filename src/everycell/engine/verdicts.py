@@ -5,11 +5,10 @@ A verdict is two-sided: a higher score than the printed one is not better, it di
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -17,7 +16,8 @@ from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
 from everycell.engine.cards import RUNNABLE, Erratum, Kind, Tier, Where
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
-from everycell.engine.printed_cells import CardError, as_number, is_number
+from everycell.engine.judging import closeness, judge
+from everycell.engine.printed_cells import CardError, as_number
 from everycell.engine.reports import (
     OTHERWISE,
     VERDICTS,
@@ -32,64 +32,6 @@ from everycell.engine.reports import (
 
 #: The audits of a chapter that has none.
 NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})
-#: Slack for the binary form of a decimal fraction, in units of the last printed digit.
-_SLACK = 1e-6
-
-
-def judge(
-    printed: str,
-    rebuilt: object,
-    decimals: int | Literal["text"],
-    tolerance: float = 0.0,
-    *,
-    measured: bool = False,
-) -> Literal["equal", "close", "differs"]:
-    """Compare a printed value with a rebuilt one.
-
-    Parameters
-    ----------
-    printed
-        The value as it stands in the paper.
-    rebuilt
-        The rebuilt value, unrounded: a number, or a number as text.
-    decimals
-        Declared decimals of the column, or "text" to compare strings.
-    tolerance
-        Distance within which the cell is close, where the card derives one.
-    measured
-        Whether a number without decimals is a rounded measurement; a count, label or rank is the
-        printed one or another. Numbers with decimals are always measured.
-
-    Returns
-    -------
-    {"equal", "close", "differs"}
-        `equal`: the rebuilt value rounds to the printed one (an exact half may go either way); a
-        count, label or rank is the same number. `close`: within one unit of the last declared
-        digit of a measurement, or within the tolerance.
-
-    Examples
-    --------
-    >>> judge("0.014", 0.0139, 3), judge("0.0", 0.0004, 3), judge("0.0", 0.0006, 3)
-    ('equal', 'equal', 'close')
-    >>> judge("12", 13, 0), judge("12", 12.4, 0, measured=True), judge("12", 13, 0, 1)
-    ('differs', 'equal', 'close')
-    >>> judge("0.014", 0.016, 3), judge("0.4493", 0.44922, 4), judge("S", "M", "text")
-    ('differs', 'close', 'differs')
-    """
-    if decimals == "text" or not is_number(printed):
-        same = str(rebuilt).strip() == printed.strip()
-        return "equal" if same else "differs"
-    value = as_number(rebuilt)
-    if value is None:
-        return "differs"
-    distance = abs(value - float(printed))
-    unit = 10.0**-decimals
-    is_rounded = decimals > 0 or measured
-    if distance <= unit * (0.5 * is_rounded + _SLACK):
-        return "equal"
-    if distance <= max(unit * is_rounded, tolerance) + unit * _SLACK:
-        return "close"
-    return "differs"
 
 
 def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
@@ -182,7 +124,7 @@ def report(
     cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, state)
     cells = _with_markers(artefact, cells, markers)
     counts = Counter(cell.verdict for cell in cells)
-    rmse, tau = _closeness(artefact, cells)
+    rmse, tau = closeness(artefact, cells)
     return Report(
         artefact=artefact.id,
         tier=tier,
@@ -258,7 +200,7 @@ def _cells(
             reason = cause if verdict == "close" else ""
             if index in derived:
                 verdict = "consistent" if verdict in ("equal", "close") else "inconsistent"
-                reason = derived[index]
+                reason = f"{derived[index]} {reason}".strip()
             # One unit off is no rounding where an erratum says what is right; any other value
             # than that one differs all the same.
             if verdict in OTHERWISE and index in errata:
@@ -292,32 +234,6 @@ def _with_markers(
             cell = cell.model_copy(update={"markers": markers})
         marked.append(cell)
     return marked
-
-
-def _closeness(
-    artefact: Artefact, cells: list[JudgedCell]
-) -> tuple[dict[str, float], dict[str, float]]:
-    """RMSE and Kendall's tau-b by metric, over the rebuilt cells whose print is a number."""
-    by_metric: dict[str, list[tuple[float, float]]] = {}
-    rounded: dict[str, list[tuple[float, float]]] = {}
-    # A stand-in has no cells to compare.
-    precisions = artefact.precisions if cells else []
-    for cell, (digits, _) in zip(cells, precisions, strict=True):
-        if cell.verdict in ("consistent", "inconsistent"):
-            continue
-        if isinstance(cell.rebuilt, float) and is_number(cell.printed):
-            metric, printed = cell.key.get("metric", "value"), float(cell.printed)
-            by_metric.setdefault(metric, []).append((printed, cell.rebuilt))
-            # Rounded as printed: values that print alike are a tie on both sides.
-            rounded.setdefault(metric, []).append((printed, round(cell.rebuilt, digits)))
-    rmse: dict[str, float] = {}
-    tau: dict[str, float] = {}
-    for metric, pairs in by_metric.items():
-        rmse[metric] = math.sqrt(math.fsum((p - r) ** 2 for p, r in pairs) / len(pairs))
-        correlation = pd.DataFrame(rounded[metric]).corr(method="kendall").iloc[0, 1]
-        if not math.isnan(correlation):
-            tau[metric] = float(correlation)
-    return rmse, tau
 
 
 def _conclusions(

@@ -191,6 +191,45 @@ def ranker_means(
     return pd.DataFrame(rows, columns=["system", "metric", "value", "marker", "n"])
 
 
+def tests_against(
+    values: Mapping[str, pd.DataFrame], baseline: str, *, level: float = 0.05
+) -> pd.DataFrame:
+    """Paired t-tests of each system against the baseline, on each measure, in either direction.
+
+    Parameters
+    ----------
+    values, baseline, level
+        As `ranker_means` takes them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``system``, ``measure``, ``metric`` (``difference`` of the means, ``p``, and
+        ``p_corrected`` by Bonferroni over the other systems) and ``value``. Systems, then
+        measures, then metrics.
+
+    Examples
+    --------
+    >>> queries = pd.Index(["q1", "q2", "q3"], name="query")
+    >>> bm25 = pd.DataFrame({"NFaiRR": [0.5, 0.6, 0.7]}, index=queries)
+    >>> found = tests_against({"BM25": bm25, "ANCE": bm25 + [[-0.1], [-0.09], [-0.11]]}, "BM25")
+    >>> found[["measure", "metric", "value"]].round(3).values.tolist()
+    [['NFaiRR', 'difference', -0.1], ['NFaiRR', 'p', 0.003], ['NFaiRR', 'p_corrected', 0.003]]
+    """
+    rows = []
+    for measure in values[baseline].columns:
+        by_system = pd.DataFrame({name: frame[measure] for name, frame in values.items()}).dropna()
+        pairs = [(system, baseline) for system in values if system != baseline]
+        for test in paired_tests(by_system, pairs, level=level).itertuples():
+            told = {"difference": test.difference, "p": test.p, "p_corrected": test.p_corrected}
+            rows += [(test.a, measure, metric, value) for metric, value in told.items()]
+    table = pd.DataFrame(rows, columns=["system", "measure", "metric", "value"])
+    order = {system: place for place, system in enumerate(values)}
+    return table.sort_values(
+        "system", key=lambda names: names.map(order), kind="stable", ignore_index=True
+    )
+
+
 def counterfactual_overlap(
     original: pd.DataFrame,
     counterfactual: pd.DataFrame,

@@ -8,10 +8,7 @@ import time
 from pathlib import Path
 
 from everycell.engine.files import sha256
-from everycell.engine.registry import (
-    Form,
-    SourceError,
-)
+from everycell.engine.registry_entries import Form, SourceError
 
 logger = logging.getLogger(__name__)
 

@@ -25,15 +25,14 @@ from pathlib import Path
 from filelock import FileLock
 
 from everycell.engine.files import sha256, write_atomically
-from everycell.engine.registry import (
+from everycell.engine.registry import Registry, load_registry
+from everycell.engine.registry_entries import (
     DataSet,
     Entry,
     Form,
-    Registry,
     SourceError,
     UnavailableError,
     WheelFile,
-    load_registry,
     set_of,
 )
 from everycell.engine.released import (
@@ -101,7 +100,7 @@ def fetch(
     --------
     >>> fetch("sakai2023/table_1.csv", Path("cache"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    everycell.engine.registry.UnknownKeyError: The data registry has no file ...
+    everycell.engine.registry_entries.UnknownKeyError: The data registry has no file ...
     """
     registry = registry or load_registry()
     entry = registry.entry(key)
@@ -175,7 +174,7 @@ def fetch_set(
     --------
     >>> fetch_set("no-such-set", Path("cache"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    everycell.engine.registry.UnknownKeyError: The data registry has no set 'no-such-set'; ...
+    everycell.engine.registry_entries.UnknownKeyError: The data registry has no set ...; ...
     """
     registry = registry or load_registry()
     return {

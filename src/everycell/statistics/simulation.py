@@ -1,13 +1,11 @@
-"""Simulated user studies with a planted effect, and whether the papers' ANOVAs find it.
+"""Simulated user studies with a planted effect, and whether an ANOVA finds it.
 
-Each of the three studies of lajewska2025 (chapters 4 and 7) is rebuilt with its own design
-matrix, number of ratings and four-point scale; only the ratings are drawn. A rater's opinion is a
-normal number (the planted shift, plus an optional worker and query part, plus noise of standard
-deviation 1), cut at three thresholds into the ratings 1 to 4. The thresholds give the shares of
-the four ratings that the real study has when nothing is planted.
+A rater's opinion is a normal number (the planted shift, plus an optional worker and query part,
+plus noise of standard deviation 1), cut at three thresholds into the ratings 1 to 4. The thresholds
+give the shares of the four ratings that the real study has when nothing is planted.
 
-A simulation is a stand-in: it says what these designs and tests can find, nothing about the
-ratings that people gave.
+A simulation is a stand-in: it says what a design and its tests can find, nothing about the ratings
+that people gave.
 """
 
 from __future__ import annotations
@@ -28,9 +26,9 @@ from everycell.statistics.effect_size import omega_squared
 from everycell.statistics.fast_anova import FastAnova
 
 FloatArray = npt.NDArray[np.float64]
-Interval = Literal["wilson", "beta"]
 
-QUERIES = 10
+
+Interval = Literal["wilson", "beta"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,18 @@ class UserStudy:
         The ANOVAs of the study: name and factors.
     shares : tuple of float
         Shares of the ratings 1 to 4 when nothing is planted; they sum to 1.
+
+    Examples
+    --------
+    Forty workers, who rate four responses each; every second one sees the better kind:
+
+    >>> design = pd.DataFrame(
+    ...     {"worker": np.repeat(np.arange(40), 4), "query": np.tile(range(4), 40)})
+    >>> study = UserStudy(
+    ...     "toy", design.assign(kind=design["worker"] % 2), {"kind": {0: -0.5, 1: 0.5}},
+    ...     {"one-way": ("kind",)}, (0.25, 0.25, 0.25, 0.25))
+    >>> len(study.design)
+    160
     """
 
     name: str
@@ -58,126 +68,6 @@ class UserStudy:
     contrasts: Mapping[str, Mapping[object, float]]
     analyses: Mapping[str, tuple[str, ...]]
     shares: tuple[float, float, float, float]
-
-
-def _rotated(conditions: int, hits: int, workers_per_hit: int) -> pd.DataFrame:
-    """Within-subject rotation: HIT h shows query q under condition (h + q) mod `conditions`."""
-    hit, worker, query = np.meshgrid(
-        np.arange(hits), np.arange(workers_per_hit), np.arange(QUERIES), indexing="ij"
-    )
-    return pd.DataFrame(
-        {
-            "worker": (hit * workers_per_hit + worker).ravel(),
-            "query": query.ravel(),
-            "condition": [f"EC{1 + c}" for c in ((hit + query) % conditions).ravel()],
-        }
-    )
-
-
-def answerability_study() -> UserStudy:
-    """Answerability study of chapter 4: 96 workers, 10 queries, 4 conditions, 960 ratings.
-
-    12 HITs x 8 workers (3 in the first run, 5 in the second), each query under each condition 24
-    times; factors ``factual_correctness`` (1 in EC1, EC2) and ``source`` (1 in EC1, EC3). Source:
-    lajewska2025, sections 4.2 and 4.3, Tables 4.5 and 4.7. Shares: those of the factual
-    correctness ratings.
-
-    Examples
-    --------
-    >>> design = answerability_study().design
-    >>> len(design), design["worker"].nunique(), set(design.groupby(["query", "condition"]).size())
-    (960, 96, {24})
-    """
-    design = _rotated(conditions=4, hits=12, workers_per_hit=8)
-    design["factual_correctness"] = design["condition"].isin(["EC1", "EC2"]).astype(int)
-    design["source"] = design["condition"].isin(["EC1", "EC3"]).astype(int)
-    return UserStudy(
-        name="answerability",
-        design=design,
-        contrasts={"factual_correctness": {0: -0.5, 1: 0.5}, "source": {0: -0.5, 1: 0.5}},
-        analyses={
-            "two-way": ("factual_correctness", "source"),
-            "three-way": ("factual_correctness", "source", "query"),
-        },
-        shares=(0.014, 0.066, 0.450, 0.470),
-    )
-
-
-def viewpoints_study() -> UserStudy:
-    """Viewpoints study of chapter 4: 27 workers, 10 queries, 3 conditions, 270 ratings.
-
-    9 HITs x 3 workers, each query under each condition 9 times; factors ``diversity`` (1 in EC1,
-    EC2) and ``balance`` (1 in EC1 only), so the cell "balanced, not diverse" is empty. Source:
-    lajewska2025, sections 4.2 and 4.3, Tables 4.6 and 4.7. Shares: those of the diversity ratings.
-
-    Examples
-    --------
-    >>> design = viewpoints_study().design
-    >>> len(design), sorted(design.groupby(["diversity", "balance"]).size().to_dict().items())
-    (270, [((0, 0), 90), ((1, 0), 90), ((1, 1), 90)])
-    """
-    design = _rotated(conditions=3, hits=9, workers_per_hit=3)
-    design["diversity"] = design["condition"].isin(["EC1", "EC2"]).astype(int)
-    design["balance"] = (design["condition"] == "EC1").astype(int)
-    return UserStudy(
-        name="viewpoints",
-        design=design,
-        contrasts={"diversity": {0: -0.5, 1: 0.5}, "balance": {0: -0.5, 1: 0.5}},
-        analyses={
-            "two-way": ("diversity", "balance"),
-            "three-way": ("diversity", "balance", "query"),
-        },
-        shares=(0.156, 0.259, 0.333, 0.252),
-    )
-
-
-def transparency_study() -> UserStudy:
-    """Transparency study of chapter 7: 160 workers, 10 queries, 10 conditions, 1,600 ratings.
-
-    Between subjects: 16 workers a condition, each rates all 10 queries; factors
-    ``response_quality``, ``explanation_quality`` and ``presentation_mode`` with the levels of the
-    released data (V visual, T textual; the level ``"None"`` stands for "no explanation"), and
-    ``explanation``, which says only whether there is one. Source: lajewska2025, section 7.3, Table
-    7.3. Shares: those of the usefulness ratings.
-
-    Examples
-    --------
-    >>> design = transparency_study().design
-    >>> len(design), design["worker"].nunique(), design["explanation_quality"].nunique()
-    (1600, 160, 3)
-    """
-    worker, query = np.meshgrid(np.arange(160), np.arange(QUERIES), indexing="ij")
-    number = 1 + worker.ravel() // 16
-    design = pd.DataFrame(
-        {
-            "worker": worker.ravel(),
-            "query": query.ravel(),
-            "condition": [f"EC{i}" for i in number],
-            "response_quality": np.where(np.isin(number, [1, 2, 5, 6, 9]), "Good", "Flawed"),
-            "explanation_quality": np.select(
-                [number <= 4, number <= 8], ["Good", "Flawed"], "None"
-            ),
-            "presentation_mode": np.select([number > 8, number % 2 == 1], ["None", "V"], "T"),
-            "explanation": np.where(number > 8, "None", "Given"),
-        }
-    )
-    return UserStudy(
-        name="transparency",
-        design=design,
-        contrasts={
-            "response_quality": {"Flawed": -0.5, "Good": 0.5},
-            "explanation_quality": {"Flawed": -0.5, "None": 0.0, "Good": 0.5},
-            "presentation_mode": {"T": -0.5, "None": 0.0, "V": 0.5},
-            "explanation": {"Given": -0.5, "None": 0.5},
-        },
-        analyses={
-            "response quality": ("response_quality",),
-            "explanation quality": ("explanation_quality",),
-            "presentation mode": ("presentation_mode",),
-            "response quality x query": ("response_quality", "query"),
-        },
-        shares=(0.015, 0.081, 0.468, 0.436),
-    )
 
 
 def _shift(study: UserStudy, factor: str) -> FloatArray:
@@ -239,11 +129,14 @@ def simulate_ratings(
 
     Examples
     --------
+    >>> design = pd.DataFrame({"worker": range(90), "query": 0, "kind": np.arange(90) % 2})
+    >>> study = UserStudy("toy", design, {"kind": {0: -0.5, 1: 0.5}}, {"one-way": ("kind",)},
+    ...                   (0.25, 0.25, 0.25, 0.25))
     >>> ratings = simulate_ratings(
-    ...     viewpoints_study(), {"diversity": 0.5}, n_studies=2, rng=np.random.default_rng(1)
+    ...     study, {"kind": 0.5}, n_studies=2, rng=np.random.default_rng(1)
     ... )
     >>> ratings.shape, int(ratings.min()), int(ratings.max())
-    ((270, 2), 1, 4)
+    ((90, 2), 1, 4)
     """
     _check_spread(worker_sd, query_sd)
     if n_studies < 1:
@@ -345,10 +238,11 @@ def rejection_rates(
 
     Examples
     --------
-    >>> rates = rejection_rates(
-    ...     answerability_study(), [0.0, 0.5], n_studies=500, rng=np.random.default_rng(7)
-    ... )
-    >>> planted = rates[rates["term"] == "factual_correctness"].set_index("planted_effect")
+    >>> design = pd.DataFrame({"worker": range(400), "query": 0, "kind": np.arange(400) % 2})
+    >>> study = UserStudy("toy", design, {"kind": {0: -0.5, 1: 0.5}}, {"one-way": ("kind",)},
+    ...                   (0.25, 0.25, 0.25, 0.25))
+    >>> rates = rejection_rates(study, [0.0, 0.5], n_studies=500, rng=np.random.default_rng(7))
+    >>> planted = rates.set_index("planted_effect")
     >>> bool(planted.loc[0.0, "low"] < 0.05 < planted.loc[0.0, "high"])
     True
     >>> bool(planted.loc[0.5, "rejection_rate"] > 0.95)

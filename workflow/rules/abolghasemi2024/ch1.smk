@@ -38,11 +38,24 @@ use rule term_fairness_means as abolghasemi2024_fairness with:
     pathvars:
         result="{tier}/abolghasemi2024/table_1",
     wildcard_constraints:
-        tier="embedded|released|full",
+        tier="embedded|full",
     params:
         names={"r": "r"},
     message:
         "Effectiveness and group fairness (Table 1, {wildcards.tier})"
+
+
+# The markers tell what is fairer than BM25; the tests beside tell what is less fair, too.
+use rule abolghasemi2024_fairness as abolghasemi2024_fairness_released with:
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "measures"),
+        **companion(table_files, "<result>", "coverage"),
+        **companion(table_files, "<result>", "tests"),
+    pathvars:
+        result="{tier}/abolghasemi2024/table_1",
+    wildcard_constraints:
+        tier="released",
 
 
 # Table 2: overlap of rankings before and after an exchange of gender.

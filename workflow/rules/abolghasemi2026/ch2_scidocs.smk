@@ -168,5 +168,7 @@ use rule rerank_pairs as rerank_pairs_scidocs with:
     cache: True
     resources:
         **ON_GPU,
+    params:
+        splits=["test"],
     message:
         "Re-ranking SciDocs ({wildcards.kind}, {wildcards.trained_on})"

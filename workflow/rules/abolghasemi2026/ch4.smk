@@ -77,6 +77,7 @@ use rule abolghasemi2026_ch4_fairness as abolghasemi2026_ch4_fairness_released w
         **table_files("<result>"),
         **companion(table_files, "<result>", "measures"),
         **companion(table_files, "<result>", "coverage"),
+        **companion(table_files, "<result>", "tests"),
         **companion(table_files, "<result>", "dl19"),
     pathvars:
         result="{tier}/abolghasemi2026/table_4_1",

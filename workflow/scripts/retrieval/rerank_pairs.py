@@ -15,7 +15,7 @@ with Job(snakemake) as job:
     ranker = ranker_named(snakemake.wildcards.kind)
     pairs = listed_pairs(
         pd.read_parquet(snakemake.input.candidates),
-        splits=["test"],
+        splits=snakemake.params.splits,
         settings=[snakemake.params.setting],
         tasks=snakemake.params.tasks,
     )

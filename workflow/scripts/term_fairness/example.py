@@ -10,10 +10,10 @@ from everycell.studies.term_fairness.example import (
 )
 
 with ResultJob(snakemake) as job:
-    taus = snakemake.params.taus
-    printed = job.input_cells(snakemake.params.printed)
-    values = example_measures(printed, taus)
+    params = snakemake.params
+    printed = job.input_cells(params.printed)
+    values = example_measures(printed, params.taus)
     figure = documents_in_lists(*drawn_example(printed, values), GROUPS)
-    job.write_figure(example_cells(printed, values, taus[0]), figure)
+    job.write_figure(example_cells(printed, values, params.read_with), figure)
     values = values.rename(columns={"measure": "metric"})
     job.write_beside(values, "measures", dict.fromkeys(values["metric"], 3))

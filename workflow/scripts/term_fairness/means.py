@@ -41,6 +41,8 @@ with ResultJob(snakemake) as job:
         ("coverage", tables.coverage, 3),
     ):
         job.write_beside(frame, part, dict.fromkeys(frame["metric"], decimals))
+    if "tests_csv" in snakemake.output.keys():
+        job.write_beside(tables.tests, "tests", dict.fromkeys(tables.tests["metric"], 4))
     if "dl19_csv" in snakemake.output.keys():
         qrels = read_qrels(snakemake.input.dl19_qrels)
         # The runs have the bias-sensitive topics alone, 30 of the 43 that are judged.

@@ -23,6 +23,12 @@ class Simulation(Settings):
     planted: float = Field(
         0.5, ge=0, le=2, description="Planted shift of the one study that is shown as a table."
     )
+    worker_sd: float = Field(
+        0.77,
+        gt=0,
+        le=5,
+        description="Spread of workers in chapter 7, in standard deviations of a rating's noise.",
+    )
 
 
 class UserStudies(Settings):

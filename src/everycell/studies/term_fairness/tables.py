@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.retrieval.ranker_fairness import MeasuredRankers, ranker_means
+from everycell.retrieval.ranker_fairness import MeasuredRankers, ranker_means, tests_against
 
 #: Measures whose correlation over the queries is shown.
 CORRELATED = ("TExFAIR", "NFaiRR")
@@ -25,12 +25,16 @@ class FairnessTables(NamedTuple):
     measures, coverage
         Other measures, and shares of documents and lists with any group term: `query_set`, `row`,
         `metric` and `value`.
+    tests
+        Tests against the baseline, where there is one: `query_set`, `row`, `measure`, `metric` and
+        `value`.
     """
 
     means: pd.DataFrame
     note: str
     measures: pd.DataFrame
     coverage: pd.DataFrame
+    tests: pd.DataFrame | None
 
 
 def fairness_tables(
@@ -77,6 +81,13 @@ def fairness_tables(
     ).rename(columns={"system": "row"})
     means["family"] = means["row"].map(families)
     means["metric"] = means["metric"].replace(names)
+    tests = None
+    if baseline is not None:
+        tests = pd.concat(
+            tests_against(found.values, baseline, level=level).assign(query_set=query_set)
+            for query_set, found in measured.items()
+        ).rename(columns={"system": "row"})
+        tests = tests[["query_set", "row", "measure", "metric", "value"]]
     return FairnessTables(
         means[["row", "family", "query_set", "metric", "value", "marker"]],
         queries_that_count(means),
@@ -87,6 +98,7 @@ def fairness_tables(
             )[["query_set", "row", "metric", "value"]]
             for part in ("others", "coverage")
         ),
+        tests,
     )
 
 

@@ -7,12 +7,13 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch2.curves import (
     curve_marks,
     curves,
+    effective_weights,
     in_print,
     plotted_cells,
 )
 from everycell.studies.abolghasemi2026.ch2.figures import interpolation_curves
 from everycell.studies.abolghasemi2026.ch2.printed import as_printed
-from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
+from everycell.studies.abolghasemi2026.ch2.ranking_runs import MEASURES, RankingRuns
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
@@ -23,12 +24,14 @@ with ResultJob(snakemake) as job:
         for other, by_task in found.pairings(settings.scaling).items()
     }
     noise = found.noise(settings.scaling, settings.noise_seeds)
-    marks = curve_marks(as_printed(curves(sweeps, noise), ("value", "oracle", "noise")))
+    points = curves(sweeps, noise)
+    marks = curve_marks(as_printed(points, ("value", "oracle", "noise")))
     details = {model: detail for _, model, detail, _ in settings.systems}
     plotted = plotted_cells(marks, first, details)
     if "points" in snakemake.output.keys():
-        points = plotted.to_csv(index=False, lineterminator="\n")
-        write_atomically(Path(snakemake.output.points), points)
+        csv = plotted.to_csv(index=False, lineterminator="\n")
+        write_atomically(Path(snakemake.output.points), csv)
         plotted = in_print(plotted, first)
     figure = interpolation_curves(marks.assign(first=first, second=marks["combination"]))
     job.write_figure(plotted, figure)
+    job.write_beside(effective_weights(points, first), "ranges", dict.fromkeys(MEASURES, 0))

@@ -7,6 +7,7 @@ import pandas as pd
 from everycell.engine.result_job import ResultJob
 from everycell.retrieval.evaluation import evaluate
 from everycell.studies.abolghasemi2026.ch2.figures import short_against_long
+from everycell.studies.abolghasemi2026.ch2.learned import learned
 from everycell.studies.abolghasemi2026.ch2.printed import as_printed
 from everycell.studies.abolghasemi2026.ch2.quality import (
     expansion_means,
@@ -49,6 +50,14 @@ with ResultJob(snakemake) as job:
             for m, file in zip(settings.expansion, snakemake.input.new_terms, strict=True)
         }
         job.write_beside(expansion_means(new_terms), "expansion", {"found": 1, "added": 1})
+    if "validation_csv" in snakemake.output.keys():
+        must_beat = settings.must_beat
+        chosen = {row: found.runs[row] for row in dict.fromkeys([*must_beat, *must_beat.values()])}
+        trained = RankingRuns(snakemake.input.candidates, chosen, **lists)
+        by_task = {task: trained.values(task, "validation") for task in lists["tasks"]}
+        gains = learned(by_task, must_beat, level=settings.alpha)
+        digits = {"gain in nDCG": 4, "low": 4, "high": 4, "p": 4, "topics": 0}
+        job.write_beside(gains, "validation", digits)
     if "lengths_csv" in snakemake.output.keys():
         found.runs = {name: found.runs[row] for row, name in settings.length_rows.items()}
         by_task = {task: found.values(task) for task in settings.query_kinds}

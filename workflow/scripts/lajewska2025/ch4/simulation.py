@@ -12,12 +12,8 @@ import pandas as pd
 from everycell.engine.result_job import ResultJob
 from everycell.statistics.anova_frames import anova_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
-from everycell.statistics.simulation import (
-    answerability_study,
-    rejection_rates,
-    simulate_ratings,
-    viewpoints_study,
-)
+from everycell.statistics.simulation import rejection_rates, simulate_ratings
+from everycell.studies.lajewska2025.designs import answerability_study, viewpoints_study
 from everycell.studies.lajewska2025.rejection_figure import write_rejection_figure
 
 #: Study, names of its factors in the print, and the factors that move each rating.

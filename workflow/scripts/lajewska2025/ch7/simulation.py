@@ -13,7 +13,8 @@ from everycell.collections.user_studies import RESPONSE_RATINGS
 from everycell.engine.result_job import ResultJob
 from everycell.statistics.anova_frames import anova_cells
 from everycell.statistics.effect_size import EFFECT_SCALES
-from everycell.statistics.simulation import rejection_rates, simulate_ratings, transparency_study
+from everycell.statistics.simulation import rejection_rates, simulate_ratings
+from everycell.studies.lajewska2025.designs import transparency_study
 from everycell.studies.lajewska2025.rejection_figure import write_rejection_figure
 
 FACTORS = {
@@ -62,10 +63,15 @@ with ResultJob(snakemake) as job:
                 analysis=name.replace("_", " "),
                 n_studies=params.studies,
                 alpha=params.alpha,
+                worker_sd=spread,
                 rng=rng,
+            ).assign(ratings=ratings_are)
+            for ratings_are, spread in (
+                ("independent ratings", 0.0),
+                (f"ten alike ratings a worker (spread {params.worker_sd:g})", params.worker_sd),
             )
             for name in ("response_quality", "explanation_quality", "presentation_mode")
         ],
         ignore_index=True,
     )
-    write_rejection_figure(job, power, alpha=params.alpha, panel=None)
+    write_rejection_figure(job, power, alpha=params.alpha, panel="ratings")

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.user_studies import read_pilot, read_table, read_transparency
+from everycell.collections.rating_files import read_table
+from everycell.collections.user_studies import read_transparency
+from everycell.collections.user_study_materials import read_pilot
 from everycell.engine.result_job import ResultJob
 from everycell.statistics.anova import anova
 from everycell.statistics.power import power_from_f

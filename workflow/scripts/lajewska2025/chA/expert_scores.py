@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everycell.collections.user_studies import read_expert_scores
+from everycell.collections.user_study_materials import read_expert_scores
 from everycell.engine.render.panels import box_panels
 from everycell.engine.result_job import ResultJob
 

@@ -144,6 +144,37 @@ def plotted_cells(marks: pd.DataFrame, first: str, details: Mapping[str, str]) -
     return plotted[columns]
 
 
+def effective_weights(points: pd.DataFrame, first: str) -> pd.DataFrame:
+    """Number of weights at which a combination ranks better than either of its systems.
+
+    Parameters
+    ----------
+    points : pandas.DataFrame
+        From :func:`curves`.
+    first : str
+        Name of the first system.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``combination``, ``task``, ``metric`` and ``value`` (0 to 9, for steps of 0.1).
+
+    Examples
+    --------
+    >>> cell = {"combination": "TILDE", "task": "cite", "metric": "MAP"}
+    >>> points = pd.DataFrame([cell | {"alpha": alpha, "value": value}
+    ...     for alpha, value in ((0.0, 0.6), (0.1, 0.7), (0.5, 0.61), (0.9, 0.5), (1.0, 0.4))])
+    >>> effective_weights(points, "BM25").values.tolist()
+    [['BM25+TILDE', 'cite', 'MAP', 2]]
+    """
+    rows = []
+    for (combination, task, metric), curve in points.groupby(CELL, sort=False):
+        alone = curve["alpha"].isin([0.0, 1.0])
+        better = curve.loc[~alone, "value"] > curve.loc[alone, "value"].max()
+        rows.append((f"{first}+{combination}", task, metric, int(better.sum())))
+    return pd.DataFrame(rows, columns=[*CELL, "value"])
+
+
 def in_print(plotted: pd.DataFrame, first: str) -> pd.DataFrame:
     """Those of the cells that the thesis gives in numbers.
 

@@ -48,14 +48,16 @@ class RankingRuns:
         )
         return judge(qrels, qrels)
 
-    def values(self, task: str) -> dict[str, pd.DataFrame]:
-        """Values of each test topic for each system."""
-        runs, qrels = self.ranked(task)
+    def values(self, task: str, split: str = "test") -> dict[str, pd.DataFrame]:
+        """Values of each topic of a split for each system."""
+        runs, qrels = self.ranked(task, split)
         return {name: evaluate(run, qrels, MEASURES) for name, run in runs.items()}
 
-    def ranked(self, task: str) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-        """Runs on the test lists of a task, and their judgements."""
-        qrels = judgements(self.candidates, setting=self.setting, task=task, split="test")
+    def ranked(
+        self, task: str, split: str = "test"
+    ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+        """Runs on the lists of a task in a split, and their judgements."""
+        qrels = judgements(self.candidates, setting=self.setting, task=task, split=split)
         lists = judge(qrels, qrels)
         scores = {name: lists.scores(self.run(name, task), outside="drop") for name in self.runs}
         return {name: lists.run(each) for name, each in scores.items()}, qrels

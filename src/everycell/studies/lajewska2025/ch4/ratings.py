@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.collections.rating_files import RatingsError
 from everycell.collections.user_studies import (
     ANSWERABILITY,
     VIEWPOINTS,
-    RatingsError,
     Study,
     read_response_limitations,
 )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.collections.rating_files import read_table
 from everycell.collections.snippets import AnnotationError
-from everycell.collections.user_studies import read_table
 from everycell.dialogue.spans import mean_jaccard
 from everycell.engine.untrusted import parse_literal
 from everycell.statistics.cluster_relations import clustered_correlation, nested_spread, within

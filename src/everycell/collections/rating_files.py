@@ -1,0 +1,142 @@
+"""Tables that authors release as CSV: read as text, checked column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from everycell.engine.untrusted import in_quotes
+
+RATING = range(1, 5)
+
+
+class RatingsError(Exception):
+    """A ratings file cannot be used; the message names file, row, and what is allowed."""
+
+
+def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
+    r"""Answers to a question with options, as the labels of the print, in their order.
+
+    Parameters
+    ----------
+    path
+        Ratings file.
+    column
+        Column that holds ``option_1``, ``option_2``, ...
+    labels
+        Label of each option.
+
+    Raises
+    ------
+    RatingsError
+        As `read_table`; an answer that is none of the options.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "study.csv"
+    >>> _ = path.write_text("age\noption_2\noption_1\n")
+    >>> read_answers(path, "age", ["18-30", "31-45", "46-60"]).tolist()
+    ['31-45', '18-30']
+    """
+    raw = read_table(path, [column])
+    options = {f"option_{number}": label for number, label in enumerate(labels, start=1)}
+    _check_levels(path, raw, column, list(options))
+    return pd.Series(pd.Categorical(raw[column].map(options), categories=labels), name=column)
+
+
+def read_table(
+    path: Path, columns: Sequence[str] = (), *, error: type[Exception] = RatingsError
+) -> pd.DataFrame:
+    r"""Read a released CSV as text, where the word "None" is a word; `columns` must be there.
+
+    Raises
+    ------
+    Exception
+        Of the class `error`: empty file, no rows, rows longer than the header, or a missing column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "study.csv"
+    >>> _ = path.write_text("rating,level\n04,None\n")
+    >>> read_table(path, ["level"]).values.tolist()
+    [['04', 'None']]
+    >>> _ = path.write_text("rating\n4,None\n")
+    >>> read_table(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.collections.rating_files.RatingsError: ...: its rows have more fields than its ...
+    """
+    raw = _read_csv(path, error)
+    # pandas would take the first field for the row's name and shift all others by one column.
+    if not isinstance(raw.index, pd.RangeIndex):
+        raise error(
+            f"{path}: its rows have more fields than its header; fetch it again (delete the file "
+            "first)."
+        )
+    _require(path, raw, columns, error)
+    if raw.empty:
+        raise error(f"{path}: has a header and no rows; fetch it again.")
+    return raw
+
+
+def _read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False, **options)
+    except pd.errors.EmptyDataError:
+        raise error(f"{path}: is empty; fetch it again (delete the file first).") from None
+    except (pd.errors.ParserError, UnicodeDecodeError) as fault:
+        raise error(
+            f"{path}: cannot be read as CSV ({fault}); fetch it again (delete the file first)."
+        ) from None
+
+
+def _require(
+    path: Path, raw: pd.DataFrame, columns: Sequence[str], error: type[Exception] = RatingsError
+) -> None:
+    missing = [column for column in columns if column not in raw]
+    if missing:
+        raise error(
+            f"{path}: lacks the column {missing[0]!r}; it has "
+            f"{in_quotes(list(raw.columns[:20]), 300)}."
+        )
+
+
+def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    allowed = {str(rating) for rating in RATING}
+    for column in columns.values():
+        found = raw[column].str.removesuffix(".0")
+        bad = ~found.isin(allowed)
+        if bad.any():
+            row = int(bad.idxmax())
+            what = f"is {in_quotes(raw[column][row])}" if raw[column][row] else "is empty"
+            raise RatingsError(
+                f"{path}, row {row + 2}: {column!r} {what}; a rating is a whole number from "
+                f"{RATING.start} to {RATING.stop - 1}, so mend or drop the row."
+            )
+    return pd.DataFrame(
+        {label: raw[column].str.removesuffix(".0").astype(int) for label, column in columns.items()}
+    )
+
+
+def _check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
+    bad = ~raw[column].isin(allowed)
+    if bad.any():
+        row = int(bad.idxmax())
+        raise RatingsError(
+            f"{path}, row {row + 2}: {column!r} is {in_quotes(raw[column][row])}; allowed are "
+            f"{', '.join(allowed)}."
+        )
+
+
+def _check_filled(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
+    for column in columns:
+        blank = raw[column] == ""
+        if blank.any():
+            raise RatingsError(
+                f"{path}, row {int(blank.idxmax()) + 2}: {column!r} is empty; allowed is any "
+                "name, so fill it in or drop the row."
+            )

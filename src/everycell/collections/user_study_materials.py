@@ -1,0 +1,210 @@
+"""What stands beside the ratings of the user studies: queries, comments, expert scores, a pilot."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.rating_files import (
+    RATING,
+    RatingsError,
+    _ratings,
+    _read_csv,
+    _require,
+    read_table,
+)
+from everycell.engine.untrusted import in_quotes
+
+
+def query_sha256(query: str) -> str:
+    """First 12 hex digits of the hash of a normalised query, to compare wordings uncopied.
+
+    Normal form: NFKC, lower case, straight apostrophes, any other punctuation as white space,
+    runs of white space as one blank.
+
+    Examples
+    --------
+    >>> query_sha256("What’s  the best seat?") == query_sha256("what's the best seat")
+    True
+    """
+    text = unicodedata.normalize("NFKC", query).lower().replace("’", "'").replace("‘", "'")
+    text = re.sub(r"\s+", " ", re.sub(r"[^\w\s']", " ", text)).strip()
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def read_queries(path: Path) -> pd.DataFrame:
+    r"""TREC ids and wordings of a study's queries, in the order of the print.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns trec_id and query, one row a query; rows without an id are left out.
+
+    Raises
+    ------
+    RatingsError
+        As `read_table`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "responses.csv"
+    >>> _ = path.write_text("Turn_id,Question\n132_1,Which seat?\n,\n")
+    >>> read_queries(path).values.tolist()
+    [['132_1', 'Which seat?']]
+    """
+    # The two studies name the column of the wording differently.
+    raw = read_table(path, ["Turn_id"])
+    wording = "Query" if "Query" in raw else "Question"
+    _require(path, raw, [wording])
+    named = raw[raw["Turn_id"] != ""]
+    return named.rename(columns={"Turn_id": "trec_id", wording: "query"})[["trec_id", "query"]]
+
+
+def read_comment_counts(path: Path) -> pd.DataFrame:
+    r"""Counts of coded comments: a column each theme, by condition and satisfaction.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Column `satisfaction` (1 to 4) and the themes of the file (counts, surrounding blanks
+        of the names removed), one row a condition and satisfaction.
+
+    Raises
+    ------
+    RatingsError
+        As `read_table`; a satisfaction that is no rating, or a count that is no whole number.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "comments.csv"
+    >>> _ = path.write_text(
+    ...     "answer_conditions,satisfaction,usefulness \nA1,4,3.0\nA2,1,0\nSUM,,3\n")
+    >>> read_comment_counts(path).values.tolist()
+    [[4, 3], [1, 0]]
+    """
+    raw = read_table(path, ["answer_conditions", "satisfaction"])
+    raw.columns = raw.columns.str.strip()
+    # The authors' last line sums the others.
+    raw = raw[raw["answer_conditions"] != "SUM"]
+    ratings = _ratings(path, raw, {"satisfaction": "satisfaction"})
+    themes = raw.drop(columns=["satisfaction", "answer_conditions", ""], errors="ignore")
+    themes = themes.drop(columns=[name for name in themes if name.startswith("Unnamed")])
+    for theme, counts in themes.items():
+        bad = ~counts.str.fullmatch(r"[0-9]{1,9}(\.0)?")
+        if bad.any():
+            row = int(bad.idxmax())
+            raise RatingsError(
+                f"{path}, row {row + 2}: {in_quotes(theme)} is {in_quotes(counts[row])}; a count "
+                "is a whole number of 0 or more, so mend the row."
+            )
+    return ratings.join(themes.astype(float).astype(int))
+
+
+def read_expert_scores(path: Path) -> pd.DataFrame:
+    r"""Scores of the experts who judged the responses of the viewpoints study.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns query (TREC id), dimension ("Diversity", "Balance"), variant ("A1" to "A3"),
+        expert (text) and score (integer 1 to 5), one row a score. Source: section A.2.
+
+    Raises
+    ------
+    RatingsError
+        Empty file, no scores, or a score that is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "experts.csv"
+    >>> _ = path.write_text(",A1,A1\nquery,Balance,Balance\n,User 1,User 2\n132_1,4,5\n")
+    >>> read_expert_scores(path)["score"].tolist()
+    [4, 5]
+    """
+    # Three header lines: variant, dimension, expert; the texts of the responses come first.
+    raw = _read_csv(path, header=None)
+    if len(raw) < 4:
+        raise RatingsError(
+            f"{path}: has {len(raw)} rows; allowed are three rows of headings and one or more of "
+            "scores, so fetch it again (delete the file first)."
+        )
+    variants, dimensions, experts = (raw.iloc[line] for line in range(3))
+    scores = []
+    for line in range(3, len(raw)):
+        if raw.iloc[line, 0] == "":  # the authors' averages
+            continue
+        for column in range(raw.shape[1]):
+            if not experts[column].startswith("User"):
+                continue
+            found = raw.iloc[line, column]
+            if found not in {"1", "2", "3", "4", "5"}:
+                raise RatingsError(
+                    f"{path}, row {line + 1}, column {column + 1}: the score is "
+                    f"{in_quotes(found)}; a score is a whole number from 1 to 5."
+                )
+            place = (raw.iloc[line, 0], dimensions[column], variants[column], experts[column])
+            scores.append((*place, int(found)))
+    return pd.DataFrame(scores, columns=["query", "dimension", "variant", "expert", "score"])
+
+
+def read_pilot(path: Path) -> pd.DataFrame:
+    r"""Usefulness ratings of one pilot condition of chapter 7.
+
+    A row of the file holds the ratings of all workers for a query, as in ``['2', '3']``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns Condition (text), Worker (place in the list, unique over conditions) and
+        Usefulness (1 to 4), one row a worker and query.
+
+    Raises
+    ------
+    RatingsError
+        As `read_table`; ratings that are no such list, or queries with unequal numbers of them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "pilot.csv"
+    >>> _ = path.write_text("answers_ids,usefulness\nEC3,\"['2', '3']\"\n")
+    >>> read_pilot(path).values.tolist()
+    [['EC3', 'EC3 worker 0', 2], ['EC3', 'EC3 worker 1', 3]]
+    >>> _ = path.write_text("answers_ids,usefulness\nEC3,\"['2', '9']\"\n")
+    >>> read_pilot(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.collections.rating_files.RatingsError: ...row 2: the ratings are "['2', '9']"; ...
+    """
+    raw = read_table(path, ["answers_ids", "usefulness"])
+    rating = f"'[{RATING.start}-{RATING.stop - 1}]'"
+    bad = ~raw["usefulness"].str.fullmatch(rf"\[{rating}(, {rating})*\]")
+    if bad.any():
+        row = int(bad.idxmax())
+        raise RatingsError(
+            f"{path}, row {row + 2}: the ratings are {in_quotes(raw['usefulness'][row])}; allowed "
+            "is a list "
+            f"of numbers from {RATING.start} to {RATING.stop - 1}, as in ['2', '3'], so mend it."
+        )
+    lists = raw["usefulness"].str.findall(r"\d")
+    workers = lists.map(len)
+    if workers.nunique() != 1:
+        raise RatingsError(
+            f"{path}: queries have {workers.min()} to {workers.max()} ratings; each has one of "
+            "every worker."
+        )
+    rows = raw.assign(usefulness=lists).explode("usefulness", ignore_index=True)
+    place = (rows.index % workers.iloc[0]).astype(str)
+    return pd.DataFrame(
+        {
+            "Condition": rows["answers_ids"],
+            "Worker": rows["answers_ids"] + " worker " + place,
+            "Usefulness": rows["usefulness"].astype(int),
+        }
+    )

@@ -1,0 +1,74 @@
+"""What rankers learned, on validation topics: those that learned nothing say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from scipy import stats
+
+
+def learned(
+    values: Mapping[str, Mapping[str, pd.DataFrame]],
+    against: Mapping[str, str],
+    *,
+    measure: str = "nDCG",
+    level: float = 0.05,
+) -> pd.DataFrame:
+    """Mean gain of rankers over what each must beat, over the topics of all tasks.
+
+    Parameters
+    ----------
+    values : mapping of str to mapping of str to pandas.DataFrame
+        Task -> system -> values of each validation topic (rows) and measure (columns).
+    against : mapping of str to str
+        System -> the system that it must beat.
+    measure : str
+        Measure of the gain.
+    level : float
+        One minus the coverage of the interval.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``row``, ``against``, ``metric`` (``gain in nDCG``, ``low``, ``high``, ``p`` of a
+        paired t-test, ``topics``) and ``value``, five rows a system. A topic of several tasks
+        counts once, with its mean gain: its lists share documents, so they are no two
+        observations.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two topics.
+
+    Examples
+    --------
+    >>> before = pd.DataFrame({"nDCG": [0.2, 0.4, 0.3]}, index=["q1", "q2", "q3"])
+    >>> gains = learned({"cite": {"a": before, "k": before * 2}}, {"k": "a"})
+    >>> gains.set_index("metric")["value"].round(3).to_dict()
+    {'gain in nDCG': 0.3, 'low': 0.052, 'high': 0.548, 'p': 0.035, 'topics': 3.0}
+    """
+    rows = []
+    for system, other in against.items():
+        of_tasks = pd.concat(
+            by_system[system][measure] - by_system[other][measure] for by_system in values.values()
+        )
+        gains = of_tasks.groupby(level=0).mean()
+        if len(gains) < 2:
+            raise ValueError(
+                f"{len(gains)} validation topics for {system!r}: a test needs two or more."
+            )
+        test = stats.ttest_1samp(gains, 0)
+        interval = test.confidence_interval(1 - level)
+        told = {
+            f"gain in {measure}": gains.mean(),
+            "low": interval.low,
+            "high": interval.high,
+            "p": test.pvalue,
+            "topics": len(gains),
+        }
+        rows += [
+            {"row": system, "against": other, "metric": metric, "value": float(value)}
+            for metric, value in told.items()
+        ]
+    return pd.DataFrame(rows)
