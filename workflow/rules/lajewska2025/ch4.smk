@@ -36,7 +36,7 @@ use rule lajewska2025_ch4_anova as lajewska2025_ch4_oneway with:
 # Table 4.7: sizes of the runs.
 use rule table as lajewska2025_ch4_sizes with:
     input:
-        first_run=resource(f"{LIMITATIONS}/answerability_first_run.csv"),
+        first_run=LIMITATIONS_FIRST_RUN,
         both_runs=LIMITATIONS_RATINGS["answerability"],
         viewpoints=LIMITATIONS_RATINGS["viewpoints"],
     pathvars:
@@ -80,7 +80,7 @@ use rule table as lajewska2025_ch4_correlations with:
 # Numbers of the text: sizes, comments, power of the first run.
 use rule table as lajewska2025_ch4_text with:
     input:
-        first_run=resource(f"{LIMITATIONS}/answerability_first_run.csv"),
+        first_run=LIMITATIONS_FIRST_RUN,
         both_runs=LIMITATIONS_RATINGS["answerability"],
         viewpoints=LIMITATIONS_RATINGS["viewpoints"],
         experts=LIMITATIONS_EXPERTS,

@@ -54,7 +54,7 @@ use rule table as lajewska2025_ch5_agreement with:
         "Agreement of annotators (Table 5.2)"
 
 
-# Table 5.3: each group against the experts.
+# Table 5.3: each group against the experts; Table C.3 has two of its means again.
 use rule table as lajewska2025_ch5_similarity with:
     input:
         **annotations(
@@ -69,10 +69,16 @@ use rule table as lajewska2025_ch5_similarity with:
         **table_files("<result>"),
         **companion(table_files, "<result>", "parts"),
         **companion(table_files, "<result>", "sentences"),
+        **another(table_files, "released/lajewska2025/table_C_3"),
     pathvars:
         result="released/lajewska2025/table_5_3",
     params:
         **runs("lajewska2025/ch5/similarity"),
+        # Table C.3: row -> group.
+        workers={
+            "MTurk master workers": "MTurk master",
+            "MTurk regular workers": "MTurk regular",
+        },
     message:
         "Workers against experts (Table 5.3)"
 

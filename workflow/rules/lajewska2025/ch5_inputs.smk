@@ -10,7 +10,10 @@ def annotations(*groups):
 
 
 # What workers and experts marked in the preliminary study, and the batches of the data set.
-FETCHED_TOGETHER["cast-snippets-batches"] = annotations("dataset")["dataset"]
+FETCHED_TOGETHER["cast-snippets-batches"] = [
+    *annotations("dataset")["dataset"],
+    resource(CONFIDENCE_FILE),
+]
 FETCHED_TOGETHER["cast-snippets-preliminary-study"] = sorted(
     {
         file

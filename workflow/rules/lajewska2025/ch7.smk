@@ -1,16 +1,19 @@
 # lajewska2025, chapter 7: do explanations help? One crowd study of ten conditions:
 # ratings -> ANOVA tables, a figure of means, numbers of the text.
 
-#: Its set of the registry, and the ratings of its pilot.
+#: Its set of the registry, the ratings of its pilot and of the study, and codes of comments.
 CH7 = "transparent-cis"
 CH7_PILOT = [resource(f"{CH7}/pilot/qs{number}.csv") for number in (3, 4, 7)]
+CH7_RATINGS = resource(f"{CH7}/user_study.csv")
+CH7_COMMENTS = resource(f"{CH7}/comments_annotations.csv")
 FETCHED_TOGETHER[f"{CH7}-pilot"] = CH7_PILOT
+FETCHED_TOGETHER[CH7] = [CH7_RATINGS, CH7_COMMENTS]
 
 
 # Tables 7.4 and 7.5: one-way ANOVA of the ratings as printed, and beside it by worker.
 use rule table as lajewska2025_ch7_anova with:
     input:
-        ratings=resource(f"{CH7}/user_study.csv"),
+        ratings=CH7_RATINGS,
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "by_worker"),
@@ -28,7 +31,7 @@ use rule table as lajewska2025_ch7_anova with:
 # Table 7.6: interactions of two factors.
 use rule table as lajewska2025_ch7_interactions with:
     input:
-        ratings=resource(f"{CH7}/user_study.csv"),
+        ratings=CH7_RATINGS,
     pathvars:
         result="released/lajewska2025/table_7_6",
     params:
@@ -41,7 +44,7 @@ use rule table as lajewska2025_ch7_interactions with:
 # Figure 7.4: mean ratings by quality and form of the explanations.
 use rule figure as lajewska2025_ch7_means with:
     input:
-        ratings=resource(f"{CH7}/user_study.csv"),
+        ratings=CH7_RATINGS,
     pathvars:
         result="released/lajewska2025/figure_7_4",
     params:
@@ -53,8 +56,8 @@ use rule figure as lajewska2025_ch7_means with:
 # Numbers of section 7.3: workers, power analysis of the pilot, comments.
 use rule table as lajewska2025_ch7_text with:
     input:
-        ratings=resource(f"{CH7}/user_study.csv"),
-        comments=resource(f"{CH7}/comments_annotations.csv"),
+        ratings=CH7_RATINGS,
+        comments=CH7_COMMENTS,
         pilot=CH7_PILOT,
     output:
         **table_files("<result>"),

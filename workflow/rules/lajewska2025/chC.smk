@@ -13,19 +13,3 @@ use rule table as lajewska2025_chC_votes with:
         scale="culpepper_zero",
     message:
         "ANOVA of the printed votes (Table C.2)"
-
-
-# Table C.3: the rows of workers are the means of Table 5.3.
-use rule table as lajewska2025_chC_workers with:
-    input:
-        similarity="results/released/lajewska2025/table_5_3.csv",
-    pathvars:
-        result="released/lajewska2025/table_C_3",
-    params:
-        **runs("lajewska2025/chC/workers"),
-        workers={
-            "MTurk master workers": "MTurk master",
-            "MTurk regular workers": "MTurk regular",
-        },
-    message:
-        "Workers against experts (Table C.3)"

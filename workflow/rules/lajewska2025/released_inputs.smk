@@ -7,6 +7,12 @@ LIMITATIONS_RATINGS = {
     "answerability": resource(f"{LIMITATIONS}/answerability_both_runs.csv"),
     "viewpoints": resource(f"{LIMITATIONS}/viewpoints.csv"),
 }
+#: Of these the ones of the first run.
+LIMITATIONS_FIRST_RUN = resource(f"{LIMITATIONS}/answerability_first_run.csv")
+FETCHED_TOGETHER[f"{LIMITATIONS}-ratings"] = [
+    *LIMITATIONS_RATINGS.values(),
+    LIMITATIONS_FIRST_RUN,
+]
 LIMITATIONS_EXPERTS = resource(
     f"{LIMITATIONS}/responses/viewpoints_answer_validation.csv"
 )
