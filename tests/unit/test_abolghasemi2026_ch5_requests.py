@@ -21,7 +21,14 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     everything_asked,
     study_settings,
 )
+from everycell.studies.abolghasemi2026.ch5.reading import (
+    DEFAULT,
+    READINGS,
+    Reading,
+    beside_each_other,
+)
 from everycell.studies.abolghasemi2026.ch5.requests import drawn_questions, request_of
+from everycell.studies.abolghasemi2026.ch5.results import quality
 
 TEMPLATES = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
 SETTINGS = study_settings(2, [2, 5], others=["SPLADE", "MiniLM"])
@@ -141,10 +148,11 @@ def test_a_relevant_paraphrase_made_for_another_question_has_to_keep_the_answer(
     assert ids("LLM", "Human") == {"kept", "lost", "unknown"}
 
 
-def answered(*texts, gold=None, tokens=None, finish="stop", question=QUESTION):
+def answered(*texts, gold=None, tokens=None, finish="stop", question=QUESTION, reading=DEFAULT):
     asked = [Asked(SETTINGS[0], arm, question) for arm in PLAIN_ARMS[: len(texts)]]
     answers = [Answer(text=text, finish=finish, tokens=tokens) for text in texts]
-    return answers_frame(asked, answers, gold_answers=gold or {}, dataset="toy", generator="x")
+    names = {"dataset": "toy", "generator": "x"}
+    return answers_frame(asked, answers, gold_answers=gold or {}, reading=reading, **names)
 
 
 def test_answers_are_read_as_the_chapter_does():
@@ -153,7 +161,7 @@ def test_answers_are_read_as_the_chapter_does():
     numbers = ["cited", "stray", "attribution precision", "attribution recall"]
     assert found[numbers].values.tolist() == [
         [1, 0, 1, 1],
-        [3, 1, pytest.approx(1 / 3), 1],
+        [2, 1, 0.5, 1],
         [0, 0, 0, 0],
         [1, 0, 0, 0],
         [1, 0, 1, 1],
@@ -164,14 +172,70 @@ def test_answers_are_read_as_the_chapter_does():
     assert found["right"].isna().all()
     right = answered("Since 1246 [2].", "Since [2].", gold={"q1": ["1246"]})["right"]
     assert right.tolist() == [1, 0]
-    assert answered("The [2].", gold={"q1": ["The", "-"]})["right"].isna().all()
+    for match, unknown in (("substring", ["-", ""]), ("words", ["The", "-"])):
+        read = answered("The [2].", gold={"q1": unknown}, reading=Reading(match=match))
+        assert read["right"].isna().all()
     assert len(check_answers(found)) == 5
 
 
-def test_a_year_in_brackets_may_be_the_right_answer_and_is_a_wrong_citation():
-    (row,) = answered("In [1246] [2].", gold={"q1": ["1246"]}).to_dict("records")
-    assert (row["right"], row["cited"], row["stray"]) == (1, 2, 1)
-    assert (row["attribution precision"], row["attribution recall"]) == (0.5, 1)
+DELFT = "Delft [2], founded in [1246] [11]."
+
+
+@pytest.mark.parametrize(
+    ("strays", "cited", "precision"), [("ignored", 1, 1), ("wrong", 3, pytest.approx(1 / 3))]
+)
+def test_a_citation_of_no_document_is_ignored_or_wrong(strays, cited, precision):
+    """By default as in the authors' library, which looks up the numbers of documents alone."""
+    question = Question("q1", tuple("abcdefghij"), gold=2)
+    (row,) = answered(DELFT, question=question, reading=Reading(strays=strays)).to_dict("records")
+    assert (row["cited"], row["stray"]) == (cited, 2)
+    assert (row["attribution precision"], row["attribution recall"]) == (precision, 1)
+    if strays == "ignored":
+        assert answered(DELFT, question=question)["attribution precision"].tolist() == [1]
+        nothing = answered("In [1246].", question=question).to_dict("records")[0]
+        assert (nothing["cited"], nothing["stray"], nothing["attribution precision"]) == (0, 1, 0)
+
+
+def test_the_librarys_reading_is_that_of_plain_brackets_alone():
+    said = "So [1, 2], says Document 2."
+    (library, default) = (answered(said, reading=READINGS[n]) for n in ("library", "default"))
+    assert (library["cited"].item(), default["cited"].item()) == (0, 2)
+
+
+def test_a_right_answer_is_found_as_letters_or_as_words():
+    gold = {"q1": ["the art"]}
+    by_letters, by_words = (
+        answered("Art, at the party [2].", gold=gold, reading=Reading(match=match))["right"].item()
+        for match in ("substring", "words")
+    )
+    assert (by_letters, by_words) == (0, 1)
+    # The number of a citation is found by letters, since the answer is read as it stands.
+    two = {"q1": ["2"]}
+    assert answered("So it is [2].", gold=two)["right"].item() == 1
+    assert answered("So it is [2].", gold=two, reading=Reading(match="words"))["right"].item() == 0
+
+
+@pytest.mark.parametrize("match", ["substring", "words"])
+def test_a_year_in_brackets_may_be_the_right_answer(match):
+    found = answered("In [1246] [2].", gold={"q1": ["1246"]}, reading=Reading(match=match))
+    (row,) = found.to_dict("records")
+    assert (row["right"], row["cited"], row["stray"]) == (1, 1, 1)
+    assert (row["attribution precision"], row["attribution recall"]) == (1, 1)
+
+
+def test_readings_stand_beside_each_other():
+    read = {name: answered(DELFT, "[9]", reading=each) for name, each in READINGS.items()}
+    tables = {
+        name: quality(frame, PLAIN_ARMS[:2], seed=1)[["mode_relevant", "metric", "value"]]
+        for name, frame in read.items()
+    }
+    found = beside_each_other(tables)
+    assert list(found) == ["mode_relevant", "measure", "metric", "value"]
+    assert found["metric"].tolist()[:3] == list(READINGS)
+    precision = found[found["measure"] == "attribution precision"].set_index("metric")["value"]
+    # The second answer cites no document: only the strictest reading calls that a citation.
+    assert precision["default"].tolist() == [100, "no citation"]
+    assert precision["strict"].tolist() == [pytest.approx(100 / 3), 0]
 
 
 def test_a_range_cites_what_is_inside_it_and_counts_what_is_written():
@@ -200,7 +264,7 @@ def test_a_document_that_tells_the_reader_what_to_do_changes_nothing():
         ("", (0, 0, 0, 0)),
         ("[2]", (1, 0, 1, 1)),
         ("[1][2][3][4]", (4, 0, 0.25, 1)),
-        ("It is so [9], [2].", (2, 1, 0.5, 1)),
+        ("It is so [9], [2].", (1, 1, 1, 1)),
         ("［２］" + " word" * 10_000, (1, 0, 1, 1)),
         ("[2 (author: Human)], [二]", (1, 0, 1, 1)),
     ],

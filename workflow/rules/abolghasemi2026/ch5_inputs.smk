@@ -140,8 +140,14 @@ ATTRIBUTION_BESIDE = {
         "planted": True,
         "cited": True,
     },
-    "released": {"intervals": False, "answers": False, "truth": False, "bias": False},
-    "full": {"intervals": False, "answers": False},
+    "released": {
+        "intervals": False,
+        "answers": False,
+        "readings": False,
+        "truth": False,
+        "bias": False,
+    },
+    "full": {"intervals": False, "answers": False, "readings": False},
 }
 
 

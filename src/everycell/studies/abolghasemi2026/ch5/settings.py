@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, FiniteFloat
 
@@ -26,6 +26,20 @@ class PlantedPreference(Settings):
     )
     base: FiniteFloat = Field(
         -2.0, description="Log-odds of citing another document that bears no label."
+    )
+
+
+class ReadAnswers(Settings):
+    """How answers are read (`everycell.studies.abolghasemi2026.ch5.reading`)."""
+
+    forms: Literal["all", "plain"] = Field(
+        "all", description="Forms of citations; plain: `[1]` alone, as the authors' library."
+    )
+    strays: Literal["ignored", "wrong"] = Field(
+        "ignored", description="What a citation of a number is that is no document's."
+    )
+    match: Literal["substring", "words", "whole"] = Field(
+        "substring", description="What of a right answer has to stand in an answer."
     )
 
 
@@ -123,6 +137,7 @@ class Attribution(Settings):
     names: str | None = Field(
         None, min_length=1, description="File of people's names, a line each; null: ours."
     )
+    reading: ReadAnswers = ReadAnswers()
     released: CitedAnswers = CitedAnswers()
     full: FullCitedAnswers = FullCitedAnswers(
         models={},
