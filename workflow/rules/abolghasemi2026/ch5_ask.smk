@@ -70,6 +70,7 @@ use rule step as abolghasemi2026_ch5_ask with:
         model="{model}",
         logprobs=lambda wildcards: wildcards.model
         not in getattr(ATTRIBUTION, wildcards.tier).without_logprobs,
+        labels=ATTRIBUTION.labels.model_dump(),
         reading=ATTRIBUTION.reading.model_dump(),
         record="abolghasemi2026-ch5-{tier}-{bench}-{model}",
         seed=SETTINGS.seed,

@@ -68,6 +68,8 @@ with Job(snakemake) as job:
             decoding=Decoding(max_tokens=sizes["max_tokens"], logprobs=chosen.logprobs),
             names=read_names(Path(files.names)),
             seed=job.seed,
+            words={"Human": chosen.labels["human"], "LLM": chosen.labels["llm"]},
+            machine=chosen.labels["machine"],
         )
         read = partial(
             answers_frame,

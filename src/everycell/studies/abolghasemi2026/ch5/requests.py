@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from string import Template
 from types import MappingProxyType
 
 import pandas as pd
@@ -16,7 +15,13 @@ from everycell.language_models.generation import Request
 from everycell.language_models.settings import Decoding
 from everycell.rag.draws import named_draws
 from everycell.rag.paraphrases import standing_answers
-from everycell.rag.prompts import cited_answer_prompt, shown_authors
+from everycell.rag.prompts import (
+    LABELS,
+    MACHINE,
+    PromptTemplate,
+    cited_answer_prompt,
+    shown_authors,
+)
 from everycell.rag.questions import Place, Question, pick_questions
 from everycell.studies.abolghasemi2026.ch5.arms import Arm, Asked, Setting
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
@@ -136,10 +141,12 @@ def request_of(
     *,
     question: str,
     text: Callable[[str, str], str],
-    templates: tuple[Template, Template],
+    templates: tuple[PromptTemplate, PromptTemplate],
     decoding: Decoding,
     names: Sequence[str] = (),
     seed: int = 0,
+    words: Mapping[str, str] = LABELS,
+    machine: str = MACHINE,
 ) -> Request:
     """What a language model is asked.
 
@@ -160,6 +167,8 @@ def request_of(
         People's names, for settings with extended labels.
     seed : int
         Of the draw of names, which depends on the question too, and on nothing else.
+    words, machine
+        How labels are said (`everycell.rag.prompts.shown_authors`).
 
     Raises
     ------
@@ -191,6 +200,8 @@ def request_of(
         arm.labels(shown),
         names=names if setting.labels == "extended" else (),
         key=f"{seed}\t{shown.id}",
+        words=words,
+        machine=machine,
     )
     template = templates[any(authors)]
     return Request(

@@ -29,6 +29,18 @@ class PlantedPreference(Settings):
     )
 
 
+#: A word of a prompt for an author; a bracket could close the label.
+_Word = Annotated[str, Field(pattern=r"^[^()\[\]\r\n]*[^()\[\]\s][^()\[\]\r\n]*$")]
+
+
+class AuthorWords(Settings):
+    """How prompts say who wrote a document."""
+
+    human: _Word = Field("Human", description="A person.")
+    llm: _Word = Field("LLM", description="A language model.")
+    machine: _Word = Field("AI", description="A language model, where people stand by name.")
+
+
 class ReadAnswers(Settings):
     """How answers are read (`everycell.studies.abolghasemi2026.ch5.reading`)."""
 
@@ -137,6 +149,7 @@ class Attribution(Settings):
     names: str | None = Field(
         None, min_length=1, description="File of people's names, a line each; null: ours."
     )
+    labels: AuthorWords = AuthorWords()
     reading: ReadAnswers = ReadAnswers()
     released: CitedAnswers = CitedAnswers()
     full: FullCitedAnswers = FullCitedAnswers(
