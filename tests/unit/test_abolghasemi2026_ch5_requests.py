@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from everycell.language_models.generation import Answer, Token
+from everycell.language_models.generation import Answer, Token, prompt_hash
 from everycell.language_models.settings import Decoding
 from everycell.rag.prompts import AUTHORS_TEMPLATE, PLAIN_TEMPLATE, read_names, read_template
 from everycell.rag.questions import Question
@@ -21,13 +21,18 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     everything_asked,
     study_settings,
 )
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
 from everycell.studies.abolghasemi2026.ch5.reading import (
     DEFAULT,
     READINGS,
     Reading,
     beside_each_other,
 )
-from everycell.studies.abolghasemi2026.ch5.requests import drawn_questions, request_of
+from everycell.studies.abolghasemi2026.ch5.requests import (
+    DrawnQuestions,
+    drawn_questions,
+    request_of,
+)
 from everycell.studies.abolghasemi2026.ch5.results import quality
 
 TEMPLATES = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
@@ -146,6 +151,84 @@ def test_a_relevant_paraphrase_made_for_another_question_has_to_keep_the_answer(
     assert ids("LLM", "Human", answers=answers) == {"kept", "unknown"}
     assert ids("Human", "Human", answers=answers) == {"kept", "lost", "unknown"}
     assert ids("LLM", "Human") == {"kept", "lost", "unknown"}
+
+
+def drawn(**options):
+    """Nine questions over 18 passages; of the first four the model said both passages again."""
+    queries = [f"q{n}" for n in range(9)]
+    passages = {name: (f"r{name}", f"o{name}") for name in queries}
+    run = pd.DataFrame(
+        [(q, d, 2 - place) for q, both in passages.items() for place, d in enumerate(both)],
+        columns=["query", "document", "score"],
+    )
+    human = {document: "..." for both in passages.values() for document in both}
+    # Of the fifth one only the relevant passage is there in the model's words.
+    machine = {d: "!" for q in queries[:4] for d in passages[q]} | {"rq4": "!"}
+    relevant = pd.DataFrame({"query": queries, "document": [f"r{q}" for q in queries]})
+    return DrawnQuestions(
+        {"BM25": run, "SPLADE": run},
+        relevant,
+        Benchmark("toy", {"Human": human, "LLM": machine}),
+        **{"rewritten": frozenset(queries[:3]), "seed": 3} | options,
+    )
+
+
+def sizes_of(source, setting):
+    asked = {arm[:2]: source.of_arm(setting, arm, 99) for arm in setting.arms}
+    return {authors: {each.id for each in found} for authors, found in asked.items()}
+
+
+def test_arms_have_the_questions_that_their_texts_allow():
+    found = sizes_of(drawn(), SETTINGS[0])
+    assert found["Human", "Human"] == {f"q{n}" for n in range(9)}
+    assert found["LLM", "Human"] == {f"q{n}" for n in range(5)}
+    # The fourth one's other passage holds the answer in the model's words.
+    assert found["Human", "LLM"] == found["LLM", "LLM"] == {"q0", "q1", "q2"}
+    every = sizes_of(drawn(rewritten=None), SETTINGS[0])
+    assert every["LLM", "LLM"] == {f"q{n}" for n in range(4)}
+
+
+def test_all_arms_of_a_setting_may_have_the_same_questions():
+    source = drawn(same=True)
+    for setting in SETTINGS[:2]:
+        assert set(map(frozenset, sizes_of(source, setting).values())) == {
+            frozenset({"q0", "q1", "q2"})
+        }
+        for arm in setting.arms:
+            assert source.of_arm(setting, arm, 2) == source.of_arm(setting, setting.arms[0], 2)
+    # Where people wrote all documents of a setting, nothing is left out.
+    retrievers = SETTINGS[4]
+    assert sizes_of(source, retrievers) == sizes_of(drawn(), retrievers)
+    assert len(sizes_of(source, retrievers)["Human", "Human"]) == 9
+
+
+def test_each_setting_has_its_run_depth_and_place():
+    source = drawn()
+    main, random = SETTINGS[0], SETTINGS[2]
+    assert {each.gold for each in source.of_arm(main, PLAIN_ARMS[0], 99)} == {1}
+    assert {each.gold for each in source.of_arm(random, HUMAN_ARMS[0], 99)} == {1, 2}
+    assert source.of_arm(SETTINGS[3], HUMAN_ARMS[0], 99) == []
+    assert len(source.of_arm(main, HUMAN_ARMS[0], 4)) == 4
+    assert drawn(seed=4).of_arm(main, HUMAN_ARMS[0], 99) != source.of_arm(main, HUMAN_ARMS[0], 99)
+
+
+#: Hashes of prompts of the project, by which answers are recorded.
+RECORDED = {
+    "Vanilla": "50a1ab968f1377d011c6eac3e78e5051bc2851a310c6ad342a080042df53cadb",
+    "Informed": "f67389d92929ffc92ce229c92d1a35a90d093e72af26fb7614db52446b43a7f7",
+}
+
+
+@pytest.mark.parametrize("arm", PLAIN_ARMS[:2])
+def test_the_projects_prompts_are_those_that_answers_are_recorded_by(arm):
+    request = request_of(
+        Asked(SETTINGS[0], arm, QUESTION),
+        question="How old is Delft?",
+        text=lambda document, author: TEXTS[document, author],
+        templates=TEMPLATES,
+        decoding=Decoding(),
+    )
+    assert prompt_hash(request) == RECORDED[arm.mode_relevant]
 
 
 def answered(*texts, gold=None, tokens=None, finish="stop", question=QUESTION, reading=DEFAULT):

@@ -43,6 +43,7 @@ with Job(snakemake) as job:
         pd.read_parquet(files.relevant),
         benchmark,
         rewritten=frozenset(pd.read_parquet(files.asked)["query_id"]),
+        same=sizes["same_questions"],
         seed=job.seed,
     )
     first, *others = chosen.retrievers
