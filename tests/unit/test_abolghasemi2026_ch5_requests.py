@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from everycell.language_models.generation import Answer, Token
+from everycell.language_models.generation import Answer, Token, prompt_hash
 from everycell.language_models.settings import Decoding
 from everycell.rag.prompts import AUTHORS_TEMPLATE, PLAIN_TEMPLATE, read_names, read_template
 from everycell.rag.questions import Question
@@ -21,7 +21,19 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     everything_asked,
     study_settings,
 )
-from everycell.studies.abolghasemi2026.ch5.requests import drawn_questions, request_of
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
+from everycell.studies.abolghasemi2026.ch5.reading import (
+    DEFAULT,
+    READINGS,
+    Reading,
+    beside_each_other,
+)
+from everycell.studies.abolghasemi2026.ch5.requests import (
+    DrawnQuestions,
+    drawn_questions,
+    request_of,
+)
+from everycell.studies.abolghasemi2026.ch5.results import quality
 
 TEMPLATES = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
 SETTINGS = study_settings(2, [2, 5], others=["SPLADE", "MiniLM"])
@@ -141,10 +153,89 @@ def test_a_relevant_paraphrase_made_for_another_question_has_to_keep_the_answer(
     assert ids("LLM", "Human") == {"kept", "lost", "unknown"}
 
 
-def answered(*texts, gold=None, tokens=None, finish="stop", question=QUESTION):
+def drawn(**options):
+    """Nine questions over 18 passages; of the first four the model said both passages again."""
+    queries = [f"q{n}" for n in range(9)]
+    passages = {name: (f"r{name}", f"o{name}") for name in queries}
+    run = pd.DataFrame(
+        [(q, d, 2 - place) for q, both in passages.items() for place, d in enumerate(both)],
+        columns=["query", "document", "score"],
+    )
+    human = {document: "..." for both in passages.values() for document in both}
+    # Of the fifth one only the relevant passage is there in the model's words.
+    machine = {d: "!" for q in queries[:4] for d in passages[q]} | {"rq4": "!"}
+    relevant = pd.DataFrame({"query": queries, "document": [f"r{q}" for q in queries]})
+    return DrawnQuestions(
+        {"BM25": run, "SPLADE": run},
+        relevant,
+        Benchmark("toy", {"Human": human, "LLM": machine}),
+        **{"rewritten": frozenset(queries[:3]), "seed": 3} | options,
+    )
+
+
+def sizes_of(source, setting):
+    asked = {arm[:2]: source.of_arm(setting, arm, 99) for arm in setting.arms}
+    return {authors: {each.id for each in found} for authors, found in asked.items()}
+
+
+def test_arms_have_the_questions_that_their_texts_allow():
+    found = sizes_of(drawn(), SETTINGS[0])
+    assert found["Human", "Human"] == {f"q{n}" for n in range(9)}
+    assert found["LLM", "Human"] == {f"q{n}" for n in range(5)}
+    # The fourth one's other passage holds the answer in the model's words.
+    assert found["Human", "LLM"] == found["LLM", "LLM"] == {"q0", "q1", "q2"}
+    every = sizes_of(drawn(rewritten=None), SETTINGS[0])
+    assert every["LLM", "LLM"] == {f"q{n}" for n in range(4)}
+
+
+def test_all_arms_of_a_setting_may_have_the_same_questions():
+    source = drawn(same=True)
+    for setting in SETTINGS[:2]:
+        assert set(map(frozenset, sizes_of(source, setting).values())) == {
+            frozenset({"q0", "q1", "q2"})
+        }
+        for arm in setting.arms:
+            assert source.of_arm(setting, arm, 2) == source.of_arm(setting, setting.arms[0], 2)
+    # Where people wrote all documents of a setting, nothing is left out.
+    retrievers = SETTINGS[4]
+    assert sizes_of(source, retrievers) == sizes_of(drawn(), retrievers)
+    assert len(sizes_of(source, retrievers)["Human", "Human"]) == 9
+
+
+def test_each_setting_has_its_run_depth_and_place():
+    source = drawn()
+    main, random = SETTINGS[0], SETTINGS[2]
+    assert {each.gold for each in source.of_arm(main, PLAIN_ARMS[0], 99)} == {1}
+    assert {each.gold for each in source.of_arm(random, HUMAN_ARMS[0], 99)} == {1, 2}
+    assert source.of_arm(SETTINGS[3], HUMAN_ARMS[0], 99) == []
+    assert len(source.of_arm(main, HUMAN_ARMS[0], 4)) == 4
+    assert drawn(seed=4).of_arm(main, HUMAN_ARMS[0], 99) != source.of_arm(main, HUMAN_ARMS[0], 99)
+
+
+#: Hashes of prompts of the project, by which answers are recorded.
+RECORDED = {
+    "Vanilla": "50a1ab968f1377d011c6eac3e78e5051bc2851a310c6ad342a080042df53cadb",
+    "Informed": "f67389d92929ffc92ce229c92d1a35a90d093e72af26fb7614db52446b43a7f7",
+}
+
+
+@pytest.mark.parametrize("arm", PLAIN_ARMS[:2])
+def test_the_projects_prompts_are_those_that_answers_are_recorded_by(arm):
+    request = request_of(
+        Asked(SETTINGS[0], arm, QUESTION),
+        question="How old is Delft?",
+        text=lambda document, author: TEXTS[document, author],
+        templates=TEMPLATES,
+        decoding=Decoding(),
+    )
+    assert prompt_hash(request) == RECORDED[arm.mode_relevant]
+
+
+def answered(*texts, gold=None, tokens=None, finish="stop", question=QUESTION, reading=DEFAULT):
     asked = [Asked(SETTINGS[0], arm, question) for arm in PLAIN_ARMS[: len(texts)]]
     answers = [Answer(text=text, finish=finish, tokens=tokens) for text in texts]
-    return answers_frame(asked, answers, gold_answers=gold or {}, dataset="toy", generator="x")
+    names = {"dataset": "toy", "generator": "x"}
+    return answers_frame(asked, answers, gold_answers=gold or {}, reading=reading, **names)
 
 
 def test_answers_are_read_as_the_chapter_does():
@@ -153,7 +244,7 @@ def test_answers_are_read_as_the_chapter_does():
     numbers = ["cited", "stray", "attribution precision", "attribution recall"]
     assert found[numbers].values.tolist() == [
         [1, 0, 1, 1],
-        [3, 1, pytest.approx(1 / 3), 1],
+        [2, 1, 0.5, 1],
         [0, 0, 0, 0],
         [1, 0, 0, 0],
         [1, 0, 1, 1],
@@ -164,14 +255,70 @@ def test_answers_are_read_as_the_chapter_does():
     assert found["right"].isna().all()
     right = answered("Since 1246 [2].", "Since [2].", gold={"q1": ["1246"]})["right"]
     assert right.tolist() == [1, 0]
-    assert answered("The [2].", gold={"q1": ["The", "-"]})["right"].isna().all()
+    for match, unknown in (("substring", ["-", ""]), ("words", ["The", "-"])):
+        read = answered("The [2].", gold={"q1": unknown}, reading=Reading(match=match))
+        assert read["right"].isna().all()
     assert len(check_answers(found)) == 5
 
 
-def test_a_year_in_brackets_may_be_the_right_answer_and_is_a_wrong_citation():
-    (row,) = answered("In [1246] [2].", gold={"q1": ["1246"]}).to_dict("records")
-    assert (row["right"], row["cited"], row["stray"]) == (1, 2, 1)
-    assert (row["attribution precision"], row["attribution recall"]) == (0.5, 1)
+DELFT = "Delft [2], founded in [1246] [11]."
+
+
+@pytest.mark.parametrize(
+    ("strays", "cited", "precision"), [("ignored", 1, 1), ("wrong", 3, pytest.approx(1 / 3))]
+)
+def test_a_citation_of_no_document_is_ignored_or_wrong(strays, cited, precision):
+    """By default as in the authors' library, which looks up the numbers of documents alone."""
+    question = Question("q1", tuple("abcdefghij"), gold=2)
+    (row,) = answered(DELFT, question=question, reading=Reading(strays=strays)).to_dict("records")
+    assert (row["cited"], row["stray"]) == (cited, 2)
+    assert (row["attribution precision"], row["attribution recall"]) == (precision, 1)
+    if strays == "ignored":
+        assert answered(DELFT, question=question)["attribution precision"].tolist() == [1]
+        nothing = answered("In [1246].", question=question).to_dict("records")[0]
+        assert (nothing["cited"], nothing["stray"], nothing["attribution precision"]) == (0, 1, 0)
+
+
+def test_the_librarys_reading_is_that_of_plain_brackets_alone():
+    said = "So [1, 2], says Document 2."
+    (library, default) = (answered(said, reading=READINGS[n]) for n in ("library", "default"))
+    assert (library["cited"].item(), default["cited"].item()) == (0, 2)
+
+
+def test_a_right_answer_is_found_as_letters_or_as_words():
+    gold = {"q1": ["the art"]}
+    by_letters, by_words = (
+        answered("Art, at the party [2].", gold=gold, reading=Reading(match=match))["right"].item()
+        for match in ("substring", "words")
+    )
+    assert (by_letters, by_words) == (0, 1)
+    # The number of a citation is found by letters, since the answer is read as it stands.
+    two = {"q1": ["2"]}
+    assert answered("So it is [2].", gold=two)["right"].item() == 1
+    assert answered("So it is [2].", gold=two, reading=Reading(match="words"))["right"].item() == 0
+
+
+@pytest.mark.parametrize("match", ["substring", "words"])
+def test_a_year_in_brackets_may_be_the_right_answer(match):
+    found = answered("In [1246] [2].", gold={"q1": ["1246"]}, reading=Reading(match=match))
+    (row,) = found.to_dict("records")
+    assert (row["right"], row["cited"], row["stray"]) == (1, 1, 1)
+    assert (row["attribution precision"], row["attribution recall"]) == (1, 1)
+
+
+def test_readings_stand_beside_each_other():
+    read = {name: answered(DELFT, "[9]", reading=each) for name, each in READINGS.items()}
+    tables = {
+        name: quality(frame, PLAIN_ARMS[:2], seed=1)[["mode_relevant", "metric", "value"]]
+        for name, frame in read.items()
+    }
+    found = beside_each_other(tables)
+    assert list(found) == ["mode_relevant", "measure", "metric", "value"]
+    assert found["metric"].tolist()[:3] == list(READINGS)
+    precision = found[found["measure"] == "attribution precision"].set_index("metric")["value"]
+    # The second answer cites no document: only the strictest reading calls that a citation.
+    assert precision["default"].tolist() == [100, "no citation"]
+    assert precision["strict"].tolist() == [pytest.approx(100 / 3), 0]
 
 
 def test_a_range_cites_what_is_inside_it_and_counts_what_is_written():
@@ -200,7 +347,7 @@ def test_a_document_that_tells_the_reader_what_to_do_changes_nothing():
         ("", (0, 0, 0, 0)),
         ("[2]", (1, 0, 1, 1)),
         ("[1][2][3][4]", (4, 0, 0.25, 1)),
-        ("It is so [9], [2].", (2, 1, 0.5, 1)),
+        ("It is so [9], [2].", (1, 1, 1, 1)),
         ("［２］" + " word" * 10_000, (1, 0, 1, 1)),
         ("[2 (author: Human)], [二]", (1, 0, 1, 1)),
     ],

@@ -8,11 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from everycell.cli import app
+from everycell.rag.paraphrase_pairs import draw_others, make_pairs
 from everycell.rag.paraphrase_sheets import (
     FORM,
     agreement,
-    draw_others,
-    make_pairs,
     read_labels,
     read_pairs,
     write_sheets,

@@ -8,18 +8,21 @@ from everycell.language_models.generation import Answer
 from everycell.language_models.records import read_record
 from everycell.language_models.settings import Decoding
 from everycell.rag.answers import normalise_answer
-from everycell.rag.paraphrases import (
+from everycell.rag.paraphrase_checks import (
     FAULTS,
     Limits,
-    Passage,
-    attempts,
     clean_answer,
     copied_share,
     fault,
     made_up,
+    passed_on,
+)
+from everycell.rag.paraphrases import (
+    TEMPLATES,
+    Passage,
+    attempts,
     paraphrase_all,
     paraphrases_frame,
-    passed_on,
     read_template,
 )
 
@@ -67,6 +70,21 @@ def test_a_sentence_that_never_passes_is_left_out_and_may_take_the_answer_with_i
     assert found.reason == ""
     found, _ = run(copied, answers=("1988",), limits=Limits(shortest=0.6))
     assert found.reason == "too short"
+
+
+def test_a_whole_passage_is_asked_for_with_one_prompt():
+    whole = f"{FIRST} {SECOND}"
+    said = f"{GOOD[FIRST]}\n\n{GOOD[SECOND]}"
+    template = read_template(TEMPLATES["passage"])
+    ask, asked = asking({f"Passage: {whole}": whole}, {f"Passage: {whole}": said})
+    passages = [Passage("d1", whole, ("1742",))]
+    found = paraphrase_all(passages, ask, template, DECODINGS[:2], unit="passage")
+    assert asked == [[f"Passage: {whole}"]] * 2
+    assert found == [("d1", f"{GOOD[FIRST]} {GOOD[SECOND]}", 2, "")]
+    # Half of it is not enough: there are no sentences to leave out.
+    ask, _ = asking({f"Passage: {whole}": GOOD[SECOND]})
+    (lost,) = paraphrase_all(passages, ask, template, DECODINGS[:1], unit="passage")
+    assert (lost.text, lost.reason) == ("", "answer lost")
 
 
 def test_a_passage_of_which_nothing_is_left_says_what_was_wrong_last():

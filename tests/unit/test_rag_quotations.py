@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from everycell.language_models.generation import Answer, Token
 from everycell.rag.answers import is_correct
 from everycell.rag.citations import citation_logprobs, find_citations, without_citations
-from everycell.rag.paraphrases import QUOTED
+from everycell.rag.paraphrase_checks import QUOTED
 from everycell.rag.quotations import OMITTED, without_quotations
 
 PASSAGE = "Delft is a city of canals in the west, and it was founded in 1246 by a count."
@@ -94,3 +94,13 @@ def test_nothing_is_quoted_and_all_is_read_as_before(text, document, gold, size)
             assert is_correct(without_citations(text) or "-", [each]) == is_correct(
                 without_citations(found.text) or "-", [each]
             )
+
+
+def test_letters_of_a_right_answer_stay_too():
+    """The word that has them stays, which makes no other right answer one of whole words."""
+    document = "In the year of the fire many parties were held by the harbour of the old town."
+    said = Answer(text=f"{document} So it is [1].", finish="stop")
+    found = without_quotations(said, [document], ["part", "the sea"])
+    assert found.text == " … parties … . So it is [1]."
+    for match, right in (("substring", True), ("words", False)):
+        assert is_correct(found.text, ["part"], match=match) == right

@@ -529,7 +529,7 @@ def _readers() -> dict[str, Reader]:
             _labels,
             {"annotator-1.csv": PAIR_SHEET, "key.jsonl": PAIRS},
         ),
-        "rag.paraphrase_sheets.read_frame": Reader(
+        "rag.paraphrase_pairs.read_frame": Reader(
             pd.DataFrame({"query_id": ["q1"]}), call=lambda read, path: read(path, "query_id")
         ),
         "rag.paraphrases.read_template": Reader(b"### user\nAgain: $passage"),

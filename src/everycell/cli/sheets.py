@@ -144,15 +144,16 @@ def paraphrase_sheets(
     seed: Annotated[int, typer.Option(min=0, help="Of names and orders.")] = 1,
 ) -> None:
     """Write blind sheets for two annotators: passages with their paraphrases."""
-    from everycell.rag import paraphrase_sheets as human
+    from everycell.rag import paraphrase_pairs as pairing
+    from everycell.rag.paraphrase_sheets import write_sheets
     from everycell.text.sheets import KEY, SheetError
 
     with errors_as_sentences(SheetError, ValueError):
-        questions = human.read_frame(pool / "questions.parquet", "query_id", "text", "answers")
-        asked = human.read_frame(made / "asked.parquet", "query_id")["query_id"]
+        questions = pairing.read_frame(pool / "questions.parquet", "query_id", "text", "answers")
+        asked = pairing.read_frame(made / "asked.parquet", "query_id")["query_id"]
         questions = questions[questions["query_id"].isin(asked)]
-        relevant = human.read_frame(pool / "relevant.parquet", "query", "document")
-        said = human.read_frame(made / "paraphrases.parquet", "document_id", "text", "kept")
+        relevant = pairing.read_frame(pool / "relevant.parquet", "query", "document")
+        said = pairing.read_frame(made / "paraphrases.parquet", "document_id", "text", "kept")
         drawn = None
         if others:
             run = run or pool / "runs" / "bm25.run"
@@ -161,18 +162,18 @@ def paraphrase_sheets(
                     f"There is no run {run}; name one by --run, or do without passages that are "
                     "not relevant by --others 0."
                 )
-            drawn = human.draw_others(
+            drawn = pairing.draw_others(
                 read_run_file(run), questions, relevant, said, share=others, seed=seed
             )
-        pairs = human.make_pairs(
+        pairs = pairing.make_pairs(
             questions,
             relevant,
-            human.read_frame(pool / "passages.parquet", "document_id", "text"),
+            pairing.read_frame(pool / "passages.parquet", "document_id", "text"),
             said,
             drawn,
             seed=seed,
         )
-        written = human.write_sheets(out, pairs, seed=seed)
+        written = write_sheets(out, pairs, seed=seed)
     number = sum(not pair.relevant for pair in pairs)
     typer.echo(
         f"{', '.join(map(str, written))}: {len(pairs)} pairs, {number} of them with passages that "

@@ -51,14 +51,48 @@ def read_template(path: Path, slots: Slots, *, last: str) -> Template:
     ...     print(str(error).removeprefix(str(path.parent)))
     /mine.txt: has the unknown slot $quest; allowed are $question.
     """
+    return parse_template(read_text(path), path, slots, last=last)
+
+
+def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Template:
+    """Make a template of a text that stands in a file; for the rest see `read_template`."""
+    template = Template(text)
+    check_slots(template, path, slots)
+    final = _messages(template.template)[-1]
+    if final.role != "user" or last not in Template(final.content).get_identifiers():
+        raise TemplateError(
+            f"{path}: the last message is of the {final.role} or lacks ${last}; end the "
+            "template with a message of the user that has it."
+        )
+    return template
+
+
+def read_text(path: Path) -> str:
+    """Text of a template's file.
+
+    Raises
+    ------
+    TemplateError
+        It cannot be read, or is no UTF-8 text.
+    """
     try:
-        template = Template(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise TemplateError(
             f"{path}: cannot be read ({error.strerror}); name the file of a template, or none."
         ) from None
     except UnicodeDecodeError:
         raise TemplateError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
+
+
+def check_slots(template: Template, path: Path, slots: Slots) -> None:
+    """Refuse a text that has other slots than it may have, or lacks one that it must have.
+
+    Raises
+    ------
+    TemplateError
+        An unknown slot, one that is missing, or a dollar sign that starts none.
+    """
     allowed = ", ".join(f"${name}" for name in slots)
     if not template.is_valid():
         raise TemplateError(
@@ -74,13 +108,6 @@ def read_template(path: Path, slots: Slots, *, last: str) -> Template:
     for name, (meaning, needed) in slots.items():
         if needed and name not in found:
             raise TemplateError(f"{path}: lacks the slot ${name} ({meaning}); add it.")
-    final = _messages(template.template)[-1]
-    if final.role != "user" or last not in Template(final.content).get_identifiers():
-        raise TemplateError(
-            f"{path}: the last message is of the {final.role} or lacks ${last}; end the "
-            "template with a message of the user that has it."
-        )
-    return template
 
 
 def _messages(text: str) -> tuple[Message, ...]:

@@ -1,10 +1,14 @@
 """Whether a generated answer is right: exact match with normalised gold answers.
 
-Text is normalised as for SQuAD (Rajpurkar et al. 2016): lower case, without ASCII punctuation, the
-articles a, an, the, and superfluous blanks. An answer of a sentence equals no gold answer of two
-words, so the chapter counts one that *contains* a gold answer (abolghasemi2026, section 5.3.3,
-after Gao et al. 2023); its text does not say whether a match may start inside a word, and its
-authors' library lets it. Here it may not, unless asked for.
+An answer of a sentence equals no gold answer of two words, so one that *contains* a gold answer
+counts (abolghasemi2026, section 5.3.3, after Gao et al. 2023). Its text does not say how. Its
+authors' library looks for the letters of a gold answer, in lower case and without punctuation, in
+the answer as it stands: `Match` "substring". There articles stay, a match may start inside a word,
+and the number of a citation is found as a right answer.
+
+Stricter ways normalise text as for SQuAD (Rajpurkar et al. 2016): lower case, without ASCII
+punctuation, the articles a, an, the, and superfluous blanks. A match then is of whole words, or of
+the whole answer.
 
 Packages that hold the SQuAD score (torchmetrics, evaluate) bring a deep-learning framework or a
 download with them, and neither has the containing form, so it is written out here.
@@ -15,13 +19,17 @@ from __future__ import annotations
 import re
 import string
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
-Match = Literal["words", "letters", "whole"]
+_NEITHER_WORD_NOR_BLANK = re.compile(r"[^\w\s]")
+
+#: Ways to find a gold answer: its letters anywhere, its words, or it alone.
+Match = Literal["substring", "words", "whole"]
+MATCHES = ("substring", "words", "whole")
 
 
 def normalise_answer(text: str) -> str:
@@ -35,20 +43,51 @@ def normalise_answer(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-def usable_answers(gold: Sequence[str]) -> list[str]:
+def without_punctuation(text: str) -> str:
+    """Text as the library of abolghasemi2026 compares it: articles stay.
+
+    Everything goes that is neither blank nor a letter, digit or underscore of any script.
+
+    Examples
+    --------
+    >>> without_punctuation("The  U.S. Open – a tournament")
+    'the us open a tournament'
+    """
+    return " ".join(_NEITHER_WORD_NOR_BLANK.sub("", text.lower()).split())
+
+
+def usable_answers(gold: Sequence[str], *, match: Match = "words") -> list[str]:
     """Gold answers of which something is left once they are normalised.
 
     Parameters
     ----------
     gold : sequence of str
         Right answers, perhaps none.
+    match
+        As `is_correct`.
 
     Examples
     --------
     >>> usable_answers(["The", "-", "The Hague"])
     ['The Hague']
+    >>> usable_answers(["The", "-"], match="substring")
+    ['The']
     """
-    return [answer for answer in gold if normalise_answer(answer)]
+    normal = _normaliser(match)
+    return [answer for answer in gold if normal(answer)]
+
+
+def _normaliser(match: Match) -> Callable[[str], str]:
+    """How text is normalised for a way to match.
+
+    Raises
+    ------
+    ValueError
+        There is no such way.
+    """
+    if match not in MATCHES:
+        raise ValueError(f"match is {match!r}; give one of {', '.join(MATCHES)}.")
+    return without_punctuation if match == "substring" else normalise_answer
 
 
 def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> bool:
@@ -57,13 +96,13 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
     Parameters
     ----------
     output : str
-        What was generated, without its citations
-        (`everycell.rag.citations.without_citations`); an empty one is wrong.
+        What was generated; an empty one is wrong. For all ways but "substring" without its
+        citations (`everycell.rag.citations.without_citations`).
     gold : sequence of str
         Right answers, one or more. One that is empty once normalised ("The") matches nothing.
-    match : {"words", "letters", "whole"}
-        Whether the words of a gold answer must stand in the output, its letters (so that "art" is
-        found in "party"), or nothing but it.
+    match : {"substring", "words", "whole"}
+        Whether the letters of a gold answer must stand in the output (so that "art" is found in
+        "party", and "the party" is not in "a party"), its words, or nothing but it.
 
     Returns
     -------
@@ -72,27 +111,28 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
     Raises
     ------
     ValueError
-        There is no gold answer, or none that is left once normalised.
+        There is no gold answer, or none that is left once normalised; or no such way to match.
 
     Examples
     --------
     >>> is_correct("It was won by Novak Djokovic.", ["Djokovic", "The Djoker"])
     True
-    >>> is_correct("A party.", ["art"]), is_correct("A party.", ["art"], match="letters")
+    >>> is_correct("A party.", ["art"]), is_correct("A party.", ["art"], match="substring")
     (False, True)
     >>> is_correct("The Party!", ["party"], match="whole")
     True
     """
-    answers = [normalise_answer(answer) for answer in usable_answers(gold)]
+    normal = _normaliser(match)
+    answers = [normal(answer) for answer in usable_answers(gold, match=match)]
     if not answers:
         raise ValueError(
             f"The gold answers are {list(gold)}, of which nothing is left once normalised; give a "
             "word, or leave the question out."
         )
-    said = normalise_answer(output)
+    said = normal(output)
     if match == "whole":
         return said in answers
-    if match == "letters":
+    if match == "substring":
         return any(answer in said for answer in answers)
     return any(f" {answer} " in f" {said} " for answer in answers)
 

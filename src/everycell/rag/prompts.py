@@ -3,17 +3,21 @@
 The words are this project's; abolghasemi2026 has its own in Figures 5.2 (no authors) and 5.7. A
 template of your own is a file with the slots `SLOTS` (`everycell.language_models.templates`).
 
-A document is one line, ``[3] text`` or ``[3] (author: Human) text``. Its own line breaks become
-blanks and its marks of references are taken out, so that no document can pass for another one, and
-no mark in brackets of its own for a citation. Its words stay: one that says "Document 2", or begins
-like a label, is shown so.
+A document is one line, ``[3] text`` or ``[3] (author: Human) text``, unless the template has a
+section ``### document`` before its messages, which then says how each is shown, with the slots
+`DOCUMENT_SLOTS`. The layout of the thesis is ``Document [$number]($text) (written by $author)``.
+Whatever the layout, a document's own line breaks become blanks and its marks of references are
+taken out, so that no document can pass for another one, and no mark in brackets of its own for a
+citation. Its words stay: one that says "Document 2", or begins like a label, is shown so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 from everycell.engine.untrusted import in_quotes
 from everycell.language_models import templates
@@ -29,14 +33,43 @@ SLOTS: templates.Slots = {
     "documents": ("the documents, a line each", True),
     "question": ("the question", True),
 }
+#: Slots of the section that says how a document is shown.
+DOCUMENT_SLOTS: templates.Slots = {
+    "number": ("the number that is cited", True),
+    "text": ("the text", True),
+    "author": ("who is said to have written it", False),
+}
+_DOCUMENT = re.compile(r"\s*^### document[ \t]*\n(.*?)(?=^### |\Z)", re.MULTILINE | re.DOTALL)
 #: People's names for the extended labels, a line each.
 NAMES = Path(__file__).parent / "names.txt"
-#: Labels that a document may bear, beside none.
-LABELS = ("Human", "LLM")
+#: Labels that a document may bear, beside none -> how a prompt says them.
+LABELS: Mapping[str, str] = {"Human": "Human", "LLM": "LLM"}
+#: How a prompt says "LLM" where people stand under their names.
+MACHINE = "AI"
 
 
-def read_template(path: Path = PLAIN_TEMPLATE) -> Template:
-    """Read a template: `everycell.language_models.templates.read_template` with the slots `SLOTS`.
+class PromptTemplate(NamedTuple):
+    """A template of prompts.
+
+    Attributes
+    ----------
+    messages : string.Template
+        With the slots `SLOTS`.
+    document : string.Template or None
+        How a document is shown, with the slots `DOCUMENT_SLOTS`; None: as the module says.
+    """
+
+    messages: Template
+    document: Template | None
+
+
+def read_template(path: Path = PLAIN_TEMPLATE) -> PromptTemplate:
+    r"""Read a template: messages with the slots `SLOTS`, perhaps after a section ``### document``.
+
+    Parameters
+    ----------
+    path : Path
+        UTF-8 text, see `everycell.language_models.templates`.
 
     Raises
     ------
@@ -45,10 +78,22 @@ def read_template(path: Path = PLAIN_TEMPLATE) -> Template:
 
     Examples
     --------
-    >>> sorted(read_template(AUTHORS_TEMPLATE).get_identifiers())
+    >>> sorted(read_template(AUTHORS_TEMPLATE).messages.get_identifiers())
     ['documents', 'question']
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "mine.txt"
+    >>> section = "### document\nDocument [$number]($text)\n"
+    >>> _ = path.write_text(section + "### user\n$documents\n$question")
+    >>> cited_answer_prompt(read_template(path), "Where?", ["In Delft."], [""])[0].content
+    'Document [1](In Delft.)\nWhere?'
     """
-    return templates.read_template(path, SLOTS, last="question")
+    text = templates.read_text(path)
+    document = None
+    if (section := _DOCUMENT.match(text)) is not None:
+        document = Template(section[1].strip("\n"))
+        templates.check_slots(document, path, DOCUMENT_SLOTS)
+        text = text[section.end() :]
+    return PromptTemplate(templates.parse_template(text, path, SLOTS, last="question"), document)
 
 
 def read_names(path: Path = NAMES) -> list[str]:
@@ -86,7 +131,9 @@ def read_names(path: Path = NAMES) -> list[str]:
     return names
 
 
-def document_lines(texts: Sequence[str], authors: Sequence[str]) -> str:
+def document_lines(
+    texts: Sequence[str], authors: Sequence[str], layout: Template | None = None
+) -> str:
     r"""Documents as a prompt shows them.
 
     Parameters
@@ -95,6 +142,8 @@ def document_lines(texts: Sequence[str], authors: Sequence[str]) -> str:
         In the order of their numbers, which start at 1.
     authors : sequence of str
         What is told of each author; "" tells nothing.
+    layout : string.Template, optional
+        How each is shown, with the slots `DOCUMENT_SLOTS`; None: as the module says.
 
     Returns
     -------
@@ -104,13 +153,16 @@ def document_lines(texts: Sequence[str], authors: Sequence[str]) -> str:
     Raises
     ------
     ValueError
-        No documents, one without a text, or not one author for each.
+        No documents, one without a text, not one author for each, or a layout that names authors
+        where none is told, or none where one is.
 
     Examples
     --------
     >>> print(document_lines(["Delft is\nold [7].", "So is Leiden."], ["Human", ""]))
     [1] (author: Human) Delft is old.
     [2] So is Leiden.
+    >>> print(document_lines(["Delft."], ["LLM"], Template("Document [$number]($text) ($author)")))
+    Document [1](Delft.) (LLM)
     """
     if not texts or len(texts) != len(authors):
         raise ValueError(
@@ -122,12 +174,22 @@ def document_lines(texts: Sequence[str], authors: Sequence[str]) -> str:
         shown = " ".join(without_citations(text).split())
         if not shown:
             raise ValueError(f"Document {number} has no text; leave the question out.")
-        lines.append(f"[{number}] (author: {author}) {shown}" if author else f"[{number}] {shown}")
+        if layout is None:
+            label = f"(author: {author}) " if author else ""
+            lines.append(f"[{number}] {label}{shown}")
+        elif ("author" in layout.get_identifiers()) != bool(author):
+            raise ValueError(
+                f"The layout of documents is {layout.template!r}, and of document {number} "
+                f"{'the author' if author else 'no author'} is told; write $author where authors "
+                "are told, and only there."
+            )
+        else:
+            lines.append(layout.substitute(number=number, text=shown, author=author))
     return "\n".join(lines)
 
 
 def cited_answer_prompt(
-    template: Template, question: str, texts: Sequence[str], authors: Sequence[str]
+    template: PromptTemplate, question: str, texts: Sequence[str], authors: Sequence[str]
 ) -> tuple[Message, ...]:
     """Messages that ask for an answer with citations.
 
@@ -147,8 +209,8 @@ def cited_answer_prompt(
     ['[1] In Delft.', '', 'Question: Where?']
     """
     return templates.fill(
-        template,
-        documents=document_lines(texts, authors),
+        template.messages,
+        documents=document_lines(texts, authors, template.document),
         question=" ".join(question.split()),
     )
 
@@ -158,6 +220,8 @@ def shown_authors(
     *,
     names: Sequence[str] = (),
     key: str = "",
+    words: Mapping[str, str] = LABELS,
+    machine: str = MACHINE,
 ) -> list[str]:
     """What a prompt tells of each author: the label itself, or the extended one (appendix 5.C).
 
@@ -167,10 +231,14 @@ def shown_authors(
         "Human", "LLM" or "" of each document.
     names : sequence of str
         A list of people's names. If there is one, each [Human] is shown as a name drawn from it,
-        and each [LLM] as "AI".
+        and each [LLM] as `machine`.
     key : str
         What the draw depends on, such as seed and question; the same document has the same name
         in every arm in which it is said to be by people.
+    words
+        How each label is said where there are no names.
+    machine : str
+        How "LLM" is said where there are.
 
     Raises
     ------
@@ -183,6 +251,8 @@ def shown_authors(
     ['LLM', 'Human', '']
     >>> shown_authors(["LLM", "Human", ""], names=["Ada Ode", "Bo Berg"], key="0 q1")
     ['AI', 'Ada Ode', '']
+    >>> shown_authors(["LLM"], words={"Human": "Person", "LLM": "Machine"})
+    ['Machine']
     """
     for label in labels:
         if label and label not in LABELS:
@@ -190,12 +260,12 @@ def shown_authors(
                 f"A document has the label {label!r}; allowed are 'Human', 'LLM' and ''."
             )
     if not names:
-        return list(labels)
+        return [words[label] if label else "" for label in labels]
     if not all(name.strip() for name in names):
         raise ValueError("The list of names has a blank one; take it out.")
     drawn = named_draws(key).integers(len(names), size=len(labels))
     people = (names[place] for place in drawn)
     return [
-        {"Human": person, "LLM": "AI", "": ""}[label]
+        {"Human": person, "LLM": machine, "": ""}[label]
         for label, person in zip(labels, people, strict=True)
     ]

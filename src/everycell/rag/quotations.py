@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence, Set
 
 from everycell.language_models.generation import Answer, Token
-from everycell.rag.answers import is_correct, usable_answers
+from everycell.rag.answers import Match, is_correct, usable_answers
 from everycell.rag.citations import find_citations, without_citations
-from everycell.rag.paraphrases import QUOTED
+from everycell.rag.paraphrase_checks import QUOTED
 
 #: What stands for a quotation.
 OMITTED = " … "
@@ -36,8 +36,9 @@ def without_quotations(
     Returns
     -------
     Answer or None
-        The same citations with the same probabilities, and right where it was right: what a
-        quotation hides is `OMITTED`. None where it would not be the same any more.
+        The same citations with the same probabilities, and right where it was right, by whole words
+        and by the letters of a right answer (`everycell.rag.answers`): what a quotation hides is
+        `OMITTED`. None where it would not be the same any more.
 
     Examples
     --------
@@ -51,18 +52,38 @@ def without_quotations(
     spans = [(start, end, _instead(answer.text[start:end], gold)) for start, end in places]
     text, tokens = _replaced(answer, spans)
     same = [each.number for each in citations] == [each.number for each in find_citations(text)]
-    right, still = ([_holds(said, each) for each in gold] for said in (answer.text, text))
-    if not same or right != still:
+    before, after = ([_held(said, each) for each in gold] for said in (answer.text, text))
+    if not same or before != after:
         return None
     return answer.model_copy(update={"text": text, "tokens": tokens})
 
 
-def _holds(text: str, gold: str) -> bool:
-    return bool(usable_answers([gold])) and is_correct(without_citations(text), [gold])
+def _held(text: str, gold: str) -> tuple[bool, bool]:
+    """Whether a right answer stands in a text, by its words and by its letters."""
+    return _holds(without_citations(text), gold, "words"), _holds(text, gold, "substring")
+
+
+def _holds(text: str, gold: str, match: Match) -> bool:
+    return bool(usable_answers([gold], match=match)) and is_correct(text, [gold], match=match)
 
 
 def _instead(quotation: str, gold: Sequence[str]) -> str:
-    return OMITTED + "".join(each + OMITTED for each in gold if _holds(quotation, each))
+    return OMITTED + "".join(
+        found + OMITTED for each in gold if (found := _kept(quotation, each)) is not None
+    )
+
+
+def _kept(quotation: str, gold: str) -> str | None:
+    """What of a quotation a right answer leaves: itself, or the few words that have its letters."""
+    if _holds(without_citations(quotation), gold, "words"):
+        return gold
+    words = list(_WORD.finditer(quotation))
+    for number in range(1, min(QUOTED, len(words) + 1)):
+        for first, last in zip(words, words[number - 1 :], strict=False):
+            run = quotation[first.start() : last.end()]
+            if _holds(run, gold, "substring"):
+                return run
+    return None
 
 
 def _quotations(text: str, documents: Sequence[str], cited: Set[int]) -> list[tuple[int, int]]:

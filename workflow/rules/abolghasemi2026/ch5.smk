@@ -101,6 +101,7 @@ use rule table as abolghasemi2026_ch5_tables with:
 use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_released with:
     input:
         answers=attribution_answers("released", "parquet"),
+        readings=attribution_answers("released", "readings.parquet"),
         provenance=attribution_answers("released", "provenance.json"),
     output:
         **attribution_outputs("released"),
@@ -114,6 +115,7 @@ use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_released with:
 use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_full with:
     input:
         answers=attribution_answers("full", "parquet"),
+        readings=attribution_answers("full", "readings.parquet"),
         provenance=attribution_answers("full", "provenance.json"),
     output:
         **attribution_outputs("full"),

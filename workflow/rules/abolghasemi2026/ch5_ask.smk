@@ -47,6 +47,8 @@ use rule step as abolghasemi2026_ch5_ask with:
         recorded="recorded/abolghasemi2026_ch5.jsonl",
     output:
         answers="work/attribution/{tier}/{bench}/answers/{model}.parquet",
+        # The same answers, read in other ways.
+        readings="work/attribution/{tier}/{bench}/answers/{model}.readings.parquet",
         provenance="work/attribution/{tier}/{bench}/answers/{model}.provenance.json",
         record="work/attribution/{tier}/{bench}/answers/{model}.record.jsonl",
     pathvars:
@@ -68,6 +70,8 @@ use rule step as abolghasemi2026_ch5_ask with:
         model="{model}",
         logprobs=lambda wildcards: wildcards.model
         not in getattr(ATTRIBUTION, wildcards.tier).without_logprobs,
+        labels=ATTRIBUTION.labels.model_dump(),
+        reading=ATTRIBUTION.reading.model_dump(),
         record="abolghasemi2026-ch5-{tier}-{bench}-{model}",
         seed=SETTINGS.seed,
     message:

@@ -6,8 +6,11 @@ from everycell.collections.nq_open import KEY as NQ_OPEN
 RAG = "src/everycell/rag"
 
 
-#: The project's prompt for paraphrases.
-PARAPHRASE_PROMPT = "src/everycell/rag/templates/paraphrase.txt"
+#: The project's prompts for paraphrases, by what one of them asks for.
+PARAPHRASE_PROMPTS = {
+    "sentence": f"{RAG}/templates/paraphrase.txt",
+    "passage": f"{RAG}/templates/paraphrase_passage.txt",
+}
 
 
 #: Benchmark of chapter 5 of abolghasemi2026 -> its name in tables.
@@ -41,6 +44,12 @@ def paraphrase_sizes(wildcards):
     tried = getattr(SETTINGS.attribution.paraphrases, wildcards.tier)
     counts = tried.model_dump(exclude={"model"})
     return {"k": asked.k, "questions": asked.questions.main} | counts
+
+
+def paraphrase_prompt(wildcards):
+    """The user's prompt for paraphrases, or the project's for the unit of a tier."""
+    chosen = SETTINGS.attribution.paraphrases
+    return chosen.template or PARAPHRASE_PROMPTS[chosen.sizes(wildcards.tier).unit]
 
 
 def paraphraser(wildcards):
@@ -140,8 +149,14 @@ ATTRIBUTION_BESIDE = {
         "planted": True,
         "cited": True,
     },
-    "released": {"intervals": False, "answers": False, "truth": False, "bias": False},
-    "full": {"intervals": False, "answers": False},
+    "released": {
+        "intervals": False,
+        "answers": False,
+        "readings": False,
+        "truth": False,
+        "bias": False,
+    },
+    "full": {"intervals": False, "answers": False, "readings": False},
 }
 
 

@@ -68,7 +68,7 @@ use rule step as abolghasemi2026_ch5_paraphrase with:
         passages="work/attribution/{bench}/passages.parquet",
         run=lambda wildcards: attribution_runs(wildcards.bench)[0],
         model=lambda wildcards: language_model_files(paraphraser(wildcards)),
-        template=ATTRIBUTION.paraphrases.template or PARAPHRASE_PROMPT,
+        template=paraphrase_prompt,
         recorded="recorded/abolghasemi2026_ch5_paraphrases.jsonl",
     output:
         paraphrases="work/attribution/{tier}/{bench}/paraphrases.parquet",
@@ -90,7 +90,7 @@ use rule step as abolghasemi2026_ch5_paraphrase with:
         **runs("abolghasemi2026/ch5/paraphrase"),
         model=paraphraser,
         sizes=paraphrase_sizes,
-        decoding=ATTRIBUTION.paraphrases.model_dump(include={"max_tokens", "stop"}),
+        decoding=lambda wildcards: ATTRIBUTION.paraphrases.decoding(wildcards.tier),
         sampling=ATTRIBUTION.paraphrases.model_dump(include={"temperature", "top_p"}),
         copied=ATTRIBUTION.paraphrases.copied,
         records="abolghasemi2026-ch5-paraphrases-{bench}",

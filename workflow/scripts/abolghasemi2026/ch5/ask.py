@@ -1,5 +1,6 @@
 """Cited answers of a language model to all that chapter 5 asks; each is recorded."""
 
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -12,9 +13,11 @@ from everycell.language_models.answering import open_language_model
 from everycell.language_models.records import record_lines
 from everycell.language_models.settings import AskSettings, Decoding
 from everycell.rag.prompts import read_names, read_template
+from everycell.studies.abolghasemi2026.ch5.answers import answers_frame
 from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
-from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
 from everycell.studies.abolghasemi2026.ch5.prompted import PromptedModel, entries_to_pass_on
+from everycell.studies.abolghasemi2026.ch5.reading import READINGS, Reading
 from everycell.studies.abolghasemi2026.ch5.requests import DrawnQuestions
 from everycell.trec.runs import read_run
 
@@ -40,6 +43,7 @@ with Job(snakemake) as job:
         pd.read_parquet(files.relevant),
         benchmark,
         rewritten=frozenset(pd.read_parquet(files.asked)["query_id"]),
+        same=sizes["same_questions"],
         seed=job.seed,
     )
     first, *others = chosen.retrievers
@@ -65,12 +69,23 @@ with Job(snakemake) as job:
             decoding=Decoding(max_tokens=sizes["max_tokens"], logprobs=chosen.logprobs),
             names=read_names(Path(files.names)),
             seed=job.seed,
+            words={"Human": chosen.labels["human"], "LLM": chosen.labels["llm"]},
+            machine=chosen.labels["machine"],
         )
-        table = answers_of(generator, asked, benchmark)
+        read = partial(
+            answers_frame,
+            asked,
+            generator.answer_all(asked, benchmark),
+            gold_answers=benchmark.right,
+            dataset=benchmark.name,
+            generator=generator.name,
+        )
         job.log.write(
             f"{model.identity.name}: {len(asked)} requests, {model.asked} not recorded.\n"
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
         entries = entries_to_pass_on(model.used, generator, asked, benchmark)
         write_atomically(Path(snakemake.output.record), record_lines(entries))
-    job.write_frame(table, "answers")
+    job.write_frame(read(reading=Reading(**chosen.reading)), "answers")
+    readings = [read(reading=each).assign(reading=name) for name, each in READINGS.items()]
+    job.write_frame(pd.concat(readings, ignore_index=True), "readings")

@@ -13,8 +13,9 @@ from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.records import record_lines
 from everycell.language_models.settings import AskSettings, Decoding
 from everycell.rag.answers import usable_answers
+from everycell.rag.paraphrase_checks import Limits
 from everycell.rag.paraphrased_questions import none_to_try, paraphrase_questions
-from everycell.rag.paraphrases import Limits, attempts, paraphrases_frame, read_template
+from everycell.rag.paraphrases import attempts, paraphrases_frame, read_template
 from everycell.rag.questions import pick_questions
 from everycell.studies.abolghasemi2026.ch5.paraphrasing import (
     Paraphraser,
@@ -66,6 +67,7 @@ with Job(snakemake) as job:
             Limits(copied=chosen.copied),
             texts,
             answers_to_keep(relevant, tried, answers),
+            unit=sizes["unit"],
         )
         asked, made = paraphrase_questions(
             tried, paraphraser.say_again, answers, wanted=sizes["questions"], told=told

@@ -13,6 +13,7 @@ from everycell.studies.abolghasemi2026.ch5.chapter_tables import (
     ChapterTable,
     chapter_tables,
     generators_shown,
+    read_both_ways,
     size_note,
     with_intervals,
 )
@@ -28,6 +29,7 @@ from everycell.studies.abolghasemi2026.ch5.control_truth import (
 from everycell.studies.abolghasemi2026.ch5.controls import controls
 from everycell.studies.abolghasemi2026.ch5.figures import bias_lines, citation_bars, depth_lines
 from everycell.studies.abolghasemi2026.ch5.modes import SETTING
+from everycell.studies.abolghasemi2026.ch5.reading import READ
 from everycell.studies.abolghasemi2026.ch5.results import figure_cells
 
 with ResultJob(snakemake) as job:
@@ -65,6 +67,9 @@ with ResultJob(snakemake) as job:
     job.write_beside(with_intervals(found), "intervals", ENDS)
     shares = answer_shares(pd.concat([answers, reference]))
     job.write_beside(shares.astype({"k": str}), "answers", SHARES)
+    if "readings" in written:
+        readings = pd.concat(map(pd.read_parquet, snakemake.input.readings))
+        job.write_beside(read_both_ways(readings, job.seed), "readings", READ)
     if "bias" in written:
         if "planted" in written:
             more = check_answers(pd.read_parquet(snakemake.input.strengths))

@@ -6,9 +6,10 @@ It has one row an answer, of all generators, in the columns `ANSWERS`:
   ("retrieved", "random") and labels ("plain", "extended"): the *setting*;
 - query_id, the fields of `everycell.studies.abolghasemi2026.ch5.arms.Arm`, and gold, the number of
   the relevant document, from 1 to k;
-- cited (distinct citations, stray ones among them), stray, attribution precision and recall from 0
-  to 1, right (1, 0, or NaN where no right answer is known) and cut (1 where the answer reached the
-  limit of tokens, 0, or NaN where that is not known);
+- cited (distinct citations that count), stray (distinct numbers that are no document's, whether
+  they count or not: `everycell.studies.abolghasemi2026.ch5.reading`), attribution precision and
+  recall from 0 to 1, right (1, 0, or NaN where no right answer is known) and cut (1 where the
+  answer reached the limit of tokens, 0, or NaN where that is not known);
 - relevant_citations, other_citations: all citations of documents of the prompt, and
   relevant_probability, other_probability: sums of their probabilities, NaN where a generator gives
   none.
@@ -26,18 +27,16 @@ import pandas as pd
 
 from everycell.language_models.generation import Answer, NotOfferedError
 from everycell.metrics.attribution import citation_quality
-from everycell.rag.answers import is_correct, usable_answers
 from everycell.rag.citations import (
     Citation,
-    Forms,
     citation_logprobs,
     documents,
     find_citations,
-    without_citations,
     written_citations,
 )
 from everycell.studies.abolghasemi2026.ch5.arms import Arm, Asked
 from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
+from everycell.studies.abolghasemi2026.ch5.reading import DEFAULT, Reading
 
 #: What a setting is, with all of whose questions every arm is asked.
 SETTINGS = ["dataset", "generator", "retriever", "k", "place", "labels"]
@@ -69,7 +68,7 @@ def answers_frame(
     gold_answers: Mapping[str, Sequence[str]],
     dataset: str,
     generator: str,
-    forms: Forms = "all",
+    reading: Reading = DEFAULT,
 ) -> pd.DataFrame:
     """What the answers of one generator cite, and whether they are right.
 
@@ -82,8 +81,8 @@ def answers_frame(
         answers have no word ("The"), is neither right nor wrong.
     dataset, generator : str
         Names in the tables.
-    forms
-        Forms of citations that are read (`everycell.rag.citations.find_citations`).
+    reading
+        Which citations count, and when an answer is right.
 
     Returns
     -------
@@ -106,17 +105,15 @@ def answers_frame(
     >>> found = answers_frame(shown, said, gold_answers={"q1": ["1246"]}, dataset="toy",
     ...                       generator="parrot")
     >>> found[["cited", "stray", "attribution recall", "right"]].values.tolist()
-    [[3.0, 1.0, 1.0, 1.0]]
+    [[2.0, 1.0, 1.0, 1.0]]
     """
     rows = []
     for (setting, arm, question), answer in zip(asked, answers, strict=True):
-        citations = find_citations(answer.text, forms=forms)
+        citations = find_citations(answer.text, forms=reading.forms)
         k = len(question.documents)
         cited = documents(citations, k)
-        numbers = [*cited.documents, *cited.stray]
-        gold = usable_answers(gold_answers.get(question.id, ()))
-        said = without_citations(answer.text, k=k)
-        right = float(is_correct(said, gold)) if gold else math.nan
+        numbers = reading.counted(cited)
+        right = reading.is_right(answer.text, tuple(gold_answers.get(question.id, ())), k=k)
         sides = _confidence(answer, citations, question.gold, k)
         rows.append(
             (
@@ -128,7 +125,7 @@ def answers_frame(
                 question.gold,
                 *(len(numbers), len(cited.stray)),
                 *citation_quality(numbers, [question.gold]),
-                right,
+                math.nan if right is None else float(right),
                 float(answer.finish == "length"),
                 *sides,
             )

@@ -21,6 +21,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
 from everycell.studies.abolghasemi2026.ch5.comparisons import compared
 from everycell.studies.abolghasemi2026.ch5.marks import NOT_RUN
 from everycell.studies.abolghasemi2026.ch5.modes import SETTING
+from everycell.studies.abolghasemi2026.ch5.reading import beside_each_other
 from everycell.studies.abolghasemi2026.ch5.results import citation_counts, confidence, quality
 
 MODE = [*SETTING, "rag_mode"]
@@ -119,12 +120,12 @@ def chapter_tables(
         "table_5_6": (MODE, sure[0]),
         "table_5_7": (SETTING, by_authors("CAS", "extended")),
         "table_5_8": (SETTING, by_authors("CAB", "extended")),
-        # The print marks nothing here, and in Tables 5.14 and 5.15.
-        "table_5_9": (["dataset", "generator", "retriever"], others.drop(columns="marker")),
+        "table_5_9": (["dataset", "generator", "retriever"], others),
         "table_5_10": (MODE, sure[1]),
         "table_5_11": (MODE, plain[1]),
         "table_5_12": (MODE, counts[0]),
         "table_5_13": (MODE, counts[1]),
+        # The print marks nothing here.
         "table_5_14": (MIXED, mixed[0].drop(columns="marker")),
         "table_5_15": (MIXED, mixed[1].drop(columns="marker")),
         "figure_5_9": (["dataset", "generator", "k"], depths),
@@ -159,6 +160,34 @@ def with_intervals(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
     whole[keys] = whole[keys].astype(object).fillna("").astype(str)
     cells = whole.melt(keys, list(ENDS), var_name="metric", value_name="number")
     return cells.rename(columns={"number": "value"}).dropna(subset="value")
+
+
+#: Tables of the table of readings; Figure 5.9 has answers of other settings.
+_READ = {f"Table 5.{number}" for number in (1, 2, 3, 5, 7, 8, 9, 11, 12, 13, 14, 15)}
+
+
+def read_both_ways(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """What tables come to under each reading of the same answers, beside each other.
+
+    Parameters
+    ----------
+    readings
+        Frames of answers with the column `reading`.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `table`, the keys of `with_intervals`, `measure`, `metric` (the reading) and `value`.
+    """
+    found = {}
+    for name, answers in readings.groupby("reading", sort=False):
+        cells = with_intervals(chapter_tables(answers, answers.iloc[:0], seed))
+        cells = cells[(cells["metric"] == "value") & cells["table"].isin(_READ)]
+        cells = cells.drop(columns="metric")
+        found[name] = cells.rename(columns={"measure": "metric"})
+    return beside_each_other(found)
 
 
 def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:

@@ -15,8 +15,9 @@ from everycell.language_models.generation import LanguageModelError, Request
 from everycell.language_models.recorded import Recorded
 from everycell.language_models.records import Entry, key_of
 from everycell.language_models.settings import Decoding
+from everycell.rag.paraphrase_checks import Limits, passed_on
 from everycell.rag.paraphrased_questions import Outlook
-from everycell.rag.paraphrases import Limits, Paraphrase, Passage, paraphrase_all, passed_on
+from everycell.rag.paraphrases import Paraphrase, Passage, Unit, paraphrase_all
 from everycell.rag.questions import Question
 
 
@@ -122,6 +123,8 @@ class Paraphraser:
         Text of each passage without its title, by its document.
     to_keep
         Answers that a passage has to keep.
+    unit : {"sentence", "passage"}
+        What is asked for with one prompt.
     used
         Recorded answers by their keys, filled as passages are said again.
     """
@@ -132,6 +135,7 @@ class Paraphraser:
     limits: Limits
     texts: Mapping[str, str]
     to_keep: Mapping[str, tuple[str, ...]]
+    unit: Unit = "sentence"
     used: dict[str, Entry] = field(default_factory=dict)
 
     def say_again(self, names: Sequence[str]) -> list[Paraphrase]:
@@ -143,6 +147,7 @@ class Paraphraser:
             self.template,
             self.decodings,
             self.limits,
+            unit=self.unit,
             judged=self._keep,
         )
 

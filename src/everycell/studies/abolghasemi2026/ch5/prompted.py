@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from string import Template
+from dataclasses import dataclass, field
 
 from everycell.language_models.generation import Answer, Request
 from everycell.language_models.recorded import Recorded
 from everycell.language_models.records import Entry, key_of
 from everycell.language_models.settings import Decoding
 from everycell.rag.citations import may_cite
+from everycell.rag.prompts import LABELS, MACHINE, PromptTemplate
 from everycell.rag.quotations import without_quotations
 from everycell.studies.abolghasemi2026.ch5.arms import Asked
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
@@ -35,14 +35,18 @@ class PromptedModel:
         People's names, for extended labels.
     seed : int
         Of the draw of names.
+    words, machine
+        How labels are said (`everycell.rag.prompts.shown_authors`).
     """
 
     name: str
     model: Recorded
-    templates: tuple[Template, Template]
+    templates: tuple[PromptTemplate, PromptTemplate]
     decoding: Decoding
     names: Sequence[str] = ()
     seed: int = 0
+    words: Mapping[str, str] = field(default_factory=lambda: LABELS)
+    machine: str = MACHINE
 
     def requests(self, asked: Iterable[Asked], benchmark: Benchmark) -> list[Request]:
         """What it is sent, in the order of what is asked."""
@@ -55,6 +59,8 @@ class PromptedModel:
                 decoding=self.decoding,
                 names=self.names,
                 seed=self.seed,
+                words=self.words,
+                machine=self.machine,
             )
             for each in asked
         ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from string import Template
 from types import MappingProxyType
 
 import pandas as pd
@@ -15,8 +14,14 @@ import pandas as pd
 from everycell.language_models.generation import Request
 from everycell.language_models.settings import Decoding
 from everycell.rag.draws import named_draws
-from everycell.rag.paraphrases import standing_answers
-from everycell.rag.prompts import cited_answer_prompt, shown_authors
+from everycell.rag.paraphrase_checks import standing_answers
+from everycell.rag.prompts import (
+    LABELS,
+    MACHINE,
+    PromptTemplate,
+    cited_answer_prompt,
+    shown_authors,
+)
 from everycell.rag.questions import Place, Question, pick_questions
 from everycell.studies.abolghasemi2026.ch5.arms import Arm, Asked, Setting
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
@@ -97,6 +102,9 @@ class DrawnQuestions:
         Questions all of whose passages a model wrote again, with the answer in the right one alone.
         Others are not asked where a model wrote what is not relevant; where only the relevant one
         is the model's, its paraphrase is enough. None: all can be asked.
+    same : bool
+        Whether all arms of a setting have the same questions, as in the thesis: those that can be
+        asked whoever wrote the documents. Otherwise arms of people's documents have more.
     seed : int
         Of the order, and of places at random.
     """
@@ -105,18 +113,23 @@ class DrawnQuestions:
     relevant: pd.DataFrame
     benchmark: Benchmark
     rewritten: frozenset[str] | None = None
+    same: bool = False
     seed: int = 0
     _picked: dict[tuple[str, int, Place], list[Question]] = field(default_factory=dict, repr=False)
 
     def of_arm(self, setting: Setting, arm: Arm, size: int) -> list[Question]:
         """At most `size` questions of a setting and an arm, see `drawn_questions`."""
         found = self._pick(setting.retriever, setting.k, setting.place)
-        if self.rewritten is not None and arm.nonrelevant_author == "LLM":
+        authors = (arm.relevant_author, arm.nonrelevant_author)
+        if self.same and any("LLM" in each[:2] for each in setting.arms):
+            # A question whose passages all are the model's can be shown in every other way too.
+            authors = ("LLM", "LLM")
+        if self.rewritten is not None and authors[1] == "LLM":
             found = [each for each in found if each.id in self.rewritten]
         return drawn_questions(
             found,
             size,
-            authors=(arm.relevant_author, arm.nonrelevant_author),
+            authors=authors,
             texts=self.benchmark.texts,
             answers=self.benchmark.right,
             seed=self.seed,
@@ -136,10 +149,12 @@ def request_of(
     *,
     question: str,
     text: Callable[[str, str], str],
-    templates: tuple[Template, Template],
+    templates: tuple[PromptTemplate, PromptTemplate],
     decoding: Decoding,
     names: Sequence[str] = (),
     seed: int = 0,
+    words: Mapping[str, str] = LABELS,
+    machine: str = MACHINE,
 ) -> Request:
     """What a language model is asked.
 
@@ -160,6 +175,8 @@ def request_of(
         People's names, for settings with extended labels.
     seed : int
         Of the draw of names, which depends on the question too, and on nothing else.
+    words, machine
+        How labels are said (`everycell.rag.prompts.shown_authors`).
 
     Raises
     ------
@@ -191,6 +208,8 @@ def request_of(
         arm.labels(shown),
         names=names if setting.labels == "extended" else (),
         key=f"{seed}\t{shown.id}",
+        words=words,
+        machine=machine,
     )
     template = templates[any(authors)]
     return Request(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, FiniteFloat
 
@@ -29,6 +29,32 @@ class PlantedPreference(Settings):
     )
 
 
+#: A word of a prompt for an author; a bracket could close the label.
+_Word = Annotated[str, Field(pattern=r"^[^()\[\]\r\n]*[^()\[\]\s][^()\[\]\r\n]*$")]
+
+
+class AuthorWords(Settings):
+    """How prompts say who wrote a document."""
+
+    human: _Word = Field("Human", description="A person.")
+    llm: _Word = Field("LLM", description="A language model.")
+    machine: _Word = Field("AI", description="A language model, where people stand by name.")
+
+
+class ReadAnswers(Settings):
+    """How answers are read (`everycell.studies.abolghasemi2026.ch5.reading`)."""
+
+    forms: Literal["all", "plain"] = Field(
+        "all", description="Forms of citations; plain: `[1]` alone, as the authors' library."
+    )
+    strays: Literal["ignored", "wrong"] = Field(
+        "ignored", description="What a citation of a number is that is no document's."
+    )
+    match: Literal["substring", "words", "whole"] = Field(
+        "substring", description="What of a right answer has to stand in an answer."
+    )
+
+
 class AskedQuestions(Settings):
     """Questions of each setting of chapter 5 of abolghasemi2026 that language models are asked."""
 
@@ -49,6 +75,11 @@ class CitedAnswers(Settings):
         [], description="Of these, the ones that give no log-probabilities (no Table 5.6)."
     )
     questions: AskedQuestions = AskedQuestions()
+    same_questions: bool = Field(
+        False,
+        description="Whether all arms of a setting have the same questions: those all of whose "
+        "passages a model said again.",
+    )
     k: int = Field(2, ge=2, description="Documents of a prompt.")
     depths: list[Annotated[int, Field(ge=2)]] = Field(
         [2, 5], min_length=1, description="Numbers of documents in Figure 5.9."
@@ -84,7 +115,10 @@ class ParaphraseSizes(Settings):
     )
     candidates: int = Field(40, ge=1, description="Questions that are tried at most.")
     longest: int | None = Field(70, ge=1, description="Words of a passage; null: any number.")
-    attempts: int = Field(3, ge=1, description="Attempts at a sentence, the first one greedy.")
+    attempts: int = Field(3, ge=1, description="Attempts at a unit, the first one greedy.")
+    unit: Literal["sentence", "passage"] = Field(
+        "sentence", description="What is asked for with one prompt; the thesis: a passage."
+    )
 
 
 class Paraphrases(Settings):
@@ -94,8 +128,9 @@ class Paraphrases(Settings):
         None, min_length=1, description="File of an own prompt template; null: the project's."
     )
     max_tokens: int = Field(80, ge=1, description="Tokens of a sentence's paraphrase.")
+    passage_tokens: int = Field(512, ge=1, description="Tokens of a whole passage's.")
     stop: list[Annotated[str, Field(min_length=1)]] = Field(
-        ["\n"], max_length=4, description="Texts that end an answer."
+        ["\n"], max_length=4, description="Texts that end the paraphrase of a sentence."
     )
     temperature: float = Field(0.9, gt=0, le=2, description="Of the further attempts.")
     top_p: float = Field(0.9, gt=0, le=1, description="Of the further attempts.")
@@ -103,7 +138,19 @@ class Paraphrases(Settings):
         0.5, ge=0, le=1, description="Share of sequences of five words that may be the original's."
     )
     released: ParaphraseSizes = ParaphraseSizes()
-    full: ParaphraseSizes = ParaphraseSizes(model=None, candidates=2000, longest=None, attempts=6)
+    full: ParaphraseSizes = ParaphraseSizes(
+        model=None, candidates=2000, longest=None, attempts=6, unit="passage"
+    )
+
+    def decoding(self, tier: str) -> dict[str, Any]:
+        """How the first attempt at a unit of a tier is decoded."""
+        if self.sizes(tier).unit == "sentence":
+            return {"max_tokens": self.max_tokens, "stop": self.stop}
+        return {"max_tokens": self.passage_tokens, "stop": []}
+
+    def sizes(self, tier: str) -> ParaphraseSizes:
+        """Sizes of a tier that asks."""
+        return {"released": self.released, "full": self.full}[tier]
 
 
 class Attribution(Settings):
@@ -123,9 +170,12 @@ class Attribution(Settings):
     names: str | None = Field(
         None, min_length=1, description="File of people's names, a line each; null: ours."
     )
+    labels: AuthorWords = AuthorWords()
+    reading: ReadAnswers = ReadAnswers()
     released: CitedAnswers = CitedAnswers()
     full: FullCitedAnswers = FullCitedAnswers(
         models={},
+        same_questions=True,
         questions=AskedQuestions(main=500, extended=500, depths=500, retrievers=500),
         k=10,
         depths=[2, 5, 8, 10],

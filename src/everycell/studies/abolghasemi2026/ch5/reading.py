@@ -1,0 +1,122 @@
+"""How answers are read: which citations count, and when an answer is right.
+
+The thesis says neither what a citation of a number is that is no document's, nor how a right answer
+is looked for. Its authors' library ignores such a citation (it looks up the numbers of documents
+alone), reads nothing but ``[1]``, and finds the letters of a right answer anywhere
+(`everycell.rag.answers`). `Reading` follows it but for the forms of citations, since language
+models write more of them than one; `READINGS` has what is shown beside each other.
+
+Source: the library ``attrieval`` of abolghasemi2026, file ``evaluation.py``, January 2025.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from everycell.rag.answers import Match, is_correct, usable_answers
+from everycell.rag.citations import Cited, Forms, without_citations
+
+#: What a citation of a number is that is no document's.
+Strays = Literal["ignored", "wrong"]
+
+
+class Reading(NamedTuple):
+    """How answers are read.
+
+    Attributes
+    ----------
+    forms : {"all", "plain"}
+        Forms of citations (`everycell.rag.citations.find_citations`).
+    strays : {"ignored", "wrong"}
+        What a citation of a number is that is no document's: nothing, or a wrong one.
+    match : {"substring", "words", "whole"}
+        How a right answer is found (`everycell.rag.answers.is_correct`).
+    """
+
+    forms: Forms = "all"
+    strays: Strays = "ignored"
+    match: Match = "substring"
+
+    def counted(self, cited: Cited) -> list[int]:
+        """Numbers that count as citations, each once.
+
+        Examples
+        --------
+        "Delft [2], founded in [1246] [11]." cites one document of ten:
+
+        >>> cited = Cited(documents=(2,), stray=(1246, 11))
+        >>> Reading().counted(cited), Reading(strays="wrong").counted(cited)
+        ([2], [2, 1246, 11])
+        """
+        return [*cited.documents, *(cited.stray if self.strays == "wrong" else ())]
+
+    def is_right(self, text: str, gold: tuple[str, ...], *, k: int) -> bool | None:
+        """Whether an answer is right; None where no right answer is known.
+
+        Parameters
+        ----------
+        text : str
+            The answer with its citations. They are taken out of it first, but not for the letters
+            of a right answer: the authors' library looks for them in the answer as it stands.
+        gold : tuple of str
+            Right answers, perhaps none.
+        k : int
+            Documents that the answer was given.
+
+        Examples
+        --------
+        >>> said, gold = "Two, of the parties [2].", ("the art", "art")
+        >>> Reading().is_right(said, gold, k=2), Reading(match="words").is_right(said, gold, k=2)
+        (True, False)
+        """
+        usable = usable_answers(gold, match=self.match)
+        if not usable:
+            return None
+        said = text if self.match == "substring" else without_citations(text, k=k)
+        return is_correct(said, usable, match=self.match)
+
+
+DEFAULT = Reading()
+#: Readings beside each other: all that the authors' library does, our default, and the strictest.
+READINGS: Mapping[str, Reading] = {
+    "library": Reading(forms="plain"),
+    "default": DEFAULT,
+    "strict": Reading(strays="wrong", match="words"),
+}
+#: Columns of the table of readings -> digits shown.
+READ = dict.fromkeys(READINGS, 3)
+
+
+def beside_each_other(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Results of the same answers under several readings, one row a number.
+
+    Parameters
+    ----------
+    results
+        Of each reading: key columns, `metric` and `value`, the same rows in each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The key columns, `measure`, `metric` (the name of the reading) and `value`.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"generator": ["toy"], "metric": ["attribution precision"]})
+    >>> found = beside_each_other({"default": cells.assign(value=100.0),
+    ...                            "strict": cells.assign(value=50.0)})
+    >>> found.values.tolist()
+    [['toy', 'attribution precision', 'default', 100.0], \
+['toy', 'attribution precision', 'strict', 50.0]]
+    """
+    parts = [
+        table.rename(columns={"metric": "measure"}).assign(metric=name)
+        for name, table in results.items()
+    ]
+    whole = pd.concat(parts, ignore_index=True)
+    keys = [name for name in whole if name not in ("metric", "value")]
+    places = whole.groupby(keys, sort=False).ngroup()
+    return whole.assign(_=places).sort_values("_", kind="stable")[[*keys, "metric", "value"]]

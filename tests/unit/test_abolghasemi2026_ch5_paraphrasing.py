@@ -1,0 +1,107 @@
+"""A language model that says passages again, and what of its answers is passed on."""
+
+from pathlib import Path
+
+import pytest
+
+from everycell.language_models.generation import Answer, Identity, LanguageModelError
+from everycell.language_models.recorded import Recorded
+from everycell.language_models.records import Record
+from everycell.language_models.settings import Decoding
+from everycell.rag.paraphrase_checks import Limits
+from everycell.rag.paraphrased_questions import Outlook
+from everycell.rag.paraphrases import TEMPLATES, attempts, read_template
+from everycell.studies.abolghasemi2026.ch5.paraphrasing import (
+    Paraphraser,
+    ending_where_hopeless,
+    noting,
+)
+
+MILL = "The old mill of Zandt was built by Jan Mol in 1742 for grinding corn."
+FIRE = "It burned down twice and was last restored by the owners in 1988."
+SAID = {
+    MILL: "In 1742 it was Jan Mol who raised Zandt's mill, where corn was ground.",
+    FIRE: "Two fires destroyed it; its owners rebuilt it for the last time in 1988.",
+}
+DECODINGS = attempts(Decoding(), number=2, temperature=0.9, top_p=0.9, seed=5)
+
+
+class Model:
+    """Copies a text at the first attempt, and says it in other words at the second."""
+
+    identity = Identity(name="toy")
+
+    def answer(self, request):
+        text = request.prompt[-1].content.removeprefix("Passage: ").splitlines()[-1]
+        text = text.removeprefix("Passage: ")
+        if request.decoding.seed is None:
+            return Answer(text=text, finish="stop")
+        parts = [said for original, said in SAID.items() if original in text]
+        return Answer(text="\n".join(parts), finish="stop")
+
+
+def paraphraser(record: Record, unit: str = "sentence", **to_keep: tuple[str, ...]) -> Paraphraser:
+    return Paraphraser(
+        Recorded(record, Model.identity, Model),
+        read_template(TEMPLATES[unit]),
+        DECODINGS,
+        Limits(),
+        {"mill": f"{MILL} {FIRE}", "fire": FIRE},
+        to_keep,
+        unit=unit,
+    )
+
+
+@pytest.mark.parametrize(("unit", "asked"), [("sentence", 4), ("passage", 2)])
+def test_passages_are_said_again_in_either_unit(tmp_path: Path, unit, asked):
+    with Record(tmp_path / "toy.jsonl") as record:
+        source = paraphraser(record, unit, mill=("1742",))
+        (found,) = source.say_again(["mill"])
+        assert found == ("mill", " ".join(SAID.values()), 2, "")
+        assert source.model.asked == asked == len(source.used)
+
+
+def test_an_answer_that_a_passage_has_to_keep_is_its_own(tmp_path: Path):
+    with Record(tmp_path / "toy.jsonl") as record:
+        source = paraphraser(record, mill=("corn", "Leiden"), fire=("burned",))
+        mill, fire = source.say_again(["mill", "fire"])
+        assert (mill.reason, fire.reason) == ("", "answer lost")
+
+
+def test_what_was_turned_down_is_passed_on_without_its_text(tmp_path: Path):
+    """The record itself keeps it, so that nothing is asked again."""
+    with Record(tmp_path / "toy.jsonl") as record:
+        source = paraphraser(record)
+        source.say_again(["fire"])
+        answers = {entry.answer.finish: entry.answer.text for entry in source.used.values()}
+        assert answers == {"withheld: copy": "", "stop": SAID[FIRE]}
+        assert sorted(entry.answer.text for entry in record.entries.values()) == sorted(
+            [FIRE, SAID[FIRE]]
+        )
+        passed = dict(source.used)
+    # What is passed on leads to the same paraphrase, without the model.
+    with Record(tmp_path / "passed.jsonl") as record:
+        record.entries.update(passed)
+        again = paraphraser(record)
+        again.model = Recorded(record, Model.identity, None)
+        assert again.say_again(["fire"]) == [("fire", SAID[FIRE], 2, "")]
+        assert all(key == entry.key for key, entry in again.used.items())
+
+
+def test_requests_are_found_by_their_keys(tmp_path: Path):
+    with Record(tmp_path / "toy.jsonl") as record:
+        source = paraphraser(record)
+        source.say_again(["fire"])
+        assert set(source.used) == set(record.entries)
+
+
+def test_a_search_is_ended_only_where_it_is_hopeless():
+    lines: list[str] = []
+    promising = Outlook((30, 20), (20, 12), candidates=60, wanted=5)
+    hopeless = Outlook((30, 2), (2, 0), candidates=30, wanted=5)
+    ending_where_hopeless("toy", lines.append)(promising)
+    noting(lines.append)(hopeless)
+    assert len(lines) == 2
+    with pytest.raises(LanguageModelError, match="toy is asked for no more passages: 30 of 30"):
+        ending_where_hopeless("toy", lines.append)(hopeless)
+    assert len(lines) == 3
