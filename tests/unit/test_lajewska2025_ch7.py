@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 
 from everycell.collections.user_studies import TRANSPARENCY_FACTORS
+from everycell.statistics.anova import anova
 from everycell.statistics.effect_size import CULPEPPER
 from everycell.statistics.repeated_ratings import cluster_means_anova
 from everycell.studies.lajewska2025.ch7.anova_tables import by_worker, interactions, one_way
+from everycell.studies.lajewska2025.ch7.figure_tests import differences
 
 
 @pytest.fixture
@@ -20,6 +22,10 @@ def ratings() -> pd.DataFrame:
         if factor != "Query":
             frame[factor] = rng.integers(1, 4, 30)[worker].astype(str)
     frame["Explanation Quality"] = np.array(["Good", "Flawed", "None"])[worker % 3]
+    frame["Presentation Mode"] = np.where(
+        frame["Explanation Quality"] == "None", "None", np.array(["V", "T"])[worker // 3 % 2]
+    )
+    frame["Response Quality"] = np.array(["Good", "Flawed"])[worker // 6 % 2]
     frame["Topic Familiarity"] = rng.integers(1, 5, len(worker)).astype(str)
     for rating in ("Usefulness", "Satisfaction"):
         frame[rating] = rng.integers(1, 5, len(worker)) + (worker % 2)
@@ -79,3 +85,28 @@ def test_interactions_are_with_the_query_and_three_with_familiarity(ratings):
         "Explanation: Confidence",
         "Explanation: Limitations",
     }
+
+
+def test_a_difference_between_bars_is_tested_over_ratings_and_over_workers(ratings):
+    found = cells(differences(ratings), rating="Confidence", comparison="accurate - noisy")
+    sides = [ratings[ratings["Explanation Quality"] == level] for level in ("Good", "Flawed")]
+    assert found["difference"] == pytest.approx(
+        sides[0]["Confidence"].mean() - sides[1]["Confidence"].mean()
+    )
+    explained = pd.concat(sides)
+    expected = anova(explained, "Confidence", ["Explanation Quality"])["p"].iloc[0]
+    assert found["p ratings"] == pytest.approx(expected)
+    # One value a worker, repeated six times over the rows: fewer workers, a larger p.
+    assert found["p worker means"] > found["p ratings"]
+    assert found["low"] < found["difference"] < found["high"]
+
+
+def test_the_crossover_is_a_difference_of_differences(ratings):
+    table = differences(ratings)
+    accurate, noisy = (
+        cells(table, rating="Usefulness", comparison="visual - textual", among=among)["difference"]
+        for among in ("accurate", "noisy")
+    )
+    found = cells(table, comparison="crossover")
+    assert found["difference"] == pytest.approx(accurate - noisy)
+    assert 0 <= found["p ratings"] <= 1 and 0 <= found["p worker means"] <= 1

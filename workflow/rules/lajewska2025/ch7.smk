@@ -41,10 +41,13 @@ use rule table as lajewska2025_ch7_interactions with:
         "ANOVA of Table 7.6"
 
 
-# Figure 7.4: mean ratings by quality and form of the explanations.
+# Figure 7.4: mean ratings by quality and form of the explanations, and tests of the differences.
 use rule figure as lajewska2025_ch7_means with:
     input:
         ratings=CH7_RATINGS,
+    output:
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "tests"),
     pathvars:
         result="released/lajewska2025/figure_7_4",
     params:

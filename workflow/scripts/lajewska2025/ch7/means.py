@@ -7,6 +7,7 @@ import pandas as pd
 from everycell.collections.user_studies import read_transparency
 from everycell.engine.render.panels import bar_panels
 from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.ch7.figure_tests import differences
 
 QUALITY = {"Good": "accurate", "Flawed": "noisy", "None": "no explanation"}
 MODE = {"T": "textual", "V": "visual", "None": "no explanation"}
@@ -52,3 +53,5 @@ with ResultJob(snakemake) as job:
             value_label="Mean rating (1 to 4)",
         ),
     )
+    tests = differences(ratings)
+    job.write_beside(tests, "tests", dict.fromkeys(tests["metric"].unique(), 3))
