@@ -51,7 +51,7 @@ def read_template(path: Path, slots: Slots, *, last: str) -> Template:
     ...     print(str(error).removeprefix(str(path.parent)))
     /mine.txt: has the unknown slot $quest; allowed are $question.
     """
-    return parse_template(read_text(path), path, slots, last=last)
+    return parse_template(text_of(path), path, slots, last=last)
 
 
 def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Template:
@@ -67,7 +67,7 @@ def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Templat
     return template
 
 
-def read_text(path: Path) -> str:
+def text_of(path: Path) -> str:
     """Text of a template's file.
 
     Raises

@@ -87,7 +87,7 @@ def read_template(path: Path = PLAIN_TEMPLATE) -> PromptTemplate:
     >>> cited_answer_prompt(read_template(path), "Where?", ["In Delft."], [""])[0].content
     'Document [1](In Delft.)\nWhere?'
     """
-    text = templates.read_text(path)
+    text = templates.text_of(path)
     document = None
     if (section := _DOCUMENT.match(text)) is not None:
         document = Template(section[1].strip("\n"))

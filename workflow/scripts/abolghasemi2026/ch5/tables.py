@@ -13,7 +13,7 @@ from everycell.studies.abolghasemi2026.ch5.chapter_tables import (
     ChapterTable,
     chapter_tables,
     generators_shown,
-    read_both_ways,
+    readings_compared,
     size_note,
     with_intervals,
 )
@@ -69,7 +69,7 @@ with ResultJob(snakemake) as job:
     job.write_beside(shares.astype({"k": str}), "answers", SHARES)
     if "readings" in written:
         readings = pd.concat(map(pd.read_parquet, snakemake.input.readings))
-        job.write_beside(read_both_ways(readings, job.seed), "readings", READ)
+        job.write_beside(readings_compared(readings, job.seed), "readings", READ)
     if "bias" in written:
         if "planted" in written:
             more = check_answers(pd.read_parquet(snakemake.input.strengths))

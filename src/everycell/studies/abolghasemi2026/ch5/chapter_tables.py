@@ -166,7 +166,7 @@ def with_intervals(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
 _READ = {f"Table 5.{number}" for number in (1, 2, 3, 5, 7, 8, 9, 11, 12, 13, 14, 15)}
 
 
-def read_both_ways(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
+def readings_compared(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
     """What tables come to under each reading of the same answers, beside each other.
 
     Parameters

@@ -170,14 +170,8 @@ def compared(
 
     Examples
     --------
-    >>> from everycell.rag.questions import Question
-    >>> from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
-    >>> from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
-    >>> from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
-    >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
-    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
-    >>> toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
-    >>> answers = answers_of(PlantedControl(99, skill=0, base=0), asked, toy)
+    >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
+    >>> answers = example_answers()
     >>> compared(answers, "CAB", study="plain", seed=1)["value"].tolist()[:2]
     [100.0, 100.0]
     """

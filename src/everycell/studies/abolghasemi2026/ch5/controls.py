@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+import pandas as pd
+
 from everycell.language_models.generation import Answer
 from everycell.rag.planted import PlantedGenerator, expected_quality
-from everycell.studies.abolghasemi2026.ch5.arms import Asked
-from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, Generator
+from everycell.rag.questions import Question
+from everycell.studies.abolghasemi2026.ch5.arms import Asked, everything_asked, study_settings
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, Generator, answers_of
 
 
 class Control(Generator, Protocol):
@@ -183,3 +186,19 @@ def controls(
     """
     found = [each for kind in CONTROLS for each in kind.of_preferences(preferences, odds, seed)]
     return {control.name: control for control in found}
+
+
+def example_answers() -> pd.DataFrame:
+    """Answers to two questions by a control that cites what is said to be by people, and only that.
+
+    To try out what takes a frame of answers.
+
+    Examples
+    --------
+    >>> example_answers()[["generator", "query_id", "gold"]].drop_duplicates().values.tolist()
+    [['planted 99', 'q1', 2], ['planted 99', 'q2', 1]]
+    """
+    questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
+    asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
+    toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
+    return answers_of(PlantedControl(99, skill=0, base=0), asked, toy)

@@ -232,7 +232,7 @@ def marked(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         `bias` with `marker`: a dagger where the test is significant whatever the answers were, a
-        dagger in brackets where that depends on them, "" where it cannot be.
+        question mark where that depends on them, "" where it cannot be.
 
     Examples
     --------
@@ -242,10 +242,10 @@ def marked(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     >>> from everycell.studies.abolghasemi2026.ch5.printed_bias import bias_cells
     >>> quality = pd.DataFrame(rows, columns=columns)
     >>> marked(bias_cells(quality), bias_significance(quality, 500))["marker"].tolist()
-    ['(†)']
+    ['?']
     """
     keys = [*SETTING, "metric"]
-    markers = {"yes": "†", "open": "(†)", "no": ""}
+    markers = {"yes": "†", "open": "?", "no": ""}
     outcomes = tests.set_index(keys)["significant"].map(markers)
     return bias.assign(marker=[outcomes[tuple(row)] for row in bias[keys].itertuples(index=False)])
 

@@ -56,14 +56,8 @@ def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.Data
 
     Examples
     --------
-    >>> from everycell.rag.questions import Question
-    >>> from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
-    >>> from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
-    >>> from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
-    >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
-    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
-    >>> toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
-    >>> answers = answers_of(PlantedControl(99, skill=0, base=0), asked, toy)
+    >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
+    >>> answers = example_answers()
     >>> cells = quality(answers, PLAIN_ARMS[3:5], seed=1)
     >>> cells[["mode_relevant", "metric", "value"]].values.tolist()[2:]
     [['Informed', 'attribution precision', 100.0], ['Informed', 'attribution recall', 100.0]]
@@ -107,14 +101,8 @@ def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from everycell.rag.questions import Question
-    >>> from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
-    >>> from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
-    >>> from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
-    >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
-    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
-    >>> toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
-    >>> answers = answers_of(PlantedControl(99, skill=0, base=0), asked, toy)
+    >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
+    >>> answers = example_answers()
     >>> confidence(answers, seed=1)["value"].tolist()[:2]
     [0.5, 0.5]
     """
@@ -151,14 +139,8 @@ def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from everycell.rag.questions import Question
-    >>> from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
-    >>> from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
-    >>> from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
-    >>> questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
-    >>> asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
-    >>> toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
-    >>> answers = answers_of(PlantedControl(99, skill=0, base=0), asked, toy)
+    >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
+    >>> answers = example_answers()
     >>> citation_counts(answers, seed=1)["value"].tolist()[:2]
     [0.5, 1.5]
     """
