@@ -12,7 +12,8 @@ see. It says where the numbers of the passage come from:
 Each entry selects cells of a tidy file by its key columns (a value, or a list of values). `is` has
 what they come to: a number of as many decimals as the passage gives it (`-7.0`, `1,855`; `28 %` of
 a share), a list of them for several cells in the order of the file, words, or `<`, `<=`, `>`, `>=`
-and a number that holds of every cell (the latter two in quotes, as YAML wants it). Each number
+and a number that holds of every cell (the latter two in quotes, as YAML wants it). A file without a column `value` needs `reads`, the
+column that is read. Each number
 stands in the passage too, where its sign does not count ("lower by 0.017"). A passage begins at the
 heading or comment before it.
 
@@ -47,6 +48,8 @@ class Entry:
         Below ``results``.
     cells
         Key column -> the values that are chosen.
+    reads
+        Column that is read.
     expected
         What these cells come to, as the passage writes it.
     passage
@@ -55,6 +58,7 @@ class Entry:
 
     file: str
     cells: dict[str, list[str]]
+    reads: str
     expected: list[str]
     passage: str
 
@@ -75,9 +79,9 @@ def entries(page: str) -> Iterator[Entry]:
         # Every value stays text: of a number the decimals count.
         for file, chosen in yaml.load(comment[1], yaml.BaseLoader).items():
             for cells in chosen:
-                expected = _many(cells.pop("is"))
+                expected, reads = _many(cells.pop("is")), cells.pop("reads", "value")
                 of = {column: _many(values) for column, values in cells.items()}
-                yield Entry(file, of, expected, passage)
+                yield Entry(file, of, reads, expected, passage)
 
 
 def faults_of_wording(page: str) -> Iterator[str]:
@@ -98,13 +102,14 @@ def faults_of_values(page: str, results: Path) -> Iterator[str]:
             continue
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         chosen = pd.Series(data=True, index=table.index)
-        for column, values in entry.cells.items():
+        for column, values in (entry.cells | {entry.reads: None}).items():
             if column not in table:
                 yield f"{entry}: there is no column {column!r}; name one of {', '.join(table)}."
                 break
-            chosen &= table[column].isin(values)
+            if values is not None:
+                chosen &= table[column].isin(values)
         else:
-            yield from _disagreements(entry, table.loc[chosen, "value"].tolist())
+            yield from _disagreements(entry, table.loc[chosen, entry.reads].tolist())
 
 
 def _disagreements(entry: Entry, found: list[str]) -> Iterator[str]:
