@@ -12,10 +12,9 @@ see. It says where the numbers of the passage come from:
 Each entry selects cells of a tidy file by its key columns (a value, or a list of values). `is` has
 what they come to: a number of as many decimals as the passage gives it (`-7.0`, `1,855`; `28 %` of
 a share), a list of them for several cells in the order of the file, words, or `<`, `<=`, `>`, `>=`
-and a number that holds of every cell (the latter two in quotes, as YAML wants it). A file without a column `value` needs `reads`, the
-column that is read. Each number
-stands in the passage too, where its sign does not count ("lower by 0.017"). A passage begins at the
-heading or comment before it.
+and a number that holds of every cell (the latter two in quotes, as YAML wants it). A file without a
+column `value` needs `reads`, the column that is read. Each number stands in the passage too, where
+its sign does not count ("lower by 0.017"). A passage begins at the heading or comment before it.
 
 The rule `site` runs this before it builds the pages. A file that no run has made is not looked at.
 """
