@@ -321,6 +321,13 @@ def test_a_folder_without_verdicts_has_no_other_ones(pair):
     assert only(folders).same
 
 
+def test_a_tier_that_is_a_link_is_compared(pair):
+    first, second = pair()
+    (second / "released").rename(second.parent / "elsewhere")
+    (second / "released").symlink_to(second.parent / "elsewhere")
+    assert [(found.name, found.same) for found in compare_folders(first, second)] == [(STEM, True)]
+
+
 def test_a_result_of_one_folder_alone(pair):
     first, second = pair()
     for path in (second / "released" / "toy").iterdir():

@@ -26,7 +26,7 @@ from everycell.engine.causes import (
 )
 from everycell.engine.files import sha256
 from everycell.engine.lineage import read_lineage
-from everycell.engine.receipts import ReceiptError, read_receipt
+from everycell.engine.receipts import ReceiptError, read_receipt, receipts_in
 
 SUFFIX = ".receipt.json"
 
@@ -114,7 +114,7 @@ def compare_folders(first: Path, second: Path) -> list[Difference]:
 def _names(folder: Path) -> list[str]:
     return [
         path.relative_to(folder).as_posix().removesuffix(SUFFIX)
-        for path in folder.rglob(f"*{SUFFIX}")
+        for path in receipts_in(folder)
     ]
 
 
