@@ -173,8 +173,7 @@ def write_receipt(
     """Write the receipt of a result, atomically.
 
     It ends with a hash of what it says, so that an edit by accident or without care is found. Who
-    wants to forge a receipt can compute that hash: only making the result again proves it
-    (`everycell verify --rebuild`).
+    wants to forge a receipt can compute that hash: only making the result again proves it.
 
     Parameters
     ----------
