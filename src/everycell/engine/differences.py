@@ -113,8 +113,7 @@ def compare_folders(first: Path, second: Path) -> list[Difference]:
 
 def _names(folder: Path) -> list[str]:
     return [
-        path.relative_to(folder).as_posix().removesuffix(SUFFIX)
-        for path in receipts_in(folder)
+        path.relative_to(folder).as_posix().removesuffix(SUFFIX) for path in receipts_in(folder)
     ]
 
 
