@@ -350,6 +350,8 @@ def test_entities_come_in_the_order_of_the_conversation_and_duplicates_count_onc
     cells = relevance_cells(found, 100)
     assert cells["metric"].tolist() == ["pw", "g", "pw_g", "R"]
     assert fairness_cells(found, SETS).to_numpy().tolist() == [
+        ["A", "S1", "ORIGIN group 1", 0.5],
+        ["A", "S1", "ORIGIN group 2", 0.5],
         ["A", "S1", "ORIGIN (JSD)", 1],
         ["A", "GF", "ORIGIN (JSD)", 1],
     ]

@@ -212,7 +212,8 @@ def tests_against(
     --------
     >>> queries = pd.Index(["q1", "q2", "q3"], name="query")
     >>> bm25 = pd.DataFrame({"NFaiRR": [0.5, 0.6, 0.7]}, index=queries)
-    >>> found = tests_against({"BM25": bm25, "ANCE": bm25 + [[-0.1], [-0.09], [-0.11]]}, "BM25")
+    >>> ance = pd.DataFrame({"NFaiRR": [0.4, 0.51, 0.59]}, index=queries)
+    >>> found = tests_against({"BM25": bm25, "ANCE": ance}, "BM25")
     >>> found[["measure", "metric", "value"]].round(3).values.tolist()
     [['NFaiRR', 'difference', -0.1], ['NFaiRR', 'p', 0.003], ['NFaiRR', 'p_corrected', 0.003]]
     """
