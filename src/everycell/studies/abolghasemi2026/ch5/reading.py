@@ -45,7 +45,7 @@ class Reading(NamedTuple):
 
         Examples
         --------
-        "Delft [2], founded in [1246] [11]." cites one document of ten:
+        `Delft [2], founded in [1246] [11].` cites one document of ten:
 
         >>> cited = Cited(documents=(2,), stray=(1246, 11))
         >>> Reading().counted(cited), Reading(strays="wrong").counted(cited)
