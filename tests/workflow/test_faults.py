@@ -14,7 +14,12 @@ from workflow.project import Project
 from everycell.engine.registry import load_registry
 
 VIEWPOINTS = "cis-response-limitations/viewpoints.csv"
-ANSWERABILITY = "cis-response-limitations/answerability_both_runs.csv"
+#: Fetched by one job, in this order: the ratings of chapter 4's studies.
+FETCHED_TOGETHER = (
+    "cis-response-limitations/answerability_both_runs.csv",
+    VIEWPOINTS,
+    "cis-response-limitations/answerability_first_run.csv",
+)
 CORRELATIONS = "results/released/lajewska2025/table_4_11.csv"
 RATINGS = "transparent-cis/user_study.csv"
 EXPLANATIONS = "results/released/lajewska2025/table_7_6.csv"
@@ -51,7 +56,8 @@ def test_a_faulty_setting_on_the_command_line_stops_the_run(tree):
 
 def test_no_mirror_and_no_network(clean):
     printed = refused(clean, CORRELATIONS, "--config", "network=False")
-    assert f"{VIEWPOINTS} is not in the cache and not in a mirror (none is set)" in printed
+    missing = f"{FETCHED_TOGETHER[0]} is not in the cache and not in a mirror (none is set)"
+    assert missing in printed
     assert "set `mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds it" in printed
     assert not (clean.folder / CORRELATIONS).exists()
 
@@ -64,9 +70,9 @@ def test_a_mirror_that_is_not_there(clean):
 
 @pytest.fixture
 def changeable(clean: Project, mirror: Path, tmp_path: Path) -> Project:
-    """Return a project with a mirror of its own: both files of chapter 4's studies."""
+    """Return a project with a mirror of its own: the ratings of chapter 4's studies."""
     clean.mirror = tmp_path / "mirror"
-    for key in (VIEWPOINTS, ANSWERABILITY):
+    for key in FETCHED_TOGETHER:
         (clean.mirror / key).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(mirror / f"{key}.gz", clean.mirror / f"{key}.gz")
     return clean
@@ -94,7 +100,9 @@ def replace_ratings(project: Project, mirror: Path, damage) -> None:
     with gzip.open(mirror / f"{RATINGS}.gz") as packed:
         ratings = pd.read_csv(packed, dtype=str, keep_default_na=False)
     plain = project.mirror / RATINGS
-    plain.parent.mkdir()
+    shutil.copytree(mirror / RATINGS.partition("/")[0], plain.parent)
+    plain.parent.chmod(0o755)
+    (plain.parent / f"{plain.name}.gz").unlink()
     damage(ratings).to_csv(plain, index=False)
     registry = project.folder / "published/lajewska2025/registry.yaml"
     text, known = registry.read_text(), load_registry().entry(RATINGS).contents[0]
