@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.engine.cards import Conclusion, SpeaksIf
+from everycell.engine.cards import Conclusion, Predicate, SpeaksIf
 from everycell.engine.conclusions import evaluate
 
 
@@ -412,6 +412,20 @@ def test_a_difference_against_a_difference(gain, other, expected):
     assert outcome(cells, part | against) == expected
     assert outcome(cells, part | {"value": 1.5}) == ("holds" if abs(gain) > 1.5 else "fails")
     assert outcome(cells, part | {"value": 1.5, "minus": {"system": "z"}}) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("whole", "expected"), [(4, "holds"), (5, "fails"), (0, "undecided"), ("-", "undecided")]
+)
+def test_a_share_against_a_number(whole, expected):
+    part = {"cells": {"system": "a"}, "over": {"system": "b"}, "op": ">=", "value": 0.25}
+    assert outcome(table(a=1, b=whole), part) == expected
+
+
+def test_a_share_is_compared_with_a_number_only():
+    part = {"cells": {"system": "a"}, "over": {"system": "b"}, "op": "<", "other": {"system": "c"}}
+    with pytest.raises(ValueError, match="a share is compared with a number"):
+        Predicate(**part)
 
 
 def test_a_marker_lacks_what_it_does_not_contain():

@@ -204,7 +204,14 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
             overrides = list(
                 filter(
                     None,
-                    (predicate.other, predicate.low, predicate.high, predicate.p, predicate.minus),
+                    (
+                        predicate.other,
+                        predicate.low,
+                        predicate.high,
+                        predicate.p,
+                        predicate.minus,
+                        predicate.over,
+                    ),
                 )
             )
             named = set(labels) & {

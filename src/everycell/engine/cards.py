@@ -176,6 +176,8 @@ class Predicate(CardFileModel):
     #: Key columns that lead to a cell that is taken off first, of the cell and of the other one.
     minus: dict[str, str] | None = None
     other_minus: dict[str, str] | None = None
+    #: Key columns that lead to a cell by which the cell is divided first.
+    over: dict[str, str] | None = None
     #: Table whose cells they are: the suffix of one that stands beside the artefact ("tests"), or
     #: of one beside another artefact of the paper ("table_5_1.intervals"), or that one's own
     #: ("table_5_1").
@@ -246,6 +248,8 @@ class Predicate(CardFileModel):
             raise ValueError("`other_minus` goes with `minus` and `other`")
         if self.minus is not None and self.other is not None and self.other_minus is None:
             raise ValueError("`minus` with `other` needs `other_minus`: one difference against one")
+        if self.over is not None and (self.other or self.minus):
+            raise ValueError("`over` goes with `value`: a share is compared with a number")
         if self.interval and self.beside is None:
             raise ValueError("`interval` reads the columns of a table `beside`; name it")
         if self.reads not in ("value", "marker") and self.beside is None:

@@ -111,7 +111,7 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     if isinstance(right, list):
         return (str(left) in right) == (predicate.op == "in")
     numbers = (
-        _less(cells, key, as_number(left), predicate.minus),
+        _share(cells, key, _less(cells, key, as_number(left), predicate.minus), predicate.over),
         _less(cells, against, as_number(right), predicate.other_minus),
     )
     if predicate.reads == "marker" or None in numbers:
@@ -138,6 +138,16 @@ def _less(
         return number
     taken = as_number(cells.read(cells.moved(key, minus)))
     return None if taken is None else number - taken
+
+
+def _share(
+    cells: Cells, key: Key | None, number: float | None, over: Mapping[str, str] | None
+) -> float | None:
+    """Divide by the cell that `over` leads to; None where there is nothing to divide by."""
+    if over is None or number is None or key is None:
+        return number
+    whole = as_number(cells.read(cells.moved(key, over)))
+    return number / whole if whole else None
 
 
 def _is_significant(
