@@ -6,6 +6,8 @@ CORES ?= 2
 TARGET ?=
 WORKERS ?= 2
 PYTEST_ARGS ?=
+# Kills at random moments in `make test-faults`; the whole suite has two.
+FAULT_KILLS ?= 13
 
 # uv does not read pip's settings, so the two that matter are handed on.
 FIND_LINKS := $(if $(PIP_FIND_LINKS),--find-links "$(PIP_FIND_LINKS)")
@@ -33,7 +35,7 @@ VENV_IS := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help reproduce test test-quick docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
+.PHONY: help reproduce test test-quick test-faults docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
   setup-cluster lint bench clean-results locks
 ifneq ($(VENV_IS),whole)
 .PHONY: $(STAMPS)/venv
@@ -57,6 +59,10 @@ test: setup-test lint ## run the linters and the whole test suite
 test-quick: setup-test lint ## the linters and the quick tests alone, in three minutes
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q \
 	  -m "not slow and not page and not cluster" $(PYTEST_ARGS)
+
+test-faults: setup-test ## damage on purpose, and the table of what survived in docs/reliability.md
+	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q -m fault --kills $(FAULT_KILLS) \
+	  --fault-table docs/reliability.md $(PYTEST_ARGS)
 
 setup: setup-lucene setup-torch ## make .venv with all that a run needs (3 GB)
 

@@ -8,6 +8,7 @@ released data, where no mirror is, and those that need a newer Python, which .ci
 from collections import Counter
 from pathlib import Path
 
+import fault_suite
 import pytest
 from harness import NEEDS_DATA, REPOSITORY, fail_on_skip, find_mirror, in_shares, skip_reason
 from hypothesis import settings
@@ -34,7 +35,13 @@ def mirror() -> Path:
     return folder
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--kills", type=int, default=2, help="kills of a run at random moments")
+    parser.addoption("--fault-table", type=Path, help="page into which the faults' table goes")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    fault_suite.mark(items)
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers > 1:
         items[:] = in_shares(items, workers)
@@ -54,7 +61,11 @@ def pytest_make_collect_report():
     return report
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    if page := config.getoption("--fault-table"):
+        fault_suite.write_into(page, fault_suite.table(fault_suite.outcomes(terminalreporter)))
     for outcome in ("passed", "failed"):
         for report in terminalreporter.getreports(outcome):
             for name, text in report.user_properties if report.when == "call" else ():

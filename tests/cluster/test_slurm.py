@@ -201,6 +201,7 @@ def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local, told):
     assert [job["ProcCnt"] for job in jobs] == ["1"] * 2
 
 
+@pytest.mark.fault("cluster")
 def test_a_job_killed_by_scancel(slurm, start, project, local, told):
     """In the middle of a group: its table is there, its verdicts are not."""
     run = start(SCORED, options=IN_ONE_JOB)
@@ -213,6 +214,7 @@ def test_a_job_killed_by_scancel(slurm, start, project, local, told):
     assert [state for state, _ in ends] == ["CANCELLED", "COMPLETED"]
 
 
+@pytest.mark.fault("cluster")
 def test_a_node_drained_while_a_job_runs_on_it(slurm, start, project, local, told):
     run = start(SCORED)
     wait_for_a_running_job(slurm, run, project)
@@ -223,6 +225,7 @@ def test_a_node_drained_while_a_job_runs_on_it(slurm, start, project, local, tol
     assert ends == [("COMPLETED", first), ("COMPLETED", other)]
 
 
+@pytest.mark.fault("cluster")
 def test_the_controller_restarted_while_a_job_runs(slurm, start, project, local, told):
     run = start(SCORED)
     wait_for_a_running_job(slurm, run, project)
@@ -237,6 +240,7 @@ def test_the_controller_restarted_while_a_job_runs(slurm, start, project, local,
     assert slurm.finished()[0]["JobId"] == running
 
 
+@pytest.mark.fault("cluster")
 def test_a_job_over_its_memory(slurm, start, project, local, told):
     # The first attempt asks for less than it takes.
     rules = ("lajewska2025_ch4_simulation", "verdicts")
@@ -254,6 +258,7 @@ def one_receipt_is_missing_where_files_are(project: Project) -> bool:
     return bool(made) and not any(path.name.endswith(".receipt.json") for path in made)
 
 
+@pytest.mark.fault("killed_run")
 def test_snakemake_killed_and_started_again(slurm, start, project, local, told):
     run = start(SIMULATED, options=IN_ONE_JOB)
     wait_for(lambda: one_receipt_is_missing_where_files_are(project), run, project)

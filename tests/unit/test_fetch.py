@@ -203,6 +203,7 @@ def test_the_one_file_of_an_archive_is_unpacked_and_guarded(server, tmp_path):
             check(cached, KEY, registry=registry)
 
 
+@pytest.mark.fault("archive")
 def test_an_archive_of_two_files_is_refused(server, tmp_path):
     packed = tar_of("a.csv", "b.csv")
     server.answer = server.send(packed)
@@ -228,6 +229,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, **headers: str) -> tarfile.
     return found
 
 
+@pytest.mark.fault("archive")
 @pytest.mark.parametrize("name", ["/escaped", "../../../escaped", "a/../../../escaped"])
 def test_the_name_of_a_member_says_nothing_on_where_it_goes(server, tmp_path, name):
     packed = archive_of(member(name), CONTENT)
@@ -242,6 +244,7 @@ def test_the_name_of_a_member_says_nothing_on_where_it_goes(server, tmp_path, na
     assert not Path("/escaped").exists()
 
 
+@pytest.mark.fault("archive")
 @pytest.mark.parametrize(
     "hostile",
     [
@@ -266,6 +269,7 @@ def test_a_member_that_is_no_plain_file_is_not_unpacked(server, tmp_path, hostil
     assert (tmp_path / "victim").read_bytes() == b"mine"
 
 
+@pytest.mark.fault("archive")
 def test_an_archive_with_a_broken_header_is_named(server, tmp_path):
     packed = archive_of(member("r.csv", **{"GNU.sparse.map": "x,y", "GNU.sparse.size": "z"}))
     server.answer = server.send(packed)
@@ -275,6 +279,7 @@ def test_an_archive_with_a_broken_header_is_named(server, tmp_path):
     assert_nothing_kept(tmp_path)
 
 
+@pytest.mark.fault("archive")
 def test_a_damaged_record_of_an_archive_is_named(server, tmp_path):
     packed = tar_of("ratings.csv")
     server.answer = server.send(packed)
@@ -302,6 +307,7 @@ def test_notice_is_shown_before_the_first_file_of_a_set_only(server, tmp_path, c
 # --- failures of the network --------------------------------------------------------------------
 
 
+@pytest.mark.fault("download")
 @pytest.mark.parametrize(
     ("body", "what"),
     [
@@ -323,6 +329,7 @@ def test_wrong_answer_is_named_and_not_kept(server, tmp_path, body, what):
     assert_nothing_kept(tmp_path)
 
 
+@pytest.mark.fault("download")
 def test_an_answer_without_end_is_ended(server, tmp_path):
     def pour(handler):
         handler.send_response(200)
@@ -338,6 +345,7 @@ def test_an_answer_without_end_is_ended(server, tmp_path):
     assert_nothing_kept(tmp_path)
 
 
+@pytest.mark.fault("download")
 def test_headers_that_cannot_be_read_are_named(server, tmp_path):
     def answer(handler):
         handler.send_response(200)
@@ -352,6 +360,7 @@ def test_headers_that_cannot_be_read_are_named(server, tmp_path):
     assert_nothing_kept(tmp_path)
 
 
+@pytest.mark.fault("download")
 @pytest.mark.parametrize(("status", "requests"), [(404, 1), (403, 1), (429, 3), (503, 3)])
 def test_error_status_is_named_and_only_a_busy_server_is_asked_again(
     server, tmp_path, status, requests
@@ -364,6 +373,7 @@ def test_error_status_is_named_and_only_a_busy_server_is_asked_again(
     assert_nothing_kept(tmp_path)
 
 
+@pytest.mark.fault("download")
 def test_a_broken_connection_is_tried_again(server, tmp_path):
     broken, whole = server.send(CONTENT[:100], announced=len(CONTENT)), server.send(CONTENT)
     server.answer = lambda handler: (broken if server.requests == 1 else whole)(handler)
@@ -372,6 +382,7 @@ def test_a_broken_connection_is_tried_again(server, tmp_path):
     assert server.requests == 2
 
 
+@pytest.mark.fault("download")
 def test_a_connection_that_always_breaks_is_named(server, tmp_path):
     server.answer = server.send(CONTENT[:100], announced=len(CONTENT))
     with pytest.raises(DownloadError, match=f"before all {len(CONTENT)} bytes arrived"):
@@ -380,6 +391,7 @@ def test_a_connection_that_always_breaks_is_named(server, tmp_path):
     assert_nothing_kept(tmp_path)
 
 
+@pytest.mark.fault("download")
 def test_a_server_that_does_not_answer_is_given_up(server, tmp_path):
     server.answer = lambda handler: server.release.wait(30)
     with pytest.raises(DownloadError, match="did not answer within 0.1 s"):
@@ -387,6 +399,7 @@ def test_a_server_that_does_not_answer_is_given_up(server, tmp_path):
     assert_nothing_kept(tmp_path)
 
 
+@pytest.mark.fault("download")
 def test_a_server_that_stops_in_the_middle_is_given_up(server, tmp_path):
     server.answer = server.stall(CONTENT[:100])
     with pytest.raises(DownloadError, match="bytes arrived: .*timed out"):
@@ -394,6 +407,7 @@ def test_a_server_that_stops_in_the_middle_is_given_up(server, tmp_path):
     assert_nothing_kept(tmp_path)
 
 
+@pytest.mark.fault("download")
 def test_refused_connection_is_named(server, tmp_path):
     server.close()
     with pytest.raises(DownloadError, match="refused"):
@@ -423,6 +437,7 @@ def test_an_unavailable_file_says_why(tmp_path):
 # --- failures of the mirror ---------------------------------------------------------------------
 
 
+@pytest.mark.fault("mirror")
 def test_a_mirror_with_one_changed_byte_is_refused(server, tmp_path):
     entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
     packed = tmp_path / "mirror" / f"{KEY}.gz"
@@ -442,6 +457,7 @@ def test_a_mirror_with_one_changed_byte_is_refused(server, tmp_path):
     assert_nothing_kept(tmp_path / "cache")
 
 
+@pytest.mark.fault("mirror")
 def test_an_unpacked_mirror_file_with_one_changed_byte_is_refused(server, tmp_path):
     (tmp_path / "mirror" / "toy").mkdir(parents=True)
     (tmp_path / "mirror" / KEY).write_bytes(CONTENT[:-1] + b" ")
@@ -455,6 +471,7 @@ def test_an_unpacked_mirror_file_with_one_changed_byte_is_refused(server, tmp_pa
     assert server.requests == 0
 
 
+@pytest.mark.fault("mirror")
 def test_an_unreadable_mirror_file_is_named(tmp_path, monkeypatch):
     entry = {"origin": origin(), "mirror": copy_in(tmp_path / "mirror")}
 
@@ -466,6 +483,7 @@ def test_an_unreadable_mirror_file_is_named(tmp_path, monkeypatch):
         fetch(KEY, tmp_path / "cache", mirror=tmp_path / "mirror", registry=make_registry(entry))
 
 
+@pytest.mark.fault("mirror")
 def test_a_missing_mirror_folder_is_an_error(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     with pytest.raises(MirrorError, match="does not exist; correct `mirror:`"):
@@ -473,6 +491,7 @@ def test_a_missing_mirror_folder_is_an_error(server, tmp_path):
     assert server.requests == 0
 
 
+@pytest.mark.fault("mirror")
 def test_a_copy_that_cannot_be_unpacked_is_named(tmp_path):
     (tmp_path / "mirror" / "toy").mkdir(parents=True)
     (tmp_path / "mirror" / f"{KEY}.gz").write_bytes(CONTENT)
@@ -487,6 +506,7 @@ def test_a_copy_that_cannot_be_unpacked_is_named(tmp_path):
 # --- failures of the cache ----------------------------------------------------------------------
 
 
+@pytest.mark.fault("cache")
 def test_a_changed_file_in_the_cache_is_an_error_and_left_alone(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     path = fetch(KEY, tmp_path, registry=registry)
@@ -499,6 +519,7 @@ def test_a_changed_file_in_the_cache_is_an_error_and_left_alone(server, tmp_path
     assert server.requests == 1
 
 
+@pytest.mark.fault("cache")
 def test_a_complete_read_only_cache_is_enough(server, tmp_path, monkeypatch):
     registry = make_registry({"origin": origin()}, server.host)
     path = fetch(KEY, tmp_path, registry=registry)
@@ -515,6 +536,7 @@ def test_a_complete_read_only_cache_is_enough(server, tmp_path, monkeypatch):
         fetch(KEY, tmp_path, registry=registry)
 
 
+@pytest.mark.fault("cache")
 def test_a_file_in_place_of_the_cache_folder_is_an_error(server, tmp_path):
     (tmp_path / "cache").write_text("")
     with pytest.raises(CacheError, match="choose a cache folder that can be written"):
@@ -522,6 +544,7 @@ def test_a_file_in_place_of_the_cache_folder_is_an_error(server, tmp_path):
     assert server.requests == 0
 
 
+@pytest.mark.fault("cache")
 def test_a_folder_in_place_of_the_file_is_an_error(tmp_path):
     (tmp_path / KEY).mkdir(parents=True)
     with pytest.raises(CacheError, match="cannot be read"):
@@ -551,6 +574,7 @@ def run_fetch(registry: Registry, cache: Path, before: str = "") -> subprocess.P
     )
 
 
+@pytest.mark.fault("full_disk")
 def test_no_space_says_so_and_the_next_fetch_succeeds(server, tmp_path):
     registry = make_registry({"origin": origin()}, server.host)
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
@@ -572,6 +596,7 @@ filelock.FileLock.acquire = announce
 """
 
 
+@pytest.mark.fault("cache")
 def test_two_processes_at_once_fetch_once(server, tmp_path):
     second_waits, whole = threading.Event(), server.send(CONTENT)
 
@@ -593,6 +618,7 @@ def test_two_processes_at_once_fetch_once(server, tmp_path):
     assert (tmp_path / KEY).read_bytes() == CONTENT
 
 
+@pytest.mark.fault("interrupted_run")
 def test_an_interrupt_leaves_nothing_behind(server, tmp_path, monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
@@ -606,6 +632,7 @@ def test_an_interrupt_leaves_nothing_behind(server, tmp_path, monkeypatch):
     assert fetch(KEY, tmp_path, registry=registry).read_bytes() == CONTENT
 
 
+@pytest.mark.fault("interrupted_run")
 def test_a_killed_download_is_never_taken_for_finished(server, tmp_path):
     server.answer = server.stall(CONTENT[:700])
     registry = make_registry({"origin": origin()}, server.host)

@@ -48,6 +48,7 @@ def test_a_job_whose_inputs_stay_the_same_ends_well(job):
     assert Path("job.log").read_text() == '{"parameters": {}}\n'
 
 
+@pytest.mark.fault("edited_input")
 @pytest.mark.parametrize("path", ["text", "model/weights", "model/new"])
 def test_an_input_that_is_edited_while_the_job_runs_stops_it(job, path):
     with pytest.raises(SystemExit) as ended, job:
@@ -57,6 +58,7 @@ def test_an_input_that_is_edited_while_the_job_runs_stops_it(job, path):
     assert Path("job.log").read_text().startswith(f"{changed} was changed while this job ran;")
 
 
+@pytest.mark.fault("edited_input")
 def test_an_input_that_is_removed_while_the_job_runs_stops_it(job):
     with pytest.raises(SystemExit), job:
         Path("text").unlink()
@@ -68,6 +70,7 @@ def test_outside_of_snakemake_nothing_is_watched():
     end_with_snakemake()
 
 
+@pytest.mark.fault("orphan")
 def test_a_job_ends_when_the_process_that_started_it_is_killed(tmp_path):
     """An ancestor starts a job that would run for a minute, and is killed."""
     job = textwrap.dedent(

@@ -143,6 +143,7 @@ def test_unusual_answers_pass_as_they_are(server, reply, text, finish):
     assert len(server.seen) == 1
 
 
+@pytest.mark.fault("endpoint")
 def test_a_reply_without_end_is_refused(server, monkeypatch):
     monkeypatch.setattr(endpoint_module, "_MOST_BYTES", 1000)
     server.replies = [reply_of("word " * 1000)]
@@ -151,6 +152,7 @@ def test_a_reply_without_end_is_refused(server, monkeypatch):
     assert len(server.seen) == 1
 
 
+@pytest.mark.fault("endpoint")
 @pytest.mark.parametrize("fault", [(500, {}, b"oops"), (503, {}, b""), (408, {}, b"")])
 def test_faults_of_the_server_are_asked_again(server, waits, fault):
     server.replies = [fault, fault, reply_of()]
@@ -160,6 +162,7 @@ def test_faults_of_the_server_are_asked_again(server, waits, fault):
     assert 4 <= waits[0] <= 8 <= waits[1] <= 12
 
 
+@pytest.mark.fault("endpoint")
 @pytest.mark.parametrize(
     "content",
     [b"<html>busy</html>", b"", b'{"choices": [', b'{"choices": []}', b'{"choices": [{}]}', b"3"],
@@ -185,6 +188,7 @@ def test_retry_after_is_waited_for(server, waits):
     assert waits[0] == 7 and 0 < waits[1] <= 100 and waits[2] == 600
 
 
+@pytest.mark.fault("endpoint")
 def test_a_server_that_stays_busy_is_named_with_what_it_said(server, waits):
     server.replies = [(429, {}, {"error": {"message": "slow\n down"}})]
     with pytest.raises(EndpointError, match="status 429 .*slow.*each time: ask again later"):
@@ -192,6 +196,7 @@ def test_a_server_that_stays_busy_is_named_with_what_it_said(server, waits):
     assert len(server.seen) == 3
 
 
+@pytest.mark.fault("endpoint")
 @pytest.mark.parametrize(
     "fault",
     [
@@ -225,6 +230,7 @@ def drip(handler, body):
         pass
 
 
+@pytest.mark.fault("endpoint")
 @pytest.mark.parametrize("behave", [hang, drip])
 def test_a_server_that_hangs_is_left(server, behave):
     server.http.closing_event = server.closing
@@ -234,6 +240,7 @@ def test_a_server_that_hangs_is_left(server, behave):
     assert len(server.seen) == 2
 
 
+@pytest.mark.fault("endpoint")
 def test_a_server_that_breaks_off_or_is_not_there(server):
     def break_off(handler, body):
         handler.send_response(200)
@@ -344,6 +351,7 @@ def test_workers_ask_side_by_side(server, tmp_path):
     assert [path.name for path in tmp_path.glob("*.jsonl")] == ["a.jsonl"]
 
 
+@pytest.mark.fault("endpoint")
 def test_a_run_that_fails_midway_is_resumed_without_a_second_call(server, tmp_path):
     settings = LanguageModels(
         endpoints={"gpt": server.settings(workers=1, retries=0)}, records=str(tmp_path)
@@ -379,6 +387,7 @@ with open_language_model("gpt", settings, "run") as model:
 """
 
 
+@pytest.mark.fault("endpoint")
 def test_a_run_that_is_killed_is_resumed_and_pays_for_no_answer_twice(server, tmp_path):
     settings = LanguageModels(
         endpoints={"gpt": server.settings(workers=1)}, records=str(tmp_path / "records")

@@ -73,6 +73,7 @@ def uninterrupted(one_torch_thread, tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.fault("killed_training")
 def test_killed_by_the_system_and_resumed_in_another_process(tmp_path, uninterrupted):
     folder = tmp_path / "model"
     script = f"""
@@ -101,6 +102,7 @@ train(new_model(), ROWS, dying, OPTIONS, Path({str(folder)!r}))
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
+@pytest.mark.fault("killed_training")
 @pytest.mark.parametrize("calls", [0, 3, 4, 5, 17])
 def test_killed_at_any_step(tmp_path, uninterrupted, calls):
     with pytest.raises(Killed):
@@ -135,6 +137,7 @@ def test_tied_weights_are_taken_up(tmp_path):
     assert loaded.cls.predictions.decoder.weight is loaded.bert.embeddings.word_embeddings.weight
 
 
+@pytest.mark.fault("damaged_checkpoint")
 @pytest.mark.parametrize("name", ["model.safetensors", "optimiser.safetensors", "state.json"])
 @pytest.mark.parametrize("fault", ["cut", "gone", "changed"])
 def test_a_corrupt_checkpoint_is_left_out(tmp_path, uninterrupted, caplog, name, fault):
@@ -153,6 +156,7 @@ def test_a_corrupt_checkpoint_is_left_out(tmp_path, uninterrupted, caplog, name,
     assert weights(tmp_path / "model") == weights(uninterrupted)
 
 
+@pytest.mark.fault("damaged_checkpoint")
 def test_without_a_whole_checkpoint_it_starts_anew(tmp_path, uninterrupted, caplog):
     with pytest.raises(Killed):
         train(new_model(), ROWS, dies_after(9), OPTIONS, tmp_path / "model")
@@ -163,6 +167,7 @@ def test_without_a_whole_checkpoint_it_starts_anew(tmp_path, uninterrupted, capl
     assert weights(tmp_path / "model") == weights(uninterrupted)
 
 
+@pytest.mark.fault("damaged_checkpoint")
 def test_a_checkpoint_of_another_training_is_refused(tmp_path):
     with pytest.raises(Killed):
         train(new_model(), ROWS, dies_after(9), OPTIONS, tmp_path / "model")
@@ -187,6 +192,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
     )
 
 
+@pytest.mark.fault("damaged_checkpoint")
 def test_a_finished_folder_is_returned_and_another_is_refused(tmp_path, uninterrupted):
     left = uninterrupted.with_name("model.checkpoints")
     left.mkdir()
@@ -309,6 +315,7 @@ def test_the_last_step_can_be_the_best(tmp_path):
     assert first_weight(model) == seen[30]
 
 
+@pytest.mark.fault("killed_training")
 def test_the_best_checkpoint_outlives_newer_ones_and_a_kill(tmp_path):
     with pytest.raises(Killed):
         validated(tmp_path, dies_after(23), patience=None)
@@ -320,6 +327,7 @@ def test_the_best_checkpoint_outlives_newer_ones_and_a_kill(tmp_path):
     assert [each.value for each in record.validations] == [0.2, 0.7, 0.7, 0.1, 0.1]
 
 
+@pytest.mark.fault("damaged_checkpoint")
 def test_a_corrupt_best_checkpoint_is_not_relied_on(tmp_path, caplog):
     with pytest.raises(Killed):
         validated(tmp_path, dies_after(23), patience=None)
@@ -406,6 +414,7 @@ def test_bf16_is_left_out_on_a_cpu(tmp_path, caplog, uninterrupted):
     assert weights(tmp_path / "model") == weights(uninterrupted)
 
 
+@pytest.mark.fault("damaged_checkpoint")
 def test_a_folder_left_half_written_is_replaced(tmp_path, uninterrupted):
     half = tmp_path / ".model.partial"
     half.mkdir()

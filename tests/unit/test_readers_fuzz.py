@@ -677,6 +677,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.fault("users_file")
 @EVERY
 def test_hostile_files_are_refused_in_a_sentence(name, place):
     faults = {what: fault(name, place, content) for what, content in HOSTILE.items()}
@@ -718,6 +719,7 @@ QUICK = settings(
 )
 
 
+@pytest.mark.fault("users_file")
 @EVERY
 def test_changed_files_are_taken_or_refused_in_a_sentence(name, place):
     @seed(1)
@@ -791,6 +793,7 @@ FOUND = [
 ]  # fmt: skip
 
 
+@pytest.mark.fault("users_file")
 @pytest.mark.parametrize(("name", "content", "said"), FOUND, ids=[row[0] for row in FOUND])
 def test_what_was_found_is_refused(name, content, said, place):
     assert fault(name, place, content) is None
@@ -813,6 +816,7 @@ def sparse_page() -> bytes:
     return sink.getvalue()
 
 
+@pytest.mark.fault("users_file")
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
@@ -856,6 +860,7 @@ def test_a_line_of_fifty_megabytes_takes_a_few_times_its_size(place_of):
 # --- execution ----------------------------------------------------------------------------------
 
 
+@pytest.mark.fault("users_file")
 @pytest.mark.parametrize(
     "name", ["collections.user_satisfaction.read_samples", "retrieval.encoded.read_encoded",
              "config.read_config", "collections.user_satisfaction.read_split"],

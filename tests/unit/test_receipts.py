@@ -84,6 +84,7 @@ def test_the_processor_stands_where_equal_runs_may_differ(tmp_path):
     assert platform.machine() in read_receipt(make(tmp_path))["execution"]["processor"]
 
 
+@pytest.mark.fault("receipt")
 def test_one_changed_byte_of_an_output_is_named(tmp_path):
     receipt = make(tmp_path)
     made = receipt.with_name("table_1.tex")
@@ -94,6 +95,7 @@ def test_one_changed_byte_of_an_output_is_named(tmp_path):
     assert fault.startswith(f"{made}: changed since it was made")
 
 
+@pytest.mark.fault("receipt")
 def test_a_missing_output_is_named(tmp_path):
     receipt = make(tmp_path)
     receipt.with_name("table_1.csv").unlink()
@@ -101,6 +103,7 @@ def test_a_missing_output_is_named(tmp_path):
     assert fault.startswith(f"{receipt.with_name('table_1.csv')}: is missing")
 
 
+@pytest.mark.fault("receipt")
 def test_a_changed_input_is_named(tmp_path):
     receipt = make(tmp_path)
     (tmp_path / "published" / "cells.csv").write_text("a,value\n1,3\n")
@@ -280,6 +283,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.fault("receipt")
 @pytest.mark.parametrize(
     "path",
     ["/etc/passwd", "../../../published/cells.csv", "a/../../x", "a\\b", "", ".hidden", "a\nb"],
@@ -302,6 +306,7 @@ def test_a_receipt_without_its_time_is_refused_before_the_page_shows_it(tmp_path
     assert "is no receipt (`execution" in fault
 
 
+@pytest.mark.fault("receipt")
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_broken_receipt_is_named_and_no_traceback(tmp_path, kind):
     text, why = BROKEN[kind]
@@ -313,11 +318,13 @@ def test_a_broken_receipt_is_named_and_no_traceback(tmp_path, kind):
         read_receipt(receipt)
 
 
+@pytest.mark.fault("receipt")
 def test_a_missing_receipt_is_named(tmp_path):
     [fault] = verify(tmp_path / "table_1.receipt.json", tmp_path)
     assert "cannot be read (No such file" in fault
 
 
+@pytest.mark.fault("full_disk")
 def test_a_failed_write_leaves_the_old_json_and_no_draft(tmp_path):
     path = tmp_path / "a.json"
     write_json(path, {"a": 1})
@@ -419,6 +426,7 @@ def test_a_receipt_names_every_package_that_the_library_computes_with():
     assert packages - set(PACKAGES) == NO_NUMBERS
 
 
+@pytest.mark.fault("receipt")
 @pytest.mark.parametrize(
     "place", ["released/toy/table_1", "embedded/other/table_1", "embedded/toy/table_2"]
 )
@@ -436,6 +444,7 @@ def test_a_receipt_that_was_copied_elsewhere_does_not_hold(tmp_path, place):
     )
 
 
+@pytest.mark.fault("receipt")
 @pytest.mark.parametrize(
     "edit",
     [
@@ -465,6 +474,7 @@ def test_a_receipt_lists_its_own_table(tmp_path):
     assert "does not list table_1.csv, its own table" in fault
 
 
+@pytest.mark.fault("receipt")
 def test_an_input_that_was_never_released_so_is_named(tmp_path):
     receipt = make(tmp_path)
     key = "transparent-cis/pilot/qs3.csv"

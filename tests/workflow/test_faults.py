@@ -34,6 +34,7 @@ def refused(project: Project, *arguments: str, **options) -> str:
     return done.stdout
 
 
+@pytest.mark.fault("configuration")
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -49,11 +50,13 @@ def test_a_faulty_config_file_stops_the_run(clean, content, said):
     assert said in refused(clean, "-n")
 
 
+@pytest.mark.fault("configuration")
 def test_a_faulty_setting_on_the_command_line_stops_the_run(tree):
     printed = refused(tree, "-n", "--config", "user_studies={alpha: high}")
     assert "`user_studies.alpha` is 'high'; allowed is: a valid number, above 0, below 1" in printed
 
 
+@pytest.mark.fault("mirror")
 def test_no_mirror_and_no_network(clean):
     printed = refused(clean, CORRELATIONS, "--config", "network=False")
     missing = f"{FETCHED_TOGETHER[0]} is not in the cache and not in a mirror (none is set)"
@@ -62,6 +65,7 @@ def test_no_mirror_and_no_network(clean):
     assert not (clean.folder / CORRELATIONS).exists()
 
 
+@pytest.mark.fault("mirror")
 def test_a_mirror_that_is_not_there(clean):
     clean.mirror = clean.folder / "nowhere"
     printed = refused(clean, f"resources/{VIEWPOINTS}")
@@ -78,6 +82,7 @@ def changeable(clean: Project, mirror: Path, tmp_path: Path) -> Project:
     return clean
 
 
+@pytest.mark.fault("mirror")
 @pytest.mark.released
 def test_one_changed_byte_in_the_mirror_is_refused(changeable):
     path = changeable.mirror / f"{VIEWPOINTS}.gz"
@@ -132,6 +137,7 @@ def worker_twice(ratings: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([ratings, ratings[:1]])
 
 
+@pytest.mark.fault("users_file")
 @pytest.mark.released
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -151,6 +157,7 @@ def test_faulty_ratings_are_named(changeable, mirror, damage, said):
     assert not list((changeable.folder / "results").rglob("table_*"))
 
 
+@pytest.mark.fault("cache")
 @pytest.mark.released
 def test_a_file_changed_in_the_cache_is_not_used(changeable):
     changeable.build(f"resources/{VIEWPOINTS}")
@@ -162,6 +169,7 @@ def test_a_file_changed_in_the_cache_is_not_used(changeable):
     assert "changed or damaged after it was fetched" in printed
 
 
+@pytest.mark.fault("configuration")
 def test_a_card_that_points_at_no_cells(rebuilt):
     rebuilt.edit(
         "published/sakai2023/ch1.yaml",
@@ -176,11 +184,13 @@ def test_a_card_that_points_at_no_cells(rebuilt):
     assert said in rebuilt.everycell("doctor").stdout
 
 
+@pytest.mark.fault("configuration")
 def test_a_card_that_is_no_card_stops_the_run(clean):
     clean.edit("published/sakai2023/ch1.yaml", 'chapter: "1"', 'chaptre: "1"')
     assert "published/sakai2023/ch1.yaml: `chapter` is missing; add it" in refused(clean, "-n")
 
 
+@pytest.mark.fault("full_disk")
 def test_a_full_disk_leaves_nothing_that_looks_finished(clean):
     target = "results/embedded/errata.csv"
 
@@ -196,6 +206,7 @@ def test_a_full_disk_leaves_nothing_that_looks_finished(clean):
     assert clean.everycell("verify").returncode == 0
 
 
+@pytest.mark.fault("full_disk")
 def test_a_results_folder_that_cannot_be_written(clean):
     (clean.folder / "results").chmod(0o555)
     if os.geteuid() == 0:  # to whom permissions do not apply, unless this right is taken away

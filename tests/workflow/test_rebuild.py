@@ -110,6 +110,7 @@ def assert_like(project: Project, built: Project) -> None:
     assert len(made) > 5 and made == expected
 
 
+@pytest.mark.fault("interrupted_run")
 @pytest.mark.slow
 def test_after_ctrl_c_a_rerun_finishes(built, clean):
     stopped_in_the_middle(clean, signal.SIGINT)
@@ -118,6 +119,7 @@ def test_after_ctrl_c_a_rerun_finishes(built, clean):
     assert_like(clean, built)
 
 
+@pytest.mark.fault("interrupted_run")
 @pytest.mark.slow
 def test_after_a_kill_the_user_is_told_to_unlock_and_a_rerun_finishes(built, clean):
     stopped_in_the_middle(clean, signal.SIGKILL)
