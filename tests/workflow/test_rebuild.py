@@ -215,3 +215,16 @@ def test_a_new_seed_simulates_again(rebuilt):
     assert {"lajewska2025_ch4_simulation", "lajewska2025_ch7_simulation", "train"} <= made
     assert not made & {"sakai2023_gfrc", "lajewska2025_chC_votes", "errata"}
     assert not any(name.startswith("fetch") for name in made)
+
+
+@pytest.mark.parametrize(
+    ("key", "old", "new", "asked_again"),
+    [("dtype", "float32", "bfloat16", True), ("threads", "1", "2", False)],
+)
+def test_a_changed_language_model_is_asked_again(rebuilt, key, old, new, asked_again):
+    source = "source: smollm2/SmolLM2-135M-Instruct.Q4_1.gguf, revision: null, "
+    before = f"{source}dtype: float32, threads: 1"
+    rebuilt.edit("config.yaml", before, before.replace(f"{key}: {old}", f"{key}: {new}"))
+    planned = rebuilt.planned()
+    asking = {"abolghasemi2026_ch3_generate_planted", "abolghasemi2026_ch3_few_shot"}
+    assert asking <= planned.keys() if asked_again else planned == {}

@@ -16,3 +16,8 @@ def language_model_files(name):
         return f"work/language-models/{name}"
     model = SETTINGS.language_models.local.get(name)
     return model.source if model is not None and os.path.isdir(model.source) else []
+
+
+def answered_by(name):
+    """What the answers of a language model depend on, so that another model is asked anew."""
+    return SETTINGS.language_models.answered_by(name)

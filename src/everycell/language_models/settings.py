@@ -209,6 +209,29 @@ class LanguageModels(Settings):
             raise ValueError(f"the model {twice[0]!r} stands under `local` and `endpoints`")
         return self
 
+    def answered_by(self, name: str) -> dict[str, str | None]:
+        """Settings of a model on which its answers depend; a job of other ones is out of date.
+
+        Neither the variable of a key nor what asking takes (workers, prices, times) is among them.
+
+        Examples
+        --------
+        >>> mine = EndpointSettings(url="http://localhost:8000/v1", model="llama", workers=16)
+        >>> LanguageModels(endpoints={"mine": mine}).answered_by("mine")
+        {'url': 'http://localhost:8000/v1', 'model': 'llama', 'version': ''}
+        >>> sorted(LanguageModels().answered_by("smollm2"))
+        ['dtype', 'revision', 'source']
+        >>> LanguageModels().answered_by("nobody")
+        {}
+        """
+        for models, kept in (
+            (self.endpoints, ("url", "model", "version")),
+            (self.local, ("source", "revision", "dtype")),
+        ):
+            if name in models:
+                return {key: getattr(models[name], key) for key in kept}
+        return {}
+
 
 class AskSettings(Settings):
     """What a job that asks a language model takes of ``config.yaml``."""

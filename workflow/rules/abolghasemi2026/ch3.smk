@@ -267,6 +267,7 @@ use rule step as abolghasemi2026_ch3_few_shot with:
     params:
         **runs("abolghasemi2026/ch3/few_shot"),
         model="{model}",
+        answered_by=lambda wildcards: answered_by(wildcards.model),
         name=lambda wildcards: few_shot_settings(wildcards).models[wildcards.model],
         pairs=lambda wildcards: few_shot_settings(wildcards).pairs,
         decoding=few_shot_decoding,

@@ -33,6 +33,7 @@ COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
 #: How counterfactual utterances are generated, for the rules of both tiers.
 GENERATION = {
     "model": SETTINGS.counterfactuals.model,
+    "answered_by": answered_by(SETTINGS.counterfactuals.model),
     "decoding": {
         "max_tokens": SETTINGS.counterfactuals.max_tokens,
         "temperature": SETTINGS.counterfactuals.temperature,

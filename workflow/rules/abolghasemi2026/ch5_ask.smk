@@ -68,6 +68,7 @@ use rule step as abolghasemi2026_ch5_ask with:
         retrievers=lambda wildcards: list(ATTRIBUTION_RUNS[wildcards.bench]),
         dataset=lambda wildcards: ATTRIBUTION_NAMES[wildcards.bench],
         model="{model}",
+        answered_by=lambda wildcards: answered_by(wildcards.model),
         logprobs=lambda wildcards: wildcards.model
         not in getattr(ATTRIBUTION, wildcards.tier).without_logprobs,
         labels=ATTRIBUTION.labels.model_dump(),

@@ -89,6 +89,7 @@ use rule step as abolghasemi2026_ch5_paraphrase with:
     params:
         **runs("abolghasemi2026/ch5/paraphrase"),
         model=paraphraser,
+        answered_by=lambda wildcards: answered_by(paraphraser(wildcards)),
         sizes=paraphrase_sizes,
         decoding=lambda wildcards: ATTRIBUTION.paraphrases.decoding(wildcards.tier),
         sampling=ATTRIBUTION.paraphrases.model_dump(include={"temperature", "top_p"}),
