@@ -6,6 +6,7 @@ from pathlib import Path
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.audits import finding_of
 from everycell.engine.cards import Erratum, Where
+from everycell.engine.render.site import escaped
 from everycell.studies.discovery import audits_of
 
 TARGET = Path("docs/errata.md")
@@ -52,7 +53,8 @@ def render(papers: Mapping[str, Paper]) -> str:
 
 def _entry(artefact: Artefact, erratum: Erratum) -> str:
     lines = [
-        f"**{WHERE[erratum.where]}** (`{erratum.id}`, {erratum.source or artefact.card.source}): "
+        f"**{WHERE[erratum.where]}** ({_line(erratum.id)}, "
+        f"{_line(erratum.source or artefact.card.source)}): "
         f"{_line(erratum.finding)}\n",
         f"Evidence: {_line(erratum.evidence)}\n",
     ]
@@ -64,8 +66,8 @@ def _entry(artefact: Artefact, erratum: Erratum) -> str:
 
 
 def _line(text: str) -> str:
-    """Text of a card on one line, in which stars are stars and nothing is an element of HTML."""
-    return " ".join(text.split()).replace("*", "\\*").replace("<", "&lt;")
+    """Text of a card on one line, in which nothing is markup, a link or an element of HTML."""
+    return escaped(" ".join(text.split()))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 import yaml
+from markdown import markdown
 
 from everycell.cli import app
 from everycell.collections.user_studies import (
@@ -255,14 +256,45 @@ def test_cards_page_has_every_choice():
     assert named("A paper", "kind") == choices(cards.PaperFile, "kind")
 
 
-def test_errata_page_follows_the_cards():
+@pytest.fixture
+def make_errata():
     path = REPOSITORY / "docs" / "make_errata.py"
     spec = importlib.util.spec_from_file_location("make_errata", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    published = REPOSITORY / "published"
-    made = module.render(load_papers(published))
+    return module
+
+
+def test_errata_page_follows_the_cards(make_errata):
+    made = make_errata.render(load_papers(REPOSITORY / "published"))
     assert read(REPOSITORY / "docs" / "errata.md") == made, "run: python docs/make_errata.py"
+
+
+def test_nothing_in_a_card_becomes_markup_of_the_errata_page(make_errata):
+    evil = (
+        "<script>alert(1)</script> [here](javascript:alert(1)) ![](http://127.0.0.1:9/a.png) "
+        "<javascript:alert(1)> <img src=x onerror=alert(1)> { onclick=alert(1) } `a` # *b*"
+    )
+    paper = load_papers(REPOSITORY / "published")["sakai2023"]
+    artefacts = {}
+    for name, artefact in paper.artefacts.items():
+        errata = [
+            erratum.model_copy(
+                update=dict.fromkeys(("id", "finding", "evidence", "source"), evil)
+                | {"audit": None}
+            )
+            for erratum in artefact.card.errata
+        ]
+        card = artefact.card.model_copy(update={"errata": errata, "title": evil, "source": evil})
+        artefacts[name] = artefact.model_copy(update={"card": card})
+    hostile = paper.model_copy(update={"artefacts": artefacts, "authors": evil, "title": evil})
+    extensions = ["attr_list", "tables", "toc"]
+    page = markdown(make_errata.render({"sakai2023": hostile}), extensions=extensions)
+    assert page.count("alert(1)") > 40
+    found = set(re.findall(r"<(\w+)", page))
+    assert found <= {"h1", "h2", "h3", "p", "em", "strong", "code"}
+    # Only the head of the page has words set in italics or as code.
+    assert not re.search(r"<[^>]*(onclick|onerror|href|src)=", page)
 
 
 def study_page() -> str:

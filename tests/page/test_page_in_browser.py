@@ -1,6 +1,8 @@
 """The reproduction page as a reader has it: from disk, in headless Chromium."""
 
 import shutil
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from page import toys
@@ -232,3 +234,35 @@ def test_print_has_no_form(page):
     page.emulate_media(media="print")
     assert not page.locator("#filter").is_visible()
     assert page.locator("#toy2026-table_1 table").first.is_visible()
+
+
+def test_the_policy_of_the_page_lets_nothing_else_run_or_load(browser, url):
+    """As if some text had come through: its script, handler and pictures do nothing."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+
+    elsewhere = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=elsewhere.serve_forever, args=(0.01,), daemon=True).start()
+    page = browser.new_page()
+    page.goto(url)
+    page.evaluate(
+        """host => {
+            const script = document.createElement("script");
+            script.textContent = "window.ran = 1";
+            document.body.append(script);
+            const box = document.createElement("div");
+            box.innerHTML = `<img src="nothing:" onerror="window.ran = 1"><img src="${host}/a.png">
+                <iframe src="${host}/frame"></iframe>`;
+            document.body.append(box);
+            return fetch(host).catch(() => 0);
+        }""",
+        f"http://127.0.0.1:{elsewhere.server_port}",
+    )
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.ran") is None and asked == []
+    page.close()
+    elsewhere.shutdown()
+    elsewhere.server_close()

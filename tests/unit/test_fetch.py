@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from everycell.engine.registry import Registry, load_registry
 from everycell.engine.registry_entries import SourceError, UnavailableError
@@ -405,6 +406,42 @@ def test_a_server_that_stops_in_the_middle_is_given_up(server, tmp_path):
     with pytest.raises(DownloadError, match="bytes arrived: .*timed out"):
         fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host), timeout=0.1)
     assert_nothing_kept(tmp_path)
+
+
+@pytest.mark.fault("download")
+@pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\n\r\n"])
+def test_a_download_that_drips_is_given_up(server, tmp_path, start):
+    def drip(handler):
+        try:
+            handler.wfile.write(start)
+            while not server.release.wait(0.02):
+                handler.wfile.write(b"x")
+                handler.wfile.flush()
+        except OSError:
+            pass
+
+    server.answer = drip
+    registry = make_registry({"origin": origin()}, server.host)
+    with pytest.raises(DownloadError, match="was not done after . s, and is given up"):
+        fetch(KEY, tmp_path, registry=registry, timeout=0.5)
+    assert_nothing_kept(tmp_path)
+
+
+@pytest.mark.fault("cache")
+def test_who_waits_for_another_process_is_told(server, tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(MODULE, "PATIENCE", 0.05)
+    server.answer = server.send(CONTENT)
+    held = threading.Event()
+
+    def hold():
+        with FileLock(tmp_path / f".{KEY.partition('/')[0]}.lock"):
+            held.set()
+            time.sleep(0.3)
+
+    threading.Thread(target=hold).start()
+    held.wait()
+    fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
+    assert "Waiting for another process that fetches files of" in caplog.text
 
 
 @pytest.mark.fault("download")

@@ -1,11 +1,14 @@
 """A language model behind a server, against a local one that misbehaves on demand."""
 
+import base64
+import json
 import logging
 import subprocess
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from urllib.parse import quote
 
 import pytest
 from language_model_server import Server, reply_of
@@ -230,8 +233,35 @@ def drip(handler, body):
         pass
 
 
+def pour(part):
+    """Send a part of a reply again and again: what it belongs to never ends."""
+
+    def behave(handler, body):
+        try:
+            if part.endswith(b"1\r\n1\r\n"):
+                handler.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            if part == b"X":
+                handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
+            while not handler.server.closing_event.wait(0.02):
+                handler.wfile.write(part)
+                handler.wfile.flush()
+        except OSError:
+            pass
+
+    return behave
+
+
 @pytest.mark.fault("endpoint")
-@pytest.mark.parametrize("behave", [hang, drip])
+@pytest.mark.parametrize(
+    "behave",
+    [
+        hang,
+        drip,
+        pytest.param(pour(b"X"), id="a header"),
+        pytest.param(pour(b"HTTP/1.1 102 Processing\r\n\r\n"), id="1xx"),
+        pytest.param(pour(b"1\r\n1\r\n"), id="chunks"),
+    ],
+)
 def test_a_server_that_hangs_is_left(server, behave):
     server.http.closing_event = server.closing
     server.replies = [behave]
@@ -303,6 +333,58 @@ def test_no_error_shows_the_key(server, monkeypatch, status):
     assert SECRET not in str(caught.value) and caught.value.__cause__ is None
     if status in (401, 403):
         assert f"refuses the key in the environment variable {VARIABLE}" in str(caught.value)
+
+
+LONG = "sk-proj/aB3+dE6fG9hJ2kL5mN8pQ1"
+
+
+@pytest.mark.fault("endpoint")
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        LONG,
+        json.dumps(LONG).replace("/", "\\/"),
+        LONG.replace("+", "\\u002b"),
+        LONG.replace("+", "\\\\u002b"),
+        "".join(f"\\u{ord(letter):04x}" for letter in LONG),
+        quote(LONG, safe=""),
+        quote(quote(LONG, safe=""), safe=""),
+        base64.b64encode(f"Bearer {LONG}".encode()).decode(),
+        base64.b64encode(LONG.encode()).decode(),
+        LONG.encode().hex(),
+        LONG[::-1],
+        " ".join(LONG),
+        LONG[:9] + "<br>\n" + LONG[9:],
+        "&#" + ";&#".join(str(ord(letter)) for letter in LONG) + ";",
+        LONG.upper(),
+        f"...{LONG[8:24]}...",
+    ],
+)
+def test_a_key_that_the_server_quotes_is_neither_shown_nor_kept(
+    server, monkeypatch, tmp_path, spelling
+):
+    monkeypatch.setenv(VARIABLE, LONG)
+    asked = Endpoint(server.settings(key=VARIABLE, retries=0))
+    server.replies = [(400, {}, f'{{"error": "wrong: {spelling}"}}'.encode())]
+    with pytest.raises(EndpointError, match="left out here: it quotes the key") as caught:
+        asked.answer(ASKED)
+    assert spelling not in str(caught.value)
+    settings = LanguageModels(
+        endpoints={"gpt": server.settings(key=VARIABLE)}, records=str(tmp_path / "records")
+    )
+    server.replies = [reply_of(f"Your key is {spelling}")]
+    with (
+        open_language_model("gpt", settings, "a") as model,
+        pytest.raises(EndpointError, match="quotes the key .*so nothing of it was kept"),
+    ):
+        model.answer(ASKED)
+    kept = "".join(path.read_text() for path in (tmp_path / "records").iterdir())
+    assert spelling not in kept
+
+
+def test_a_word_in_place_of_a_key_may_be_said(server, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "Holland")
+    assert Endpoint(server.settings(key=VARIABLE)).answer(ASKED).text == "In Holland."
 
 
 @pytest.mark.parametrize(("key", "message"), [("", "is not set"), ("a b", "does not hold a key")])

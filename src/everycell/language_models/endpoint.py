@@ -35,6 +35,7 @@ from everycell.language_models.generation import (
     Request,
     Token,
 )
+from everycell.language_models.quoted_keys import TELLING, quotes_key
 from everycell.language_models.settings import EndpointSettings
 
 # Bytes of a reply: a thousand times a long answer with its log-probabilities.
@@ -134,9 +135,8 @@ class Endpoint:
     def __init__(self, settings: EndpointSettings) -> None:
         self._settings = settings
         self.identity = endpoint_identity(settings)
-        # A proxy that the environment names would see what is meant for this machine alone.
-        inside = settings.on_this_machine and settings.unencrypted
-        self._client = httpx2.Client(timeout=settings.timeout, trust_env=not inside)
+        # A thread has a client of its own, which is closed where a reply takes too long.
+        self._clients = threading.local()
         self._turns = threading.Lock()
         self._next_turn = 0.0
 
@@ -208,6 +208,7 @@ class Endpoint:
         status, headers, content = self._post(path, body)
         if status != 200:
             raise self._fault(status, headers, content)
+        self._refuse_quoted_key(content.decode(errors="replace"))
         kind = _ReplyOfText if path == "/completions" else _ReplyOfChat
         try:
             reply = kind.model_validate_json(content)
@@ -225,6 +226,7 @@ class Endpoint:
             facts["answer_tokens"] = reply.usage.completion_tokens
         if request.continuation is not None:
             tokens = self._scored(choice, request)
+            self._refuse_quoted_key("".join(token.text for token in tokens))
             return Answer(
                 text=request.continuation,
                 finish="scored",
@@ -233,6 +235,7 @@ class Endpoint:
             )
         text, finish = self._text(choice)
         tokens = self._tokens(choice) if request.decoding.logprobs else None
+        self._refuse_quoted_key("".join(token.text for token in tokens or ()))
         return Answer(text=text, finish=finish, tokens=tokens, **facts)
 
     def _take_turn(self) -> None:
@@ -244,14 +247,35 @@ class Endpoint:
             self._next_turn = turn + 60 / self._settings.requests_per_minute
         time.sleep(max(0.0, turn - time.monotonic()))
 
+    @property
+    def _client(self) -> httpx2.Client:
+        """The client of this thread."""
+        client = getattr(self._clients, "open", None)
+        if client is None or client.is_closed:
+            # A proxy that the environment names would see what is meant for this machine alone.
+            inside = self._settings.on_this_machine and self._settings.unencrypted
+            client = httpx2.Client(timeout=self._settings.timeout, trust_env=not inside)
+            self._clients.open = client
+        return client
+
     def _post(self, path: str, body: dict[str, Any]) -> tuple[int, httpx2.Headers, bytes]:
         """Send a request; the whole reply has to come in the time that the settings give."""
-        deadline = time.monotonic() + self._settings.timeout
         host, seconds = self.identity.host, self._settings.timeout
         url = self._settings.url.rstrip("/") + path
         content = bytearray()
+        headers, client, late = self._headers(), self._client, threading.Event()
+
+        # The library bounds the wait for the next byte. Bytes that drip in, of headers too, never
+        # end that wait, but they do meet a closed connection.
+        def end() -> None:
+            late.set()
+            client.close()
+
+        deadline = threading.Timer(seconds, end)
+        deadline.daemon = True
+        deadline.start()
         try:
-            with self._client.stream("POST", url, json=body, headers=self._headers()) as reply:
+            with client.stream("POST", url, json=body, headers=headers) as reply:
                 for part in reply.iter_bytes():
                     content += part
                     if len(content) > _MOST_BYTES:
@@ -259,20 +283,22 @@ class Endpoint:
                             f"The endpoint {host} sent more than {_MOST_BYTES // 1_000_000} MB in "
                             "one reply: it is no language model, or does not keep to max_tokens."
                         )
-                    if time.monotonic() > deadline:
+                    if late.is_set():
                         raise httpx2.ReadTimeout("")
                 return reply.status_code, reply.headers, bytes(content)
         # The libraries' own texts are left out: what they quote is not known.
-        except httpx2.TimeoutException:
-            raise _PassingError(
-                f"The endpoint {host} did not answer within {seconds:g} s: raise `timeout`, or ask "
-                "again when it is less busy."
-            ) from None
-        except httpx2.RequestError as error:
+        except (httpx2.RequestError, RuntimeError, OSError, ValueError) as error:
+            if late.is_set() or isinstance(error, httpx2.TimeoutException):
+                raise _PassingError(
+                    f"The endpoint {host} did not answer within {seconds:g} s: raise `timeout`, or "
+                    "ask again when it is less busy."
+                ) from None
             raise _PassingError(
                 f"The endpoint {host} could not be reached or broke off "
                 f"({type(error).__name__}): check its address, the network and the server."
             ) from None
+        finally:
+            deadline.cancel()
 
     def _headers(self) -> dict[str, str]:
         variable = self._settings.key
@@ -313,11 +339,26 @@ class Endpoint:
             "`url`, `model` and the decoding parameters, and the account's quota."
         )
 
+    @property
+    def _key(self) -> str:
+        return os.environ.get(self._settings.key or "", "").strip()
+
     def _start_without_key(self, content: bytes) -> str:
-        """Start of a reply, on one line and without the key."""
-        text = " ".join(content.decode(errors="replace").split())
-        key = os.environ.get(self._settings.key or "", "").strip()
-        return (text.replace(key, "***") if key else text)[:160]
+        """Start of a reply on one line, or why it is not shown."""
+        text = content.decode(errors="replace")
+        if quotes_key(text, self._key):
+            return "left out here: it quotes the key"
+        return " ".join(text.split())[:160]
+
+    def _refuse_quoted_key(self, text: str) -> None:
+        """Keep nothing of an answer that quotes the key; a short one protects nothing."""
+        key = self._key
+        if len(key) >= TELLING and quotes_key(text, key):
+            raise EndpointError(
+                f"An answer of the endpoint {self.identity.host} quotes the key in the environment "
+                f"variable {self._settings.key}, so nothing of it was kept: ask another server, "
+                "and have the key replaced."
+            )
 
     def _text(self, choice: _Choice) -> tuple[str, str]:
         finish = choice.finish_reason or "unknown"

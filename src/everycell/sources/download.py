@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import logging
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from everycell.engine.files import sha256
@@ -21,6 +23,9 @@ _NETWORK_ADVICE = (
 # its hash where it is not much longer.
 _TOO_LONG = 1 << 20
 
+# Bytes a second below which a download is given up: a gigabyte may take a day.
+SLOWEST = 12_000
+
 # Seconds before the second and the third attempt when a connection breaks or a server is busy.
 _PAUSES = (1.0, 3.0)
 
@@ -34,6 +39,7 @@ class _Bounded(io.BufferedWriter):
 
     def __init__(self, path: Path, key: str, url: str, size: int) -> None:
         super().__init__(io.FileIO(path, "wb"))
+        self.given_up = False
         self._most = size + _TOO_LONG
         self._says = (
             f"What {url} gave for {key} is longer than {self._most} bytes, expected are {size}; "
@@ -41,6 +47,8 @@ class _Bounded(io.BufferedWriter):
         )
 
     def write(self, chunk: bytes) -> int:
+        if self.given_up:
+            raise TimeoutError
         if self.tell() + len(chunk) > self._most:
             raise DownloadError(self._says)
         return super().write(chunk)
@@ -56,12 +64,16 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
     get = pooch.HTTPDownloader(
         timeout=timeout, chunk_size=1 << 16, headers={"Accept-Encoding": "identity"}
     )
+    limit = 2 * timeout + origin.size / SLOWEST
     for pause in (*_PAUSES, None):
         logger.info("Fetching %s from %s (%d bytes).", key, url, origin.size)
         try:
             with _Bounded(path, key, url, origin.size) as file:
-                get(url, file, None)
-            return
+                if _in_time(lambda file=file: get(url, file, None), limit):
+                    return
+                file.given_up = True
+            what, cause = f"was not done after {limit:.0f} s, and is given up", None
+            break
         except requests.HTTPError as error:
             status = error.response.status_code
             what, cause = f"answered {status} {error.response.reason}", error
@@ -79,6 +91,28 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
         f"{url} {what}, expected is {key} with {origin.size} bytes and sha256 {origin.sha256}; "
         f"{_NETWORK_ADVICE}."
     ) from cause
+
+
+def _in_time(download: Callable[[], None], limit: float) -> bool:
+    """Run a download for some seconds at most; return whether it ended.
+
+    The library bounds the wait for the next byte: headers and bodies that drip in have no end. What
+    is given up goes on in a thread that ends with this process.
+    """
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            download()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run, name="download", daemon=True)
+    thread.start()
+    thread.join(limit)
+    if raised:
+        raise raised[0]
+    return not thread.is_alive()
 
 
 def _root(error: BaseException) -> BaseException:

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry import Registry, load_registry
@@ -44,6 +44,9 @@ from everycell.engine.released import (
 from everycell.sources.download import check_download, download_file
 
 logger = logging.getLogger(__name__)
+
+#: Seconds of waiting for another process before the user is told.
+PATIENCE = 10.0
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -114,7 +117,7 @@ def fetch(
     with _cache_errors(key, cache):
         cache.mkdir(parents=True, exist_ok=True)
         lock = FileLock(cache / f".{set_of(key)}.lock")
-        lock.acquire()
+        _wait_for(lock, set_of(key))
     try:
         if target.exists():  # another process fetched it while this one waited for the lock
             return check(target, key, registry=registry)
@@ -288,6 +291,23 @@ def _require_network(key: str, registry: Registry, mirror: Path | None, network:
             f"{missing}, and the network is switched off; {advice}, or allow the network to get it "
             f"from {registry.url(key)}."
         )
+
+
+def _wait_for(lock: FileLock, files: str) -> None:
+    """Wait until no other process fetches files of the set, and say so.
+
+    The system takes a lock from a process that ends, so a file that stayed behind locks nothing.
+    """
+    try:
+        lock.acquire(timeout=PATIENCE)
+    except Timeout:
+        logger.warning(
+            "Waiting for another process that fetches files of %s and holds %s; it may belong to "
+            "another run, or run on another machine that shares this cache.",
+            files,
+            lock.lock_file,
+        )
+        lock.acquire()
 
 
 def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout: float) -> str:
