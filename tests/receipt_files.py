@@ -5,6 +5,7 @@ from pathlib import Path
 
 from everycell.engine.files import sha256
 from everycell.engine.receipts import content_hash
+from everycell.engine.verification import TABLE_FORMS
 
 
 def hashed(*paths: Path) -> dict[Path, str]:
@@ -16,3 +17,12 @@ def rewrite(path: Path, **fields: object) -> None:
     """Let a receipt say something else, under a hash of its content that fits."""
     receipt = json.loads(path.read_text()) | fields
     path.write_text(json.dumps(receipt | {"content_sha256": content_hash(receipt)}))
+
+
+def in_all_forms(*tables: Path) -> list[Path]:
+    """Tables as CSV, and beside each the other forms of a table, which are made if they lack."""
+    files = [table.with_suffix(f".{form}") for table in tables for form in TABLE_FORMS]
+    for file in files:
+        if not file.exists():
+            file.write_text("A table.\n")
+    return files

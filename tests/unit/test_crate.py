@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import call
 from crate_validator import issues, serve_the_context
-from receipt_files import hashed, rewrite
+from receipt_files import hashed, in_all_forms, rewrite
 
 import everycell
 from everycell.engine.artefacts import find_artefact, load_papers
@@ -23,6 +23,7 @@ from everycell.engine.registry import load_registry
 from everycell.engine.render.page.page_file import write_page
 from everycell.engine.results import collect, read_result
 from everycell.engine.verdicts import report
+from everycell.engine.verification import TABLE_FORMS
 from everycell.studies.discovery import audits_of
 
 #: A file of which two contents are accepted, the author's and the mirror's.
@@ -65,7 +66,7 @@ def project(tmp_path) -> Path:
         tier="released",
         inputs=hashed(tmp_path / "published/toy/table_1.csv", tmp_path / "work/toy.run")
         | {tmp_path / "resources" / RELEASED: load_registry().entry(RELEASED).mirror.content},
-        outputs=[folder / "table_1.csv", folder / "table_1.svg"],
+        outputs=[*in_all_forms(folder / "table_1.csv"), folder / "table_1.svg"],
         parameters={"alpha": 0.05, "bm25": {"b": 0.4}, "name": "toy"},
         seed=7,
         code=code_of(tmp_path),
@@ -110,8 +111,7 @@ def test_every_file_is_described_with_its_hash(crate, project):
         "published/toy/table_1.csv",
         "results/README.md",
         "results/index.html",
-        "results/released/toy/table_1.csv",
-        "results/released/toy/table_1.svg",
+        *(f"results/released/toy/table_1.{form}" for form in (*TABLE_FORMS, "svg")),
         "results/released/toy/table_1.receipt.json",
         "results/released/toy/table_1.verdicts.json",
     }
@@ -121,8 +121,7 @@ def test_a_result_has_an_action_with_what_its_receipt_says(crate):
     found = entities(crate)
     action = found["#released/toy/table_1"]
     assert ids(action["result"]) == {
-        "results/released/toy/table_1.csv",
-        "results/released/toy/table_1.svg",
+        *(f"results/released/toy/table_1.{form}" for form in (*TABLE_FORMS, "svg")),
     }
     url = load_registry().url(RELEASED)
     settings = {f"#released/toy/table_1/{name}" for name in ("alpha", "bm25", "name", "seed")}
@@ -192,7 +191,7 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
         artefact=artefact.id,
         tier="embedded",
         inputs={},
-        outputs=[table],
+        outputs=in_all_forms(table),
         parameters={},
         seed=None,
         code=code_of(project),
@@ -201,7 +200,8 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
     )
     verdicts = folder / "table_1.verdicts.json"
     audits = audits_of("sakai2023", "1")
-    judged = report(artefact, "embedded", read_result(table), files=["table_1.csv"], audits=audits)
+    made = sorted(f"table_1.{form}" for form in TABLE_FORMS)
+    judged = report(artefact, "embedded", read_result(table), files=made, audits=audits)
     true = judged.model_dump()
     write_json(verdicts, true)
     only = {"sakai2023": papers["sakai2023"]}
@@ -270,7 +270,7 @@ def test_released_data_is_named_with_its_licence_and_never_copied(crate):
 
 def test_the_run_as_a_whole_has_all_results(crate):
     run = entities(crate)["#run"]
-    assert ids(run["instrument"]) == {"Snakefile"} and len(ids(run["result"])) == 4
+    assert ids(run["instrument"]) == {"Snakefile"} and len(ids(run["result"])) == 7
     assert "config.yaml" in ids(run["object"])
 
 

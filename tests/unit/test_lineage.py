@@ -12,7 +12,7 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
-from receipt_files import hashed
+from receipt_files import hashed, in_all_forms
 from typer.testing import CliRunner
 
 from everycell.cli import app
@@ -64,7 +64,7 @@ def result(project: Path, results: Path) -> None:
         artefact="toy/table_1",
         tier="released",
         inputs=hashed(project / "work" / "run"),
-        outputs=[made],
+        outputs=in_all_forms(made),
         parameters={},
         seed=None,
         code="",

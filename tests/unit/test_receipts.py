@@ -9,7 +9,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
-from receipt_files import hashed, rewrite
+from receipt_files import hashed, in_all_forms, rewrite
 from typer.testing import CliRunner
 
 import everycell
@@ -24,7 +24,7 @@ from everycell.engine.receipts import (
     write_receipt,
 )
 from everycell.engine.registry import load_registry
-from everycell.engine.verification import absent_inputs, verify
+from everycell.engine.verification import TABLE_FORMS, absent_inputs, verify
 
 
 def make(project: Path, *, seconds: float = 1.0) -> Path:
@@ -34,9 +34,9 @@ def make(project: Path, *, seconds: float = 1.0) -> Path:
     source.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     source.write_text("a,value\n1,2\n")
-    made = [folder / "table_1.csv", folder / "table_1.tex"]
-    for path in made:
-        path.write_text(f"content of {path.name}\n")
+    table = folder / "table_1.csv"
+    table.write_text("a,value\n1,2\n")
+    made = in_all_forms(table)
     receipt = folder / "table_1.receipt.json"
     write_receipt(
         receipt,
@@ -60,7 +60,9 @@ def test_an_untouched_result_verifies(tmp_path):
 def test_receipt_names_its_files_relative_to_folder_and_project(tmp_path):
     receipt = read_receipt(make(tmp_path))
     assert [file["path"] for file in receipt["inputs"]] == ["published/cells.csv"]
-    assert [file["path"] for file in receipt["outputs"]] == ["table_1.csv", "table_1.tex"]
+    assert [file["path"] for file in receipt["outputs"]] == [
+        f"table_1.{form}" for form in sorted(TABLE_FORMS)
+    ]
     assert str(tmp_path) not in json.dumps(receipt)
 
 
@@ -176,7 +178,7 @@ def run_otherwise(tmp_path) -> tuple[Path, Path]:
                 artefact=f"toy/{made}",
                 tier="embedded",
                 inputs=hashed(*(project / source for source in sources)),
-                outputs=[table],
+                outputs=in_all_forms(table),
                 parameters={},
                 seed=None,
                 code="",
@@ -464,6 +466,15 @@ def test_an_edited_receipt_is_none(tmp_path, edit):
     assert fault.startswith(f"{receipt}: was edited after it was written")
     with pytest.raises(ReceiptError, match="was edited"):
         read_receipt(receipt)
+
+
+@pytest.mark.parametrize("form", ["md", "tex", "html"])
+def test_a_receipt_lists_all_forms_of_its_table(tmp_path, form):
+    receipt = make(tmp_path)
+    outputs = json.loads(receipt.read_text())["outputs"]
+    rewrite(receipt, outputs=[output for output in outputs if not output["path"].endswith(form)])
+    [fault] = verify(receipt, tmp_path)
+    assert f"{receipt}: does not list table_1.{form}; remove " in fault
 
 
 def test_a_receipt_lists_its_own_table(tmp_path):

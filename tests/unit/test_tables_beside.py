@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from receipt_files import in_all_forms
 from unit.toy_papers import write_paper
 
 from everycell.engine.artefacts import all_artefacts, load_papers
@@ -20,7 +21,8 @@ def root(tmp_path) -> Path:
             file.write_text(f"pair,value\n{name},1.10\n")
         write_receipt(
             home / f"{name}.receipt.json", artefact=f"toy/{name}", tier="released", inputs={},
-            outputs=files, parameters={}, seed=None, code="", seconds=0.1, root=tmp_path,
+            outputs=in_all_forms(*files), parameters={}, seed=None, code="", seconds=0.1,
+            root=tmp_path,
         )  # fmt: skip
         (home / f"{name}.unlisted.csv").write_text("pair,value\na,1\n")
     return tmp_path

@@ -1,6 +1,8 @@
 # Files of a result, and what its card and the report say of it.
 from snakemake.io import apply_wildcards
 
+from everycell.engine.verification import FIGURE_FORMS, TABLE_FORMS
+
 
 def faces_of(outputs):
     """What the cards say of the artefacts of a job: titles, layouts, decimals, by their names.
@@ -69,12 +71,14 @@ def table_files(result, start=""):
 
     `result` is TIER/PAPER/ARTEFACT; output names begin with `start`.
     """
-    return result_files(f"results/{result}", ("csv", "md", "tex"), "html", start)
+    *forms, shown = TABLE_FORMS
+    return result_files(f"results/{result}", forms, shown, start)
 
 
 def figure_files(result, start=""):
     """Files of a figure: what it plots, three pictures, and the receipt."""
-    return result_files(f"results/{result}", ("csv", "pdf", "png"), "svg", start)
+    *forms, shown = FIGURE_FORMS
+    return result_files(f"results/{result}", forms, shown, start)
 
 
 def another(files, result):

@@ -12,11 +12,16 @@ from everycell.engine.files import sha256
 from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.registry import load_registry
 
+#: Forms of a table and of a figure; one of them stands beside each CSV.
+TABLE_FORMS = ("csv", "md", "tex", "html")
+FIGURE_FORMS = ("csv", "pdf", "png", "svg")
+
 
 def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     """Check a receipt against the files; a sentence for each that changed, none if all stand.
 
-    The receipt must be that of the result it stands beside. Outputs must be there, byte for byte.
+    The receipt must be that of the result it stands beside, and list its table or figure in all
+    forms, as of each table beside it. Outputs must be there, byte for byte.
     An input that changed is named, since the result no longer follows from it, and so is a fetched
     one that is not what the registry accepts; one that cannot be checked here (`absent_inputs`) is
     passed over.
@@ -84,7 +89,22 @@ def _misplaced(receipt: dict[str, Any], stem: Path, again: str) -> list[str]:
         ]
     if f"{stem.name}.csv" not in {output["path"] for output in receipt["outputs"]}:
         return [f"{stem}.receipt.json: does not list {stem.name}.csv, its own table; {again}."]
-    return []
+    return [
+        f"{stem}.receipt.json: does not list {name}; {again}." for name in _lacking(receipt, stem)
+    ]
+
+
+def _lacking(receipt: dict[str, Any], stem: Path) -> list[str]:
+    """Forms of the tables and figures of a receipt that it does not list."""
+    listed = {output["path"] for output in receipt["outputs"]}
+    lacking = []
+    for table in sorted(name.removesuffix(".csv") for name in listed if name.endswith(".csv")):
+        pictures = any(f"{table}.{form}" in listed for form in FIGURE_FORMS[1:])
+        if table == stem.name:
+            pictures = table.startswith("figure_")
+        forms = FIGURE_FORMS if pictures else TABLE_FORMS
+        lacking += [name for form in forms if (name := f"{table}.{form}") not in listed]
+    return lacking
 
 
 def is_own(results: Path | None, root: Path) -> bool:

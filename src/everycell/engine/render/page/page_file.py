@@ -7,8 +7,6 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from markupsafe import Markup
-
 from everycell.engine.artefacts import Paper, load_papers
 from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
@@ -49,7 +47,7 @@ def page_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) -
     True
     """
     environment = html_environment("everycell.engine.render.page")
-    script = Markup(environment.get_template("page.js").render())
+    script = environment.get_template("page.js").render()
     model = {**build_model(papers, found, folder), "script": script, "policy": policy_of(script)}
     return environment.get_template("page.html.j2").render(model)
 
