@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from everycell.cli import project
-from everycell.cli.printing import first_three, shortened, with_noun
+from everycell.cli.printing import difference_lines, with_noun
 from everycell.cli.project import Json, can_be_run, errors_as_sentences, warn_of_faults
+from everycell.cli.rebuilt import compare_with_rebuilt
 from everycell.config import read_config
-from everycell.engine.differences import Difference, compare_folders
+from everycell.engine.differences import compare_folders
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.lineage import contradictions, without_jobs
 from everycell.engine.printed_cells import CardError
@@ -29,8 +30,26 @@ EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
 
 def verify(
     results: Annotated[Path, typer.Argument(help="Results folder to check.")] = project.RESULTS,
+    rebuild: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Make this result again and compare; may be repeated."),
+    ] = None,
+    cores: Annotated[int, typer.Option(min=1, help="Cores for --rebuild.")] = 2,
+    into: Annotated[
+        Path | None,
+        typer.Option(help="Folder for --rebuild, which is kept; else a temporary one."),
+    ] = None,
 ) -> None:
-    """Check all receipts and verdicts without recomputing; name what changed."""
+    """Check all receipts and verdicts without recomputing; name what changed.
+
+    With --rebuild NAME (such as released/sakai2023/table_2) only these results are looked at: they
+    are made again in a copy of the project, from nothing but fetched files, and compared byte by
+    byte. Then the exit code is 0 where all is the same (but what a card says may vary), 1 where
+    something differs, 2 on an error, 3 where an input is missing or another one, 4 where the code
+    has changed, 5 where the run failed.
+    """
+    if rebuild:
+        raise typer.Exit(compare_with_rebuilt(rebuild, results, cores, into))
     with errors_as_sentences():
         papers = project.papers()
         if not results.is_dir():
@@ -108,7 +127,7 @@ def diff(
         typer.echo(json.dumps(said, indent=1, ensure_ascii=False))
     else:
         for result in different:
-            typer.echo("\n".join(_difference_lines(result, first, second, cells)))
+            typer.echo("\n".join(difference_lines(result, first, second, cells)))
         others = [result for result in found if result.same]
         elsewhere = sum(bool(result.causes) for result in others)
         typer.echo(
@@ -122,51 +141,6 @@ def diff(
         )
     if different:
         raise typer.Exit(1)
-
-
-def _difference_lines(result: Difference, first: Path, second: Path, limit: int) -> list[str]:
-    """Lines on one result that differs."""
-    if result.only_in:
-        return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
-    lines = [
-        f"{result.name}: {with_noun(len(result.cells), 'cell')} moved, "
-        f"{with_noun(len(result.verdicts), 'verdict')} and "
-        f"{with_noun(len(result.conclusions), 'conclusion')} changed"
-        + f"; other bytes in {first_three(result.files)}"
-        * bool(result.files)
-    ]
-    for what, moved in (
-        ("", result.cells),
-        ("verdict of ", result.verdicts),
-        ("conclusion ", result.conclusions),
-    ):
-        lines += [
-            f"  {what}{cell.key}: {shortened(cell.old)} -> {shortened(cell.new)}"
-            for cell in moved[:limit]
-        ]
-        if len(moved) > limit:
-            lines.append(f"  ... and {len(moved) - limit} more (--json has all)")
-    if not result.causes:
-        lines.append("  nothing in the receipts explains it")
-    for cause in result.causes:
-        what = cause.kind if cause.name == cause.kind else f"{cause.kind} {cause.name}"
-        if cause.kind == "file":
-            side = second if cause.old is None else first
-            lines.append(f"  because {side}/.../{cause.name} was changed after it was made")
-        elif cause.kind == cause.name == "card":
-            lines.append("  card: the table is the same, its tolerance or the code that judges not")
-        else:
-            lines.append(f"  {what}: {shortened(cause.old)} -> {shortened(cause.new)}")
-    if result.unexplained:
-        lines.append(
-            f"  nothing in the receipts and in {LINEAGE} explains {first_three(result.unexplained)}"
-        )
-    if result.unrecorded:
-        lines.append(
-            f"  {LINEAGE} of a folder does not say all that {first_three(result.unrecorded)} "
-            "came from"
-        )
-    return lines
 
 
 def check_verdicts(

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import typer
 from rich.console import Console
 from rich.table import Table
+
+from everycell.engine.differences import Difference
+from everycell.engine.lineage import NAME as LINEAGE
 
 
 def output_console() -> Console:
@@ -98,3 +102,48 @@ def print_frame(console: Console, frame: pd.DataFrame) -> None:
             )
         )
     console.print(table)
+
+
+def difference_lines(result: Difference, first: Path, second: Path, limit: int) -> list[str]:
+    """Lines on one result that differs."""
+    if result.only_in:
+        return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
+    lines = [
+        f"{result.name}: {with_noun(len(result.cells), 'cell')} moved, "
+        f"{with_noun(len(result.verdicts), 'verdict')} and "
+        f"{with_noun(len(result.conclusions), 'conclusion')} changed"
+        + f"; other bytes in {first_three(result.files)}"
+        * bool(result.files)
+    ]
+    for what, moved in (
+        ("", result.cells),
+        ("verdict of ", result.verdicts),
+        ("conclusion ", result.conclusions),
+    ):
+        lines += [
+            f"  {what}{cell.key}: {shortened(cell.old)} -> {shortened(cell.new)}"
+            for cell in moved[:limit]
+        ]
+        if len(moved) > limit:
+            lines.append(f"  ... and {len(moved) - limit} more (--json has all)")
+    if not result.causes:
+        lines.append("  nothing in the receipts explains it")
+    for cause in result.causes:
+        what = cause.kind if cause.name == cause.kind else f"{cause.kind} {cause.name}"
+        if cause.kind == "file":
+            side = second if cause.old is None else first
+            lines.append(f"  because {side}/.../{cause.name} was changed after it was made")
+        elif cause.kind == cause.name == "card":
+            lines.append("  card: the table is the same, its tolerance or the code that judges not")
+        else:
+            lines.append(f"  {what}: {shortened(cause.old)} -> {shortened(cause.new)}")
+    if result.unexplained:
+        lines.append(
+            f"  nothing in the receipts and in {LINEAGE} explains {first_three(result.unexplained)}"
+        )
+    if result.unrecorded:
+        lines.append(
+            f"  {LINEAGE} of a folder does not say all that {first_three(result.unrecorded)} "
+            "came from"
+        )
+    return lines

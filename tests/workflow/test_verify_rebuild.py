@@ -1,0 +1,67 @@
+"""`everycell verify --rebuild`: a result made again tells what no receipt can."""
+
+import json
+
+import pytest
+from receipt_files import rewrite
+
+from everycell.engine.files import sha256
+
+NAME = "embedded/sakai2023/table_2"
+
+
+@pytest.fixture
+def made(clean):
+    """A project with one result."""
+    clean.build(f"results/{NAME}.verdicts.json")
+    return clean
+
+
+def test_the_same_bytes(made):
+    done = made.everycell("verify", "--rebuild", NAME)
+    assert done.returncode == 0
+    assert f"{NAME}: 4 files, the same bytes." in done.stdout.splitlines()
+
+
+@pytest.mark.fault("receipt")
+def test_an_edit_under_a_forged_receipt_is_found(made):
+    table = made.folder / f"results/{NAME}.csv"
+    table.write_text(
+        table.read_text().replace("Bing,S1,ORIGIN (JSD),0.43", "Bing,S1,ORIGIN (JSD),0.44")
+    )
+    receipt = table.with_suffix(".receipt.json")
+    outputs = json.loads(receipt.read_text())["outputs"]
+    for output in outputs:
+        output["sha256"] = sha256(table.parent / output["path"])
+    rewrite(receipt, outputs=outputs)
+    assert f"{receipt.name}: " not in made.everycell("verify").stdout
+    done = made.everycell("verify", "--rebuild", "sakai2023/table_2", "--into", "again")
+    assert done.returncode == 1
+    assert "Bing / S1 / ORIGIN (JSD): 0.44" in done.stdout
+    assert "What was made again is in again." in done.stdout
+    assert (made.folder / f"again/results/{NAME}.csv").exists()
+
+
+@pytest.mark.fault("receipt")
+def test_other_inputs_other_code_and_a_failed_run_have_exit_codes_of_their_own(made):
+    def code(*said: str) -> int:
+        done = made.everycell("verify", "--rebuild", NAME)
+        assert all(one in done.stdout for one in said), done.stdout
+        assert "Traceback" not in done.stdout
+        return done.returncode
+
+    source = made.folder / "published/sakai2023/targets.csv"
+    kept = source.read_text()
+    source.write_text(kept + "\n")
+    assert code("targets.csv: is not the file that") == 3
+    source.unlink()
+    assert code("targets.csv: is missing, and ") == 3
+    source.write_text(kept)
+    made.edit("config.yaml", "seed: ", "sead: ")
+    assert code("Snakemake ended with exit code 1") == 5
+    made.edit("config.yaml", "sead: ", "seed: ")
+    script = next((made.folder / "workflow/scripts/sakai2023").rglob("gfrc.py"))
+    script.write_text(script.read_text() + "\n# changed\n")
+    assert code("was made by other code than this project has") == 4
+    assert made.everycell("verify", "--rebuild", "nobody/table_1").returncode == 2
+    assert made.everycell("verify", "--rebuild", NAME, "--into", "src").returncode == 2
