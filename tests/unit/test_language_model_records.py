@@ -226,9 +226,64 @@ def test_a_damaged_line_is_named(tmp_path, damage, message):
     assert "a.jsonl" in str(caught.value) and "remove" in str(caught.value)
 
 
+def edit_answer(lines):
+    return [lines[0], change(lines[1], answer={"text": "z", "finish": "stop"}), lines[2]]
+
+
+def put_in(lines):
+    return [lines[0], lines[0], *lines[1:]]
+
+
+def without_a_hash(lines):
+    return [*lines[:2], change(lines[2], chained=None)]
+
+
+@pytest.mark.fault("endpoint")
+@pytest.mark.parametrize(
+    ("edit", "line"),
+    [
+        (edit_answer, 2),
+        (lambda lines: edit_answer([lines[0], change(lines[1], chained=None), lines[2]]), 2),
+        (lambda lines: lines[1:], 1),
+        (lambda lines: [lines[0], lines[2]], 2),
+        (lambda lines: [lines[1], lines[0], lines[2]], 1),
+        (put_in, 2),
+        (without_a_hash, 3),
+        (lambda lines: [change(lines[0], date="2020-01-01"), *lines[1:]], 1),
+    ],
+)
+def test_a_line_that_does_not_follow_is_named(tmp_path, edit, line):
+    path = recorded(tmp_path)
+    lines = edit(path.read_text().splitlines())
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(RecordError, match=f"line {line}: does not follow from the lines before"):
+        read_record(path)
+
+
+def test_a_record_without_hashes_goes_on_with_them(tmp_path):
+    path = recorded(tmp_path)
+    bare = [change(line, chained=None) for line in path.read_text().splitlines()]
+    path.write_text("\n".join(bare) + "\n")
+    with Record(path) as record:
+        Recorded(record, MODEL, Parrot).answer_all([ask("d")])
+    assert len(read_record(path)) == 4
+    # From then on what was said before is vouched for too.
+    added = path.read_text().splitlines()[-1]
+    path.write_text("\n".join([*edit_answer(bare), added]) + "\n")
+    with pytest.raises(RecordError, match="line 4: does not follow"):
+        read_record(path)
+
+
+def test_a_written_record_is_chained(tmp_path):
+    path, copy = recorded(tmp_path), tmp_path / "copy.jsonl"
+    copy.write_text(record_lines(read_record(path).values()))
+    assert copy.read_text() == path.read_text()
+
+
 def test_two_answers_to_one_request_are_refused_and_equal_ones_are_not(tmp_path):
     path = recorded(tmp_path)
-    lines = path.read_text().splitlines()
+    # Put together by hand from two records, which only those without hashes allow.
+    lines = [change(line, chained=None) for line in path.read_text().splitlines()]
     path.write_text("\n".join([*lines, lines[0]]) + "\n")
     assert len(read_record(path)) == 3
     other = change(lines[0], answer={"text": "z", "finish": "stop"})

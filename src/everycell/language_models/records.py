@@ -2,13 +2,15 @@
 
 A record is a text file of JSON lines to which answers are only ever added. A line holds the
 model's identity, the hash of the prompt, the decoding parameters (or the scored text), the answer
-and the date. Its `key` is the hash of all but the last two (`request_key`), so that an edited line
-is seen. Prompts may hold data that must not be passed on: they are kept apart, in a second file,
+and the date. Its `key` is the hash of all but the last two (`request_key`). Its `chained` is a hash
+of the whole line and of the lines before it, so that a line that was edited, removed or put in is
+seen. Prompts may hold data that must not be passed on: they are kept apart, in a second file,
 and only where a folder is given for them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
@@ -53,11 +55,19 @@ class Entry(BaseModel):
     continuation: str | None
     answer: Answer
     date: str
+    #: None in a record from before lines were chained.
+    chained: str | None = None
 
     @property
     def right_key(self) -> str:
         """The key that the other fields lead to."""
         return request_key(self.model, self.prompt_sha256, self.decoding, self.continuation)
+
+    def after(self, before: str) -> Entry:
+        """Return the entry as it follows a line with this hash, "" where it is the first."""
+        said = self.model_dump(mode="json", exclude={"chained"})
+        text = before + json.dumps(said, sort_keys=True, ensure_ascii=True)
+        return self.model_copy(update={"chained": hashlib.sha256(text.encode()).hexdigest()})
 
 
 def read_record(path: Path) -> dict[str, Entry]:
@@ -77,15 +87,21 @@ def read_record(path: Path) -> dict[str, Entry]:
     Raises
     ------
     RecordError
-        A line is no entry, its key is not that of its fields, or two lines have the same key and
-        other answers.
+        A line is no entry, its key is not that of its fields, it does not follow from the lines
+        before it, or two lines have the same key and other answers.
 
     Examples
     --------
     >>> read_record(Path("no/such/record.jsonl"))
     {}
     """
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[dict[str, Entry], str]:
+    """Entries of a record, and the hash that its next line follows."""
     entries: dict[str, Entry] = {}
+    last, chained = "", False
     for number, line in enumerate(_whole_lines(path), start=1):
         place = f"{path}, line {number}"
         try:
@@ -98,12 +114,22 @@ def read_record(path: Path) -> dict[str, Entry]:
                 else f"is no recorded answer: {describe_fault(Entry, error).rstrip('.')}"
             )
             raise RecordError(
-                f"{place}: {found}; remove the line (its request is then asked again)."
+                f"{place}: {found}; restore it, or remove it and all lines after it (their "
+                "requests are then asked again)."
             ) from None
         if entry.key != entry.right_key:
             raise RecordError(
                 f"{place}: the key is {entry.key[:12]}..., but model, prompt hash and parameters "
                 f"lead to {entry.right_key[:12]}...: the line was edited; restore it or remove it."
+            )
+        last = entry.after(last).chained or ""
+        # Of a record that was begun without hashes the later lines vouch for the earlier ones.
+        chained = chained or entry.chained is not None
+        if chained and entry.chained != last:
+            raise RecordError(
+                f"{place}: does not follow from the lines before it: it or one of them was edited, "
+                "removed or put in; restore the file, or remove this line and all after it (their "
+                "requests are then asked again)."
             )
         known = entries.setdefault(entry.key, entry)
         if known.answer != entry.answer:
@@ -111,7 +137,7 @@ def read_record(path: Path) -> dict[str, Entry]:
                 f"{place}: the request {entry.key[:12]}... has another answer further up; remove "
                 "one of the two lines."
             )
-    return entries
+    return entries, last
 
 
 def _whole_lines(path: Path) -> list[bytes]:
@@ -169,6 +195,7 @@ class Record:
         self._prompts_path = prompts
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
         self._threads = threading.Lock()
+        self._last = ""
 
     def __enter__(self) -> Record:
         """Lock, mend and read the file."""
@@ -182,7 +209,7 @@ class Record:
             ) from None
         try:
             _mend(self.path)
-            self.entries = read_record(self.path)
+            self.entries, self._last = _read(self.path)
             for other in self._also:
                 if not other.is_file():
                     raise RecordError(f"There is no record {other}: restore it, or do not name it.")
@@ -240,7 +267,9 @@ class Record:
                 prompt = request.model_dump(mode="json")["prompt"]
                 _append(self._prompts_path, {"sha256": entry.prompt_sha256, "prompt": prompt})
                 self._prompt_hashes.add(entry.prompt_sha256)
+            entry = entry.after(self._last)
             _append(self.path, entry.model_dump(mode="json"))
+            self._last = entry.chained or ""
             self.entries[entry.key] = entry
 
 
@@ -253,10 +282,13 @@ def record_lines(entries: Iterable[Entry]) -> str:
     ''
     """
     # In ASCII, so that a line cannot be cut inside a character, nor end at a foreign line break.
-    return "".join(
-        json.dumps(entry.model_dump(mode="json"), ensure_ascii=True, separators=(",", ":")) + "\n"
-        for entry in entries
-    )
+    lines, last = [], ""
+    for entry in entries:
+        follows = entry.after(last)
+        last = follows.chained or ""
+        said = follows.model_dump(mode="json")
+        lines.append(json.dumps(said, ensure_ascii=True, separators=(",", ":")) + "\n")
+    return "".join(lines)
 
 
 def _prompt_hashes(path: Path) -> set[str]:
