@@ -10,6 +10,25 @@ from everycell.engine.files import sha256
 NAME = "embedded/sakai2023/table_2"
 
 
+@pytest.mark.fault("receipt")
+def test_a_page_that_was_cut_off_does_not_verify_and_an_old_one_is_named(rebuilt):
+    page = rebuilt.folder / "results/index.html"
+    whole = page.read_text()
+    told = "is not the page of these results"
+    checked = rebuilt.everycell("verify")
+    assert checked.returncode == 0 and told not in checked.stdout
+    for left in ("", whole[: len(whole) // 2]):
+        page.write_text(left)
+        checked = rebuilt.everycell("verify")
+        assert checked.returncode == 1
+        assert "results/index.html: is empty or was cut off; `everycell page`" in checked.stdout
+    page.write_text(whole.replace("everycell", "everysell", 1))
+    checked = rebuilt.everycell("verify")
+    assert checked.returncode == 0 and told in checked.stdout
+    assert rebuilt.everycell("page").returncode == 0
+    assert page.read_text() == whole
+
+
 @pytest.fixture
 def made(clean):
     """A project with one result."""

@@ -21,10 +21,12 @@ from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import ReceiptError, made_by_other_code, receipts_in
 from everycell.engine.results import collect
 from everycell.engine.untrusted import in_quotes
-from everycell.engine.verification import absent_inputs
+from everycell.engine.verification import absent_inputs, is_own
 from everycell.engine.verification import verify as verify_receipt
 from everycell.studies.discovery import audits_of
 
+#: Name of the reproduction page in a results folder.
+PAGE = "index.html"
 EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
 
 
@@ -62,8 +64,11 @@ def verify(
             for receipt in receipts
             for fault in verify_receipt(receipt, project.ROOT, results)
         ]
-        found = collect(papers, results, project.ROOT, wanted=can_be_run, audits=audits_of)
+        found = collect(papers, results, project.ROOT, audits=audits_of)
     faults += [fault for result in found for fault in result.faults]
+    page = results / PAGE
+    if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
+        faults.append(f"{page}: is empty or was cut off; `everycell page` draws it again.")
     try:
         unexplained = without_jobs(results)
         faults += contradictions(results, project.ROOT)
@@ -93,6 +98,15 @@ def verify(
             f"behind them, as {unexplained[0]}; `everycell page` in the project that made them "
             "writes it again."
         )
+    # A page from elsewhere was drawn by the code there.
+    if is_own(results, project.ROOT) and page.is_file():
+        from everycell.engine.render.page.page_file import page_of
+
+        if page.read_bytes() != page_of(results, found, papers).encode():
+            typer.echo(
+                f"{page} is not the page of these results (it is older than they are, or was "
+                "edited); `everycell page` draws it again."
+            )
     others = made_by_other_code(receipts, project.ROOT)
     if others:
         typer.echo(
