@@ -10,7 +10,7 @@ import pandas as pd
 
 from everycell.fair_ranking.decomposition import resample
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
-from everycell.fair_ranking.exposure_measures import THRESHOLD, holds_outlier
+from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import entropy_marginals
 
 FloatArray = npt.NDArray[np.float64]
@@ -24,34 +24,6 @@ DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], FloatA
 }
 #: Deviations of the mean of an interval's ends: 95 %.
 ENDS = (0.025, 0.975)
-
-
-def base_probabilities(ranks: int, lists: int, seed: int) -> pd.DataFrame:
-    """Percent of lists of independent items that hold an outlier, by distribution.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `distribution`, `deviation` ("population", as the chapter has it, or "sample") and
-        `value`.
-
-    Examples
-    --------
-    >>> base_probabilities(7, 100, 0)["value"].max()
-    np.float64(0.0)
-    """
-    rows = []
-    for place, (name, draw) in enumerate(DISTRIBUTIONS.items()):
-        rng = np.random.default_rng([seed, place])
-        found = {"population": 0, "sample": 0}
-        for start in range(0, lists, 100_000):
-            scores = draw(rng, (min(100_000, lists - start), ranks))
-            off = np.abs(scores - scores.mean(axis=1, keepdims=True)).max(axis=1)
-            for deviation, freedom in (("population", 0), ("sample", 1)):
-                spread = scores.std(axis=1, ddof=freedom)
-                found[deviation] += int((off > THRESHOLD * spread).sum())
-        rows += [(name, deviation, 100 * count / lists) for deviation, count in found.items()]
-    return pd.DataFrame(rows, columns=["distribution", "deviation", "value"])
 
 
 def simulated_list(
@@ -161,7 +133,8 @@ def sensitivity_analysis(
     pandas.DataFrame
         Points: `panel`, `distribution`, `x`, `value` (percent), `low`, `high`, `once`, `felix`.
     pandas.DataFrame
-        Changes: `panel`, `distribution`, `change`, `value` (percentage points), `low`, `high`.
+        Changes in percentage points: `panel`, `distribution`, `change`, `end` ("value", "low" or
+        "high" of the interval) and `value`.
     """
     rng = np.random.default_rng([seed, 2])
     points, changes = [], []
@@ -223,7 +196,22 @@ def sensitivity_analysis(
         pd.concat(points)[[*keys, "x", "value", "low", "high", "once", "felix"]].reset_index(
             drop=True
         ),
-        pd.concat(changes)[[*keys, "change", "value", "low", "high"]].reset_index(drop=True),
+        by_end(pd.concat(changes)[[*keys, "change", "value", "low", "high"]]),
+    )
+
+
+def by_end(frame: pd.DataFrame) -> pd.DataFrame:
+    """Value and ends of an interval one below the other, as tables beside a result have them.
+
+    Examples
+    --------
+    >>> by_end(pd.DataFrame({"x": [1], "value": [2], "low": [1], "high": [3]})).values.tolist()
+    [[1, 'value', 2], [1, 'low', 1], [1, 'high', 3]]
+    """
+    ends = ["value", "low", "high"]
+    keys = [column for column in frame.columns if column not in ends]
+    return (
+        frame.set_index(keys)[ends].rename_axis("end", axis=1).stack().rename("value").reset_index()
     )
 
 
