@@ -99,7 +99,7 @@ def reductions(
         rows.append((x, value, min(low, value), max(high, value), once.mean(), felix.mean()))
         samples.append(sampled)
     frame = pd.DataFrame(rows, columns=["x", "value", "low", "high", "once", "felix"])
-    return frame, np.column_stack(samples)
+    return frame, np.array(samples).reshape(len(samples), len(draws)).T
 
 
 def sensitivity_analysis(
@@ -183,7 +183,6 @@ def sensitivity_analysis(
                         fixed,
                     )
                     for point in found
-                    if point[0] == fixed or point[1].sum() > 0
                 ]
                 frame = pd.concat([part[0] for part in parts], ignore_index=True)
                 samples = np.column_stack([part[1] for part in parts])
