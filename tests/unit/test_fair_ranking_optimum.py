@@ -8,7 +8,7 @@ from everycell.fair_ranking.decomposition import resample
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
-from everycell.fair_ranking.optimum import generate_rankings, least_avoided
+from everycell.fair_ranking.optimum import generate_rankings, least_avoided, pool_rankings
 from everycell.fair_ranking.policies import Policy
 
 
@@ -71,3 +71,23 @@ def test_nothing_may_be_shown():
 def test_a_list_that_is_too_long_is_refused():
     with pytest.raises(ValueError, match="There are 184756 sets of 10 of 20 items"):
         least_avoided(np.full((20, 10), 0.05), lambda r: r[:, 0] < 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pooled_rankings_keep_the_matrix_and_lie_between_the_bound_and_felix(seed):
+    exposures, weights, test, rng = problem(10, 8, seed)
+    matrix = entropy_marginals(exposures, weights)
+    felix = resample(matrix, test, iterations=20, rng=np.random.default_rng(seed))
+    pooled = pool_rankings(matrix, test, rng=np.random.default_rng(seed))  # its first run is this
+    value = pooled.weights[test(pooled.rankings)].sum()
+    assert least_avoided(matrix, test) - 1e-6 <= value <= felix.avoided[-1] + 1e-6
+    np.testing.assert_allclose(pooled.marginals(10), matrix, atol=1e-6)
+
+
+def test_pooled_rankings_are_far_better_on_a_long_list():
+    exposures, weights, _, rng = problem(30, 10, 4)
+    test = holds_outlier(np.exp(rng.normal(size=30)))
+    matrix = entropy_marginals(exposures, weights)
+    felix = resample(matrix, test, iterations=20, rng=rng)
+    pooled = pool_rankings(matrix, test, rng=rng)
+    assert pooled.weights[test(pooled.rankings)].sum() < 0.9 * felix.avoided[-1]

@@ -106,7 +106,7 @@ def test_choices_and_bounds_have_all_their_rows():
     )
     keys = ["distribution", "probabilities", "matching", "iterations", "end"]
     assert len(choices) == len(choices.drop_duplicates(keys)) == 2 * 3 * 2 * 2 * 3
-    bounds = against_the_best(sizes=[(9, 8), (12, 10)], lists=4, iterations=5, bootstrap=50, seed=0)
+    bounds = against_the_best(sizes=[(9, 8), (16, 10)], lists=4, iterations=5, bootstrap=50, seed=0)
     value = bounds[bounds["end"] == "value"].set_index(["items", "distribution", "policy"])["value"]
     for law in ("log-normal", "power-law"):
         order = [
@@ -114,12 +114,13 @@ def test_choices_and_bounds_have_all_their_rows():
             for policy in (
                 "generated for these exposures",
                 "the least with this matrix",
+                "pooled for this matrix",
                 "FELIX, 5 iterations",
                 "one decomposition",
             )
         ]
         assert order == sorted(order) or np.allclose(order, sorted(order), atol=1e-5)
-    assert ("12", "power-law", "the least with this matrix") not in value.index
+    assert ("16", "power-law", "the least with this matrix") not in value.index
 
 
 def points_to_draw():

@@ -1,9 +1,11 @@
 """How seldom rankings to be avoided can be shown at all, as a bound for :func:`.felix`.
 
-Two questions, both linear programs:
+Two questions, all answers linear programs:
 
 - :func:`least_avoided` keeps a whole matrix of probabilities, as FELIX does. A variable for each
   set of k items that may be shown, each item and each rank: small lists only.
+- :func:`pool_rankings` keeps the matrix too, on lists of any length: FELIX runs several times, and
+  all rankings that it meets get new weights. Its value is an upper bound.
 - :func:`generate_rankings` keeps the exposures alone and is free in all else. A variable for each
   ranking; those that are needed are generated one by one (column generation), found by looking at
   all sets of k items where there are few, and by exchanging items where there are many. In the
@@ -24,7 +26,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import linprog
 
-from everycell.fair_ranking.decomposition import Avoided, checked_marginals
+from everycell.fair_ranking.decomposition import Avoided, checked_marginals, resample
 from everycell.fair_ranking.exposure import checked_rank_weights
 from everycell.fair_ranking.policies import Policy
 
@@ -119,11 +121,67 @@ def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
         b_ub=np.concatenate([matrix.ravel(), 1 - matrix.sum(axis=1)]),
         A_eq=equal,
         b_eq=np.zeros(2 * count * k),
-        method="highs",
+        method="highs-ipm",
     )
     if not found.success:
         raise ArithmeticError(f"HiGHS found no bound: {found.message}")
     return float(max(1 + found.fun, 0.0))
+
+
+def pool_rankings(
+    marginals: npt.ArrayLike,
+    avoided: Avoided,
+    *,
+    runs: int = 5,
+    iterations: int = 20,
+    rng: np.random.Generator,
+) -> Policy:
+    """Policy with given marginals, of the rankings that several runs of FELIX meet.
+
+    Parameters
+    ----------
+    marginals, avoided
+        As for :func:`.felix`; here the order within a ranking may matter.
+    runs, iterations
+        Runs of FELIX, and iterations of each. The linear program has a variable for each ranking.
+    rng : numpy.random.Generator
+        Where chance comes from.
+
+    Returns
+    -------
+    Policy
+        It shows rankings to be avoided no more often than the best of the runs; at most n k + 1
+        rankings.
+
+    Examples
+    --------
+    >>> together = lambda rankings: (rankings < 2).all(axis=1)
+    >>> policy = pool_rankings(np.full((4, 2), 0.25), together, rng=np.random.default_rng(0))
+    >>> float(policy.weights[together(policy.rankings)].sum())
+    0.0
+    """
+    matrix = checked_marginals(marginals)
+    n, k = matrix.shape
+    found = [resample(matrix, avoided, iterations=iterations, rng=rng).policy for _ in range(runs)]
+    rankings = np.unique(np.concatenate([policy.rankings for policy in found]), axis=0)
+    places = (rankings * k + np.arange(k)).ravel()
+    columns = np.repeat(np.arange(len(rankings)), k)
+    entries = sparse.csr_matrix(
+        (np.ones(len(places)), (places, columns)), shape=(n * k, len(rankings))
+    )
+    # The weights of a run are a solution but for rounding; what is missing is dear.
+    missing = sparse.identity(n * k)
+    solved = linprog(
+        np.concatenate([avoided(rankings), np.full(2 * n * k, 10.0)]),
+        A_eq=sparse.hstack([entries, missing, -missing]),
+        b_eq=found[0].marginals(n).ravel(),
+        method="highs-ipm",
+    )
+    if not solved.success:
+        raise ArithmeticError(f"HiGHS found no weights for the pooled rankings: {solved.message}")
+    weights = np.maximum(solved.x[: len(rankings)], 0)
+    used = weights > 0
+    return Policy(rankings[used], weights[used] / weights.sum())
 
 
 def generate_rankings(

@@ -30,15 +30,15 @@ use rule figure as heuss2025_ch2_simulation with:
         ),
         choices=dict(
             items=40,
-            lists=20,
+            lists=12,
             ranks=10,
             iterations=[1, 5, 20],
             rules=["row_first", "column_first", "assignment"],
         ),
-        # Items and ranks; of the first, all lists that may be shown can be looked at.
+        # Items and ranks; of the first, all sets that may be shown can be looked at.
         bounds=dict(
-            sizes=[(10, 8), (15, 10), (20, 10), (40, 10), (100, 10)],
-            lists=20,
+            sizes=[(11, 8), (15, 10), (20, 10), (40, 10), (100, 10)],
+            lists=12,
             iterations=20,
         ),
         bootstrap=2000,

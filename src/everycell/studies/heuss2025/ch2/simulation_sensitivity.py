@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import pandas as pd
 from everycell.fair_ranking.decomposition import resample
 from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
-from everycell.fair_ranking.optimum import generate_rankings, least_avoided
+from everycell.fair_ranking.optimum import generate_rankings, least_avoided, pool_rankings
 from everycell.fair_ranking.policies import omit
 from everycell.studies.heuss2025.ch2.simulation import ENDS, by_end, simulated_list
 
@@ -19,6 +20,10 @@ FloatArray = npt.NDArray[np.float64]
 
 #: Distributions in which outliers are frequent enough to compare methods on few lists.
 HEAVY = ("log-normal", "power-law")
+#: Items up to which rankings are pooled: the linear program has a row for each item and rank.
+POOLED = 40
+#: Sets of items up to which the bound for a matrix is computed: a second or less.
+ALL_SETS = 200
 
 
 def _corner(exposures: FloatArray, weights: FloatArray) -> FloatArray:
@@ -87,8 +92,8 @@ def against_the_best(
     Parameters
     ----------
     sizes
-        Items and ranks of the lists. Where all sets of items can be looked at (10 items and 8
-        ranks), the bound for the same matrix is given too.
+        Items and ranks of the lists. Where there are few sets of items (11 items, 8 ranks), the
+        bound for the same matrix is given too; up to 40 items, what pooled rankings reach with it.
     lists, iterations, bootstrap, seed
         Lists of each size, iterations of FELIX, bootstrap samples, seed.
 
@@ -110,7 +115,11 @@ def against_the_best(
                     "one decomposition": felix.avoided[0],
                     f"FELIX, {iterations} iterations": felix.avoided[-1],
                 }
-                if items <= 10:
+                if items <= POOLED:
+                    pooled = pool_rankings(matrix, test, iterations=iterations, rng=rng)
+                    share = pooled.weights[test(pooled.rankings)].sum()
+                    values["pooled for this matrix"] = float(share)
+                if comb(items, ranks) <= ALL_SETS:
                     values["the least with this matrix"] = least_avoided(matrix, test)
                 values["generated for these exposures"] = best.avoided
                 for policy, value in values.items():
