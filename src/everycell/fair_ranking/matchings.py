@@ -22,7 +22,7 @@ def compiled_split() -> Callable[..., tuple[IntArray, FloatArray, float]]:
 
 
 def _split(work, total, ranks, by_rows, tiny):
-    """Split off rankings until nothing is left; matchings from scratch, by rows or by columns.
+    """Split off rankings until nothing is left; the matching of each is made by rows or by columns.
 
     ``work`` has a row an item and a column a rank, and where items are hidden a last column for
     them, which holds as many items as are hidden.
@@ -38,28 +38,35 @@ def _split(work, total, ranks, by_rows, tiny):
     left = total
     column_of = np.empty(items, dtype=np.int64)
     used = np.empty(columns, dtype=np.int64)
-    item_at = np.empty(ranks, dtype=np.int64)
+    # Columns of each item that are not yet empty, in their order.
+    filled = np.empty((items, columns), dtype=np.int64)
+    fills = np.zeros(items, dtype=np.int64)
+    for row in range(items):
+        for column in range(columns):
+            if work[row, column] > tiny:
+                filled[row, fills[row]] = column
+                fills[row] += 1
+    # By rows: the matching of the items before each one, and the first whose columns have changed:
+    # what comes before it stays as it was.
+    before_item = np.empty((items, items), dtype=np.int64)
+    first = 0
+    holder = np.empty(columns, dtype=np.int64)
     # Of a search: the items in the order in which they were reached, and from where.
     queue = np.empty(items, dtype=np.int64)
     came_to_column = np.empty(columns, dtype=np.int64)
     came_to_item = np.empty(items, dtype=np.int64)
     columns_queue = np.empty(columns, dtype=np.int64)
     while left > tiny and found < most:
-        column_of[:] = -1
-        used[:] = 0
         complete = True
         if by_rows:
-            for item in range(items):
-                # Nearly always there is room, and no search is needed.
-                for column in range(columns):
-                    if work[item, column] > tiny and used[column] < room[column]:
-                        column_of[item] = column
-                        used[column] += 1
-                        if column < ranks:
-                            item_at[column] = item
-                        break
-                if column_of[item] >= 0:
-                    continue
+            column_of[first:] = -1
+            column_of[:first] = before_item[first, :first]
+            used[:] = 0
+            for row in range(first):
+                used[column_of[row]] += 1
+                holder[column_of[row]] = row
+            for item in range(first, items):
+                before_item[item, :item] = column_of[:item]
                 # Breadth first over items that would have to move.
                 came_to_column[:] = -1
                 queue[0] = item
@@ -68,20 +75,22 @@ def _split(work, total, ranks, by_rows, tiny):
                 while head < tail and end < 0:
                     row = queue[head]
                     head += 1
-                    for column in range(columns):
-                        if work[row, column] > tiny and came_to_column[column] < 0:
-                            came_to_column[column] = row
-                            if used[column] < room[column]:
-                                end = column
-                                break
-                            if column < ranks:
-                                queue[tail] = item_at[column]
+                    for place in range(fills[row]):
+                        column = filled[row, place]
+                        if came_to_column[column] >= 0:
+                            continue
+                        came_to_column[column] = row
+                        if used[column] < room[column]:
+                            end = column
+                            break
+                        if room[column] == 1:
+                            queue[tail] = holder[column]
+                            tail += 1
+                            continue
+                        for other in range(item):
+                            if column_of[other] == column:
+                                queue[tail] = other
                                 tail += 1
-                                continue
-                            for other in range(item):
-                                if column_of[other] == column:
-                                    queue[tail] = other
-                                    tail += 1
                 if end < 0:
                     complete = False
                     break
@@ -90,12 +99,12 @@ def _split(work, total, ranks, by_rows, tiny):
                     row = came_to_column[end]
                     before = column_of[row]
                     column_of[row] = end
-                    if end < ranks:
-                        item_at[end] = row
+                    holder[end] = row
                     if row == item:
                         break
                     end = before
         else:
+            column_of[:] = -1
             for column in range(columns):
                 start = 0
                 for _ in range(room[column]):
@@ -146,9 +155,18 @@ def _split(work, total, ranks, by_rows, tiny):
         for row in range(items):
             if work[row, column_of[row]] < size:
                 size = work[row, column_of[row]]
+        first = items
         for row in range(items):
             column = column_of[row]
             work[row, column] -= size
+            if work[row, column] <= tiny:
+                first = min(first, row)
+                kept = 0
+                for place in range(fills[row]):
+                    if filled[row, place] != column:
+                        filled[row, kept] = filled[row, place]
+                        kept += 1
+                fills[row] = kept
             if column < ranks:
                 rankings[found, column] = row
         weights[found] = size

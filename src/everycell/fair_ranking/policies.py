@@ -188,10 +188,12 @@ def omit(
         b_eq=np.ones(k),
         bounds=(0, None),
         method="highs",
+        # Its default leaves entries of -1e-7, which are no probabilities.
+        options={"primal_feasibility_tolerance": 1e-10},
     )
     if not found.success:
         raise ArithmeticError(f"HiGHS found no solution for OMIT: {found.message}")
-    return found.x.reshape(n, k)
+    return np.maximum(found.x, 0.0).reshape(n, k)
 
 
 def _check_ranks(items: int, ranks: int) -> None:
