@@ -71,7 +71,11 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
     numbers = table[FEATURES].apply(pd.to_numeric, errors="coerce")
     checks = {
         "relevance": (table["score"], table["score"].isin([0, 1]), "0 or 1"),
-        "group": (table["sensitive_attribute"], table["sensitive_attribute"].isin(["H", "L"]), "H or L"),
+        "group": (
+            table["sensitive_attribute"],
+            table["sensitive_attribute"].isin(["H", "L"]),
+            "H or L",
+        ),
         **{
             name: (table[name], pd.Series(np.isfinite(numbers[name])), "a finite number")
             for name in FEATURES

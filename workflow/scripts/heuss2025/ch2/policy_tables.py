@@ -3,13 +3,13 @@
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.studies.heuss2025.ch2.policy_tables import PRINTED, marked, mean_cells, test_cells
+from everycell.studies.heuss2025.ch2.policy_tables import PRINTED, marked, mean_cells, significance_cells
 from everycell.studies.heuss2025.ch2.ranked_lists import METRICS
 
 with ResultJob(snakemake) as job:
     params, number = snakemake.params, snakemake.wildcards.number
     measures = pd.concat(map(pd.read_parquet, snakemake.input), ignore_index=True)
-    tests = test_cells(measures, number)
+    tests = significance_cells(measures, number)
     cells = mean_cells(measures, number, PRINTED)
     values = cells.drop(columns="spread")
     paired = marked(values, tests, "p paired", params.alpha)

@@ -63,7 +63,7 @@ def mean_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) ->
     return _named(long.reset_index().rename(columns={"level_3": "metric"}), number)
 
 
-def test_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
+def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
     """t-tests of each policy against FELIX with 20 iterations, over queries.
 
     The value of a query is the mean of its trainings; a query without a value (EE-L where no
@@ -129,6 +129,8 @@ def _named(cells: pd.DataFrame, number: str) -> pd.DataFrame:
     }
     order = cells.assign(
         **{name: pd.Categorical(cells[name], values) for name, values in places.items()}
-    ).sort_values(["dataset", "row", "epochs", "metric"], ascending=[True, True, False, True], kind="stable")
+    ).sort_values(
+        ["dataset", "row", "epochs", "metric"], ascending=[True, True, False, True], kind="stable"
+    )
     rest = [name for name in cells.columns if name not in _KEY]
     return cells.loc[order.index, [*_KEY, *rest]].reset_index(drop=True)

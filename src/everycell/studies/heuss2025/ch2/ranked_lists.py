@@ -154,9 +154,7 @@ def measures(policy: Policy, items: RankedList, shown: int) -> dict[str, float]:
     return dict(zip(METRICS, values, strict=True))
 
 
-def measured(
-    lists: Sequence[RankedList], setup: Setup, rng: np.random.Generator
-) -> pd.DataFrame:
+def measured(lists: Sequence[RankedList], setup: Setup, rng: np.random.Generator) -> pd.DataFrame:
     """Measures of all policies of all lists.
 
     Returns

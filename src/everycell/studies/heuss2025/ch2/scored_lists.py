@@ -22,7 +22,7 @@ FILLED_UP = {"TREC19": 50}
 VALIDATION = 0.2
 
 
-def test_lists(
+def lists_to_rank(
     train: pd.DataFrame, test: pd.DataFrame, dataset: str, draw: int
 ) -> list[pd.DataFrame]:
     """Lists of a data set that policies are made for; section 2.5 of the thesis.
