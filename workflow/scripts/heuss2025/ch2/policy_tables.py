@@ -3,7 +3,12 @@
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.studies.heuss2025.ch2.policy_tables import PRINTED, marked, mean_cells, significance_cells
+from everycell.studies.heuss2025.ch2.policy_tables import (
+    PRINTED,
+    marked,
+    mean_cells,
+    significance_cells,
+)
 from everycell.studies.heuss2025.ch2.ranked_lists import METRICS
 
 with ResultJob(snakemake) as job:

@@ -96,7 +96,8 @@ def policies(
     """Policies of a table with their rows, without the sign of the top-k tables (`@10`).
 
     ``FELIX_iter=1`` is one decomposition of the fair marginals, and ``FELIX_iter=20`` re-samples
-    the same matrix.
+    the same matrix. As in the authors' code, one decomposition takes the items by decreasing score,
+    and only re-sampling shuffles them. That changes which items are shown together.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def policies(
     outlier = holds_outlier(items.outlying, shown=setup.shown)
     often = felix(marginals, outlier, iterations=setup.iterations, rng=rng)
     yield f"FELIX_iter={setup.iterations}", often
-    yield "FELIX_iter=1", decompose(marginals, rng=rng)
+    yield "FELIX_iter=1", decompose(marginals)
     # As in the authors' code, the item with the lowest score has no weight at all.
     weights_of_items = items.scores - items.scores.min()
     yield "PL", plackett_luce(weights_of_items, ranks, samples=setup.samples, rng=rng)
@@ -121,7 +122,7 @@ def policies(
     yield "Deterministic", deterministic(items.scores, ranks)
     costs = list_outliers(items.outlying)
     fair = omit(items.scores, weights, costs, outlier_ranks=setup.shown) if costs.any() else None
-    yield "OMIT", decompose(marginals if fair is None else fair, rng=rng)
+    yield "OMIT", decompose(marginals if fair is None else fair)
 
 
 def measures(policy: Policy, items: RankedList, shown: int) -> dict[str, float]:
