@@ -4,7 +4,7 @@ import torch
 
 from everycell.collections.fair_ranking_lists import read_fair_lists
 from everycell.engine.job import Job
-from everycell.studies.heuss2025.ch2.scored_lists import scored, lists_to_rank
+from everycell.studies.heuss2025.ch2.scored_lists import lists_to_rank, scored
 
 with Job(snakemake) as job:
     # More threads would add up sums in other orders.
