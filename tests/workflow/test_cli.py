@@ -198,7 +198,7 @@ def test_outside_the_project_folder(call, tmp_path, command):
 
 def test_verify_holds_after_a_build(call, built):
     code, out, _ = call(built, "verify")
-    assert code == 0 and out == "All 35 receipts in results hold.\n"
+    assert code == 0 and out == "All 37 receipts in results hold.\n"
 
 
 @pytest.mark.parametrize(

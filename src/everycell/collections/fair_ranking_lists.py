@@ -1,0 +1,161 @@
+"""Lists of papers with features, of TREC Fair Ranking 2019 and 2020 as released with FELIX.
+
+A row is a paper of the list of a query, with 25 features; the last one is its number of citations,
+by which it may stand out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.errors import CollectionError
+
+#: Names of the data sets in the tables, and the folders of their files.
+DATASETS = {"TREC20": "TREC2020", "TREC19": "TREC2019"}
+#: Registry keys by data set and part.
+FILES = {
+    (dataset, part): f"felix-trec-fair/{folder}/{part}.csv"
+    for dataset, folder in DATASETS.items()
+    for part in ("train", "test")
+}
+FEATURES = [f"feature_{number}" for number in range(1, 26)]
+#: What papers stand out by: their citations.
+OUTLYING = FEATURES[-1]
+_COLUMNS = ["sensitive_attribute", "session", "score", *FEATURES]
+
+
+def read_fair_lists(path: Path | str) -> pd.DataFrame:
+    """Read lists of papers.
+
+    Parameters
+    ----------
+    path : path
+        CSV with the columns ``sensitive_attribute`` (H or L), ``session`` (the query), ``score``
+        (1 for a relevant paper, or 0) and 25 features.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``relevance``, ``group`` and ``feature_1`` to ``feature_25``, in the
+        order of the file.
+
+    Raises
+    ------
+    CollectionError
+        For other columns or no row, a relevance or group that is none of these, or a feature that
+        is no number: the file and line, what was found and what is allowed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "test.csv"
+    >>> row = dict.fromkeys(_COLUMNS, 2.5) | {"sensitive_attribute": "H", "session": 7, "score": 1}
+    >>> pd.DataFrame([row]).to_csv(path, index=False)
+    >>> read_fair_lists(path)[["query", "relevance", "group", "feature_25"]].values.tolist()
+    [[7, 1, 'H', 2.5]]
+    """
+    try:
+        table = pd.read_csv(path)
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise CollectionError(f"{path}: cannot be read ({error}); fetch it again.") from None
+    if list(table.columns) != _COLUMNS or table.empty:
+        raise CollectionError(
+            f"{path}: has {len(table)} rows and the columns {', '.join(map(str, table.columns))}; "
+            f"allowed are rows with {', '.join(_COLUMNS[:3])} and 25 features: fetch the file "
+            "again (delete it first)."
+        )
+    numbers = table[FEATURES].apply(pd.to_numeric, errors="coerce")
+    checks = {
+        "relevance": (table["score"], table["score"].isin([0, 1]), "0 or 1"),
+        "group": (
+            table["sensitive_attribute"],
+            table["sensitive_attribute"].isin(["H", "L"]),
+            "H or L",
+        ),
+        **{
+            name: (table[name], pd.Series(np.isfinite(numbers[name])), "a finite number")
+            for name in FEATURES
+        },
+    }
+    for name, (values, good, allowed) in checks.items():
+        if not good.all():
+            row = int(np.flatnonzero(~good)[0])
+            raise CollectionError(
+                f"{path}, line {row + 2}: {name} is {str(values.iloc[row])!r}; allowed is "
+                f"{allowed}: fetch the file again (delete it first)."
+            )
+    kept = table.rename(
+        columns={"session": "query", "score": "relevance", "sensitive_attribute": "group"}
+    )
+    return kept[["query", "relevance", "group", *FEATURES]]
+
+
+def long_lists(lists: pd.DataFrame, items: int) -> pd.DataFrame:
+    """Lists with so many items or more.
+
+    Examples
+    --------
+    >>> long_lists(pd.DataFrame({"query": [1, 2, 2]}), 2)["query"].tolist()
+    [2, 2]
+    """
+    return lists[lists.groupby("query")["query"].transform("size") >= items]
+
+
+def split_lists(lists: pd.DataFrame) -> list[pd.DataFrame]:
+    """One frame a query, in the order of the file."""
+    return [part for _, part in lists.groupby("query", sort=False)]
+
+
+def fill_up(
+    lists: Sequence[pd.DataFrame], source: pd.DataFrame, items: int, seed: int
+) -> list[pd.DataFrame]:
+    """Fill lists up with items of other lists that are not relevant, drawn with repetition.
+
+    The draw is that of the authors' code: NumPy's generator of 2019 and before, in the order of
+    the lists, among items of which the group H comes first in each list. So their seed gives their
+    items.
+
+    Parameters
+    ----------
+    lists : sequence of pandas.DataFrame
+        Of :func:`split_lists`.
+    source : pandas.DataFrame
+        Lists that items are drawn from.
+    items : int
+        Length of a list; longer lists stay as they are.
+    seed : int
+        Seed of the draw.
+
+    Raises
+    ------
+    ValueError
+        Where all items of the source are relevant.
+
+    Examples
+    --------
+    >>> source = pd.DataFrame({"query": 1, "relevance": [1, 0], "group": "H", "feature_1": [3, 4]})
+    >>> one = pd.DataFrame({"query": 5, "relevance": [1], "group": "L", "feature_1": [8]})
+    >>> fill_up([one], source, 3, seed=71)[0][["query", "relevance", "feature_1"]].values.tolist()
+    [[5, 1, 8], [5, 0, 4], [5, 0, 4]]
+    """
+    pool = pd.concat(
+        [part.sort_values("group", kind="stable") for part in split_lists(source)],
+        ignore_index=True,
+    )
+    pool = pool[pool["relevance"] == 0].reset_index(drop=True)
+    if pool.empty:
+        raise ValueError("All items are relevant: there is none to fill lists up with.")
+    # numpy.random.Generator would draw other items.
+    drawn = np.random.RandomState(seed)
+    filled = []
+    for part in lists:
+        short = items - len(part)
+        if short > 0:
+            more = pool.iloc[drawn.randint(0, len(pool), size=short)]
+            part = pd.concat([part, more.assign(query=part["query"].iloc[0])], ignore_index=True)
+        filled.append(part)
+    return filled

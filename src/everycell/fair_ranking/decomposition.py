@@ -1,0 +1,266 @@
+"""From probabilities (item, rank) to a policy: rankings whose mean they are.
+
+:func:`decompose` is the Birkhoff-von Neumann decomposition of n x k matrices: an item that is not
+shown is matched with a further column that holds the n - k others too, and a ranking is split off
+with the smallest probability on its way, until nothing is left. Many rankings can be split off;
+which one is the *matching rule*, and it changes which items are shown together:
+
+- ``"row_first"``: item by item, each at the first rank that is free, or else along the shortest
+  chain of items that can move;
+- ``"column_first"``: rank by rank, each with the first item that is free;
+- ``"assignment"``: the ranking with the largest sum of probabilities.
+
+:func:`felix` decomposes, keeps the rankings that may be shown, and decomposes the rest again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from everycell.fair_ranking.matchings import compiled_split
+from everycell.fair_ranking.policies import Policy
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Matching = Literal["row_first", "column_first", "assignment"]
+#: Whether rankings, shape (m, k), are to be avoided, shape (m,).
+Avoided = Callable[[IntArray], npt.NDArray[np.bool_]]
+
+#: Probability below which an entry is rounding.
+TINY = 1e-13
+#: Probability that may be left at the end, because sums are rounded.
+LEFT = 1e-7
+
+
+class Resampled(NamedTuple):
+    """What re-sampling gives."""
+
+    policy: Policy
+    #: Probability of rankings to be avoided after each iteration, shape (iterations,)
+    avoided: FloatArray
+
+
+def decompose(
+    marginals: npt.ArrayLike,
+    *,
+    matching: Matching = "row_first",
+    rng: np.random.Generator | None = None,
+) -> Policy:
+    """Rankings whose weighted mean is a matrix of probabilities.
+
+    Parameters
+    ----------
+    marginals : array_like of float, shape (n, k)
+        Probability of each item at each rank, k <= n: columns sum to 1, rows to 1 at most.
+    matching : {"row_first", "column_first", "assignment"}
+        Rule by which the next ranking is chosen.
+    rng : numpy.random.Generator, optional
+        Shuffles the items first, as rules prefer items that come first. Without it, the order of
+        the rows holds.
+
+    Returns
+    -------
+    Policy
+        At most (n - 1) k + 1 rankings.
+
+    Raises
+    ------
+    ValueError
+        For a matrix that has negative entries or wrong sums, or fewer rows than columns.
+
+    Notes
+    -----
+    Source: heuss2025, Algorithm 1. A step leaves at least one side of a polytope of (n - 1) k
+    dimensions, hence the number.
+
+    Examples
+    --------
+    >>> policy = decompose([[0.5, 0.25], [0.5, 0.25], [0.0, 0.5]])
+    >>> policy.rankings.tolist(), policy.weights.tolist()
+    ([[0, 1], [0, 2], [1, 0], [1, 2]], [0.25, 0.25, 0.25, 0.25])
+    """
+    matrix = checked_marginals(marginals)
+    return _decompose(matrix, 1.0, matching, rng)
+
+
+def felix(
+    marginals: npt.ArrayLike,
+    avoided: Avoided,
+    *,
+    iterations: int = 20,
+    matching: Matching = "row_first",
+    rng: np.random.Generator | None = None,
+) -> Policy:
+    """Policy with given marginals that seldom shows rankings to be avoided (FELIX).
+
+    Parameters
+    ----------
+    marginals, matching, rng
+        As for :func:`decompose`. Without ``rng`` the items keep their order, and a further
+        iteration has little to offer.
+    avoided : callable
+        Takes rankings of shape (m, k) and returns m truth values, such as
+        :func:`.holds_outlier` with the scores of the list.
+    iterations : int
+        Decompositions, 1 or more; 1 is one decomposition, whatever it shows.
+
+    Returns
+    -------
+    Policy
+        With the marginals of the matrix.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`decompose`, and for fewer iterations than 1.
+
+    Notes
+    -----
+    Source: heuss2025, Algorithm 2; rows are shuffled before each decomposition as in the code of
+    its authors.
+
+    Examples
+    --------
+    Items 0 and 1 are not to be shown together:
+
+    >>> half = np.full((4, 2), 0.25)
+    >>> together = lambda rankings: (rankings < 2).all(axis=1)
+    >>> rng = np.random.default_rng(1)
+    >>> once, often = (felix(half, together, iterations=i, rng=rng) for i in (1, 20))
+    >>> float(often.weights[together(often.rankings)].sum())
+    0.0
+    >>> bool(np.allclose(often.marginals(4), half))
+    True
+    """
+    return resample(marginals, avoided, iterations=iterations, matching=matching, rng=rng).policy
+
+
+def resample(
+    marginals: npt.ArrayLike,
+    avoided: Avoided,
+    *,
+    iterations: int,
+    matching: Matching = "row_first",
+    rng: np.random.Generator | None = None,
+) -> Resampled:
+    """As :func:`felix`, with the probability of avoided rankings after each iteration."""
+    matrix = checked_marginals(marginals)
+    if iterations < 1:
+        raise ValueError(f"There are {iterations} iterations: there must be 1 or more.")
+    items, ranks = matrix.shape
+    kept, left = [], np.zeros(iterations)
+    total = 1.0
+    for iteration in range(iterations):
+        policy = _decompose(matrix, total, matching, rng)
+        bad = avoided(policy.rankings)
+        rest = Policy(policy.rankings[bad], policy.weights[bad])
+        left[iteration:] = total = float(rest.weights.sum())
+        if iteration == iterations - 1 or total <= TINY:
+            kept.append(policy)
+            break
+        kept.append(Policy(policy.rankings[~bad], policy.weights[~bad]))
+        matrix = rest.marginals(items)
+    weights = np.concatenate([policy.weights for policy in kept])
+    return Resampled(
+        Policy(np.concatenate([policy.rankings for policy in kept]), weights / weights.sum()), left
+    )
+
+
+def checked_marginals(marginals: npt.ArrayLike) -> FloatArray:
+    """Matrix of probabilities (item, rank), with tiny negative entries set to 0."""
+    matrix = np.array(marginals, dtype=float)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ValueError(
+            f"The matrix has the shape {matrix.shape}: it must have a row an item and a column a "
+            "rank."
+        )
+    items, ranks = matrix.shape
+    if ranks > items:
+        raise ValueError(
+            f"The matrix has {ranks} ranks for {items} items: leave out the ranks beyond {items}."
+        )
+    wrong = np.argwhere(~(np.isfinite(matrix) & (matrix >= -1e-8)))
+    if len(wrong):
+        item, rank = wrong[0]
+        raise ValueError(
+            f"The probability of item {item} at rank {rank + 1} is {matrix[item, rank]:g}: it must "
+            "be between 0 and 1."
+        )
+    columns, rows = matrix.sum(axis=0), matrix.sum(axis=1)
+    if (off := np.abs(columns - 1)).max() > 1e-6:
+        rank = int(off.argmax())
+        raise ValueError(
+            f"The probabilities at rank {rank + 1} sum to {columns[rank]:.7g}: each rank shows one "
+            "item, so they must sum to 1."
+        )
+    if rows.max() > 1 + 1e-6:
+        item = int(rows.argmax())
+        raise ValueError(
+            f"The probabilities of item {item} sum to {rows[item]:.7g}: it is shown once at most, "
+            "so they must not exceed 1."
+        )
+    return np.maximum(matrix, 0.0)
+
+
+def _decompose(
+    matrix: FloatArray, total: float, matching: Matching, rng: np.random.Generator | None
+) -> Policy:
+    """Decompose a matrix whose columns sum to a total; so do the weights."""
+    items, ranks = matrix.shape
+    hidden = items - ranks
+    order = np.arange(items) if rng is None else rng.permutation(items)
+    if hidden:
+        last = np.maximum(total - matrix.sum(axis=1), 0.0)
+        work = np.column_stack([matrix, last])[order]
+    else:
+        work = matrix[order]
+    if matching == "assignment":
+        rankings, weights, left = _split_by_assignment(work, total, ranks)
+    elif matching in ("row_first", "column_first"):
+        work = np.ascontiguousarray(work)
+        rankings, weights, left = compiled_split()(
+            work, total, ranks, matching == "row_first", TINY * total
+        )
+    else:
+        raise ValueError(
+            f"There is no matching rule {matching!r}: take row_first, column_first or assignment."
+        )
+    if left > LEFT * total or not len(weights):
+        raise ArithmeticError(
+            f"A share of {left / total:.1g} of the probabilities could not be decomposed: the "
+            "matrix is not precise enough; its sums must be right to about 1e-8."
+        )
+    # What rounding left over goes to all rankings alike.
+    return Policy(order[rankings], weights * (total / weights.sum()))
+
+
+def _split_by_assignment(
+    work: FloatArray, total: float, ranks: int
+) -> tuple[IntArray, FloatArray, float]:
+    """Split off the ranking of the largest sum of probabilities until nothing is left."""
+    items = len(work)
+    column_of = np.minimum(np.arange(items), ranks)
+    rankings, weights = [], []
+    tiny = TINY * total
+    left = total
+    while left > tiny:
+        # What must not be used costs more than all that may be.
+        gains = np.where(work > tiny, work, -2.0 * items)[:, column_of]
+        rows, slots = linear_sum_assignment(gains, maximize=True)
+        columns = column_of[slots]
+        size = work[rows, columns].min()
+        if size <= tiny:
+            break
+        work[rows, columns] -= size
+        left -= size
+        ranking = np.empty(ranks, dtype=np.int64)
+        shown = columns < ranks if work.shape[1] > ranks else np.ones(items, dtype=bool)
+        ranking[columns[shown]] = rows[shown]
+        rankings.append(ranking)
+        weights.append(size)
+    return np.array(rankings).reshape(-1, ranks), np.array(weights), left

@@ -1,0 +1,246 @@
+"""Measures of a policy over rankings: fairness of exposure, utility, and outliers that it shows.
+
+An item is an *outlier* in what is shown where its score is more than 2.5 standard deviations
+(population) from the mean of the items that are shown with it. Among n items the largest possible
+distance is sqrt(n - 1), so that among seven or fewer nothing can be an outlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.fair_ranking.policies import Policy
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+#: Standard deviations from the mean beyond which an item is an outlier.
+THRESHOLD = 2.5
+
+
+def exposure_error(exposures: npt.ArrayLike, relevance: npt.ArrayLike) -> float:
+    """Squared distance of exposures from those in proportion to relevance (EE-L).
+
+    Parameters
+    ----------
+    exposures : array_like of float, shape (n,)
+        Such as :meth:`.Policy.exposures`.
+    relevance : array_like of float, shape (n,)
+        0 or more, above 0 somewhere.
+
+    Raises
+    ------
+    ValueError
+        For a list without relevant items, relevance below 0, or lists of different lengths.
+
+    Notes
+    -----
+    Source: heuss2025, equation 2.11. 0 is best.
+
+    Examples
+    --------
+    >>> exposure_error([1.0, 0.5], [1, 1])
+    0.125
+    """
+    given, wanted = np.asarray(exposures, dtype=float), _relevance(relevance)
+    if given.shape != wanted.shape:
+        raise ValueError(f"There are {given.size} exposures for {wanted.size} items.")
+    return float(((given - given.sum() * wanted / wanted.sum()) ** 2).sum())
+
+
+def policy_ndcg(policy: Policy, relevance: npt.ArrayLike, cutoff: int) -> float:
+    """NDCG of the first ranks, averaged over a policy.
+
+    Parameters
+    ----------
+    policy : Policy
+        Rankings, each of at least ``cutoff`` ranks or of all items.
+    relevance : array_like of float, shape (n,)
+        Grades of all items: gain is 2^grade - 1, the discount log2(1 + rank).
+    cutoff : int
+        Ranks that count, 1 or more.
+
+    Raises
+    ------
+    ValueError
+        For a list without relevant items, or a cut-off below 1 or beyond the rankings.
+
+    Examples
+    --------
+    >>> policy = Policy(np.array([[0, 1], [1, 0]]), np.array([0.5, 0.5]))
+    >>> round(policy_ndcg(policy, [1, 0], 1), 3), round(policy_ndcg(policy, [1, 0], 2), 3)
+    (0.5, 0.815)
+    """
+    gains = 2 ** _relevance(relevance) - 1
+    ranks = min(cutoff, len(gains))
+    if not 1 <= ranks <= policy.rankings.shape[1]:
+        raise ValueError(
+            f"The cut-off is {cutoff} and the rankings have {policy.rankings.shape[1]} ranks: it "
+            "must be from 1 to that number."
+        )
+    discounts = 1 / np.log2(np.arange(2, ranks + 2))
+    best = np.sort(gains)[::-1][:ranks] @ discounts
+    return float(policy.weights @ (gains[policy.rankings[:, :ranks]] @ discounts) / best)
+
+
+def z_scores(values: npt.ArrayLike) -> FloatArray:
+    """Distances from the mean in population standard deviations, along the last axis.
+
+    Where all values are equal nothing stands out, and all are 0.
+
+    Examples
+    --------
+    >>> z_scores([[1.0, 1.0, 1.0, 5.0], [2.0, 2.0, 2.0, 2.0]]).round(3).tolist()
+    [[-0.577, -0.577, -0.577, 1.732], [0.0, 0.0, 0.0, 0.0]]
+    """
+    given = np.asarray(values, dtype=float)
+    if not np.isfinite(given).all():
+        raise ValueError("A score is not a number: nothing is known of whether it stands out.")
+    off = given - given.mean(axis=-1, keepdims=True)
+    spread = np.sqrt((off**2).mean(axis=-1, keepdims=True))
+    # Equal values have a mean that rounding may set off from them.
+    same = np.ptp(given, axis=-1, keepdims=True) == 0
+    return np.where(same, 0.0, off / np.where(same, 1.0, spread))
+
+
+def list_outliers(scores: npt.ArrayLike, *, threshold: float = THRESHOLD) -> FloatArray:
+    """Distance of each outlier of a whole list from its mean, with its sign; 0 for other items.
+
+    Examples
+    --------
+    >>> list_outliers([0.0] * 9 + [1.0]).round(3).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0]
+    """
+    distances = z_scores(scores)
+    return np.where(np.abs(distances) > threshold, distances, 0.0)
+
+
+def holds_outlier(
+    scores: npt.ArrayLike, *, shown: int | None = None, threshold: float = THRESHOLD
+) -> Callable[[IntArray], npt.NDArray[np.bool_]]:
+    """Test of rankings: whether an item among the first ranks is an outlier among them.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n,)
+        What items can stand out by, such as their numbers of citations.
+    shown : int, optional
+        Ranks that are shown together; all ranks where it is not given.
+    threshold : float
+        Standard deviations beyond which an item is an outlier.
+
+    Returns
+    -------
+    callable
+        From rankings of shape (m, k) to m truth values; for :func:`.felix`.
+
+    Examples
+    --------
+    >>> test = holds_outlier([0.0] * 9 + [1.0], shown=9)
+    >>> test(np.array([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [9, 1, 2, 3, 4, 5, 6, 7, 8, 0]])).tolist()
+    [False, True]
+    """
+    values = np.asarray(scores, dtype=float)
+
+    def test(rankings: IntArray) -> npt.NDArray[np.bool_]:
+        seen = rankings if shown is None else rankings[:, :shown]
+        return (np.abs(z_scores(values[seen])) > threshold).any(axis=1)
+
+    return test
+
+
+def outlier_probability(
+    policy: Policy,
+    scores: npt.ArrayLike,
+    *,
+    shown: int | None = None,
+    threshold: float = THRESHOLD,
+) -> float:
+    """Probability that a ranking of a policy shows an outlier, P(u).
+
+    Parameters are those of :func:`holds_outlier`.
+
+    Notes
+    -----
+    Source: heuss2025, equation 2.7 and section 2.5.
+
+    Examples
+    --------
+    >>> policy = Policy(np.array([list(range(8)), list(range(1, 9))]), np.array([0.25, 0.75]))
+    >>> outlier_probability(policy, [9.0] + [0.0] * 8)
+    0.25
+    """
+    test = holds_outlier(scores, shown=shown, threshold=threshold)
+    return float(policy.weights[test(policy.rankings)].sum())
+
+
+def outlierness_printed(
+    policy: Policy,
+    scores: npt.ArrayLike,
+    *,
+    shown: int | None = None,
+    threshold: float = THRESHOLD,
+) -> float:
+    """Sum of the distances of outliers from the mean, averaged over a policy.
+
+    Parameters are those of :func:`holds_outlier`.
+
+    Notes
+    -----
+    Source: heuss2025, section 2.5, as it is printed: distances keep their sign, and outliers are
+    added. The numbers of the tables are those of :func:`outlierness_released`.
+
+    Examples
+    --------
+    >>> policy = Policy(np.arange(10)[None], np.ones(1))
+    >>> round(outlierness_printed(policy, [0.0] * 9 + [1.0]), 3)
+    3.0
+    """
+    seen = policy.rankings if shown is None else policy.rankings[:, :shown]
+    distances = z_scores(np.asarray(scores, dtype=float)[seen])
+    outliers = np.where(np.abs(distances) > threshold, distances, 0.0)
+    return float(policy.weights @ outliers.sum(axis=1))
+
+
+def outlierness_released(
+    policy: Policy,
+    scores: npt.ArrayLike,
+    *,
+    shown: int | None = None,
+    threshold: float = THRESHOLD,
+) -> float:
+    """Distances of outliers as the authors' code has them, averaged over ranks and a policy.
+
+    Parameters are those of :func:`holds_outlier`.
+
+    Notes
+    -----
+    Source: the code that heuss2025 names. Absolute distances are taken for scores, and outliers
+    are sought again among them; distances in that second round are averaged over the shown ranks,
+    those of other items being 0.
+
+    Examples
+    --------
+    >>> policy = Policy(np.arange(10)[None], np.ones(1))
+    >>> round(outlierness_released(policy, [0.0] * 9 + [1.0]), 3)
+    0.3
+    """
+    seen = policy.rankings if shown is None else policy.rankings[:, :shown]
+    distances = z_scores(np.abs(z_scores(np.asarray(scores, dtype=float)[seen])))
+    outliers = np.where(np.abs(distances) > threshold, distances, 0.0)
+    return float(policy.weights @ outliers.mean(axis=1))
+
+
+def _relevance(relevance: npt.ArrayLike) -> FloatArray:
+    values = np.asarray(relevance, dtype=float)
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError("The relevance of an item is negative or not a number: use 0 or more.")
+    if not (values > 0).any():
+        raise ValueError(
+            f"None of the {values.size} items is relevant: leave the list out, as nothing is known "
+            "of the exposure that its items should have."
+        )
+    return values

@@ -1,0 +1,297 @@
+"""Matrices of probabilities (item, rank) with given exposures.
+
+Exposures do not fix how often an item is at which rank. Of all matrices with the same exposures,
+two are defined by themselves and have no zeros but those that every such matrix has:
+
+- :func:`entropy_marginals`: the largest entropy, with the items that are not shown spread evenly
+  over ranks without weight;
+- :func:`centre_marginals`: the analytic centre, which is the point that an interior-point solver
+  tends to: the largest product of all probabilities and of each item's probability not to be shown.
+
+Both are found by Newton's method block by block (:func:`.exposure_blocks`). A step solves for a
+multiplier of each item's probabilities, one of its exposure, and one of each rank; those of the
+items are eliminated, so that a system of k x k remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.fair_ranking.exposure import exposure_blocks
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Largest error of a sum of probabilities or of an exposure at the end.
+PRECISION = 1e-11
+#: Newton steps before giving up; about ten are needed.
+STEPS = 200
+
+
+def entropy_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatArray:
+    """Matrix of largest entropy with given exposures.
+
+    Parameters
+    ----------
+    exposures : array_like of float, shape (n,)
+        Exposures that some policy has, such as those of :func:`.fair_exposure`.
+    rank_weights : array_like of float, shape (k,)
+        Weight of each rank, k <= n: not negative and not rising.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n, k)
+        Probability of each item at each rank. Columns sum to 1, rows to 1 at most; the product
+        with the weights gives the exposures.
+
+    Raises
+    ------
+    ValueError
+        For exposures that no policy has.
+
+    Examples
+    --------
+    >>> entropy_marginals([1.0, 0.5, 0.5], [1.0, 0.6, 0.4]).round(6).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]
+    """
+    return _by_block(exposures, rank_weights, _entropy_block)
+
+
+def centre_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatArray:
+    """Analytic centre of all matrices with given exposures.
+
+    Parameters, result and errors are those of :func:`entropy_marginals`.
+
+    Examples
+    --------
+    Without a difference between ranks, every item is anywhere:
+
+    >>> centre_marginals([0.5, 0.5, 0.5, 0.5], [1.0, 1.0]).round(6).tolist()
+    [[0.25, 0.25], [0.25, 0.25], [0.25, 0.25], [0.25, 0.25]]
+    """
+    return _by_block(exposures, rank_weights, _centre_block)
+
+
+def _by_block(
+    exposures: npt.ArrayLike,
+    rank_weights: npt.ArrayLike,
+    solve: Callable[[FloatArray, FloatArray, int], FloatArray],
+) -> FloatArray:
+    """Fill the blocks of a matrix.
+
+    Where an exposure is 0, the item is only at ranks without weight.
+    """
+    given, weights = np.asarray(exposures, dtype=float), np.asarray(rank_weights, dtype=float)
+    matrix = np.zeros((len(given), len(weights)))
+    for block in exposure_blocks(given, weights):
+        ranks = weights[block.ranks]
+        hidden = len(block.items) - len(ranks)
+        matrix[block.items, block.ranks] = solve(given[block.items], ranks, hidden)[:, : len(ranks)]
+    return matrix
+
+
+def _solvable(exposures: FloatArray, weights: FloatArray, hidden: int) -> FloatArray | None:
+    """Weights with one of 0 for items that are not shown; None where all ranks are alike."""
+    if hidden:
+        weights = np.append(weights, 0.0)
+    return weights if np.ptp(weights) > 0 and len(exposures) > 1 else None
+
+
+def _even(items: int, ranks: int, hidden: int) -> FloatArray:
+    """Probabilities of items that are anywhere, the last column for those not shown."""
+    even = np.full((items, ranks + (hidden > 0)), 1 / items)
+    if hidden:
+        even[:, -1] = hidden / items
+    return even
+
+
+def _entropy_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> FloatArray:
+    """Largest entropy of a block: items' rows are families of exponential form.
+
+    Minimises the dual, the sum over items of log sum_j m_j exp(b_j + l_i v_j) - l_i e_i, less
+    m . b, over a number b of each rank and l of each item; m is 1, and ``hidden`` for the column of
+    items that are not shown.
+    """
+    columns = _solvable(exposures, weights, hidden)
+    if columns is None:
+        return _even(len(exposures), len(weights), hidden)
+    copies = np.ones(len(columns))
+    if hidden:
+        copies[-1] = hidden
+    matrix = _entropy_steps(exposures, columns, copies, exact_rows=False, steps=30)
+    if _error(matrix, columns, copies, exposures) > PRECISION:
+        # An item that is nearly always at one rank has an l so large that joint steps crawl.
+        matrix = _entropy_steps(exposures, columns, copies, exact_rows=True, steps=STEPS)
+    error = _error(matrix, columns, copies, exposures)
+    if error > 1e-8:
+        raise ArithmeticError(
+            f"After {STEPS} steps the probabilities are off by {error:.1g}: merits may be too far "
+            "apart; scale them to a larger minimum."
+        )
+    return matrix
+
+
+def _entropy_steps(
+    exposures: FloatArray, columns: FloatArray, copies: FloatArray, *, exact_rows: bool, steps: int
+) -> FloatArray:
+    """Newton steps on the dual, in both kinds of numbers, or in those of ranks alone."""
+    by_rank, by_item = np.zeros(len(columns)), np.zeros(len(exposures))
+
+    def at(by_rank: FloatArray, by_item: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        if exact_rows:
+            by_item = _item_numbers(by_rank, by_item, exposures, columns, copies)
+        value, matrix = _dual(by_rank, by_item, exposures, columns, copies)
+        return value, matrix, by_item
+
+    value, matrix, by_item = at(by_rank, by_item)
+    for _ in range(steps):
+        if _error(matrix, columns, copies, exposures) <= PRECISION:
+            break
+        off_ranks, off_items = matrix.sum(axis=0) - copies, matrix @ columns - exposures
+        _, item_step, rank_step = _multipliers(
+            matrix, columns, np.zeros(len(exposures)), -off_items, -off_ranks
+        )
+        if exact_rows:
+            item_step = np.zeros(len(exposures))
+        slope = off_ranks @ rank_step + off_items @ item_step
+        # Far from the end a full step may empty all ranks of an item but one.
+        size = min(1.0, 10 / max(np.abs(rank_step + item_step[:, None] * columns).max(), 1e-9))
+        while True:
+            tried, new, items = at(by_rank + size * rank_step, by_item + size * item_step)
+            # Near the end the value no longer tells steps apart: rounding is larger.
+            if tried <= value + 1e-4 * size * slope + 1e-12 * abs(value) or size < 1e-8:
+                break
+            size /= 2
+        by_rank, by_item = by_rank + size * rank_step, items
+        value, matrix = tried, new
+    return matrix
+
+
+def _dual(
+    by_rank: FloatArray,
+    by_item: FloatArray,
+    exposures: FloatArray,
+    columns: FloatArray,
+    copies: FloatArray,
+) -> tuple[float, FloatArray]:
+    """Value of the dual of largest entropy, and the matrix that belongs to it."""
+    powers = by_rank + by_item[:, None] * columns
+    top = powers.max(axis=1, keepdims=True)
+    terms = copies * np.exp(powers - top)
+    sums = terms.sum(axis=1, keepdims=True)
+    value = (np.log(sums) + top).sum() - by_item @ exposures - by_rank @ copies
+    return float(value), terms / sums
+
+
+def _item_numbers(
+    by_rank: FloatArray,
+    by_item: FloatArray,
+    exposures: FloatArray,
+    columns: FloatArray,
+    copies: FloatArray,
+) -> FloatArray:
+    """Numbers of the items with which each has its exposure, those of the ranks being given.
+
+    On the scale of log((exposure - lowest) / (highest - exposure)) an exposure is nearly linear in
+    its number, even where it is next to an end.
+    """
+    low, high = columns.min(), columns.max()
+    wanted = np.log(exposures - low) - np.log(high - exposures)
+    for _ in range(60):
+        _, matrix = _dual(by_rank, by_item, exposures, columns, copies)
+        above, below = matrix @ (columns - low), matrix @ (high - columns)
+        tiny = np.finfo(float).tiny
+        off = wanted - np.log(np.maximum(above, tiny)) + np.log(np.maximum(below, tiny))
+        if np.abs(off).max() <= 1e-13:
+            break
+        spread = (matrix * (columns - (matrix @ columns)[:, None]) ** 2).sum(axis=1)
+        rate = spread * (high - low) / np.maximum(above * below, tiny)
+        by_item = by_item + off / np.maximum(rate, (high - low) * 1e-3)
+    return by_item
+
+
+def _centre_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> FloatArray:
+    """Analytic centre of a block: each probability is 1 / (a_i + l_i v_j + b_j).
+
+    Maximises the dual, the sum of log(a_i + l_i v_j + b_j) less the sums that are wanted times
+    their numbers. It is self-concordant, so Newton's method gets there from any start inside.
+    """
+    columns = _solvable(exposures, weights, hidden)
+    if columns is None:
+        return _even(len(exposures), len(weights), hidden)
+    copies = np.ones(len(columns))
+    if hidden:
+        copies[-1] = hidden
+    inverse = np.full((len(exposures), len(columns)), float(len(columns)))
+    for _ in range(STEPS):
+        matrix = 1 / inverse
+        rows, items, ranks = _multipliers(
+            matrix**2,
+            columns,
+            matrix.sum(axis=1) - 1,
+            matrix @ columns - exposures,
+            matrix.sum(axis=0) - copies,
+        )
+        step = rows[:, None] + items[:, None] * columns + ranks
+        change = step * matrix
+        decrement = float(np.sqrt((change**2).sum()))
+        if decrement < 1e-7:
+            return 1 / (inverse + step)
+        size = 1.0
+        if decrement > 0.25:
+            # At least the step that is known to be safe; as a rule most of the way to the edge.
+            size = min(1.0, max(1 / (1 + decrement), 0.9 / max(-change.min(), 1e-9)))
+            gain = decrement**2
+            while (
+                size > 1 / (1 + decrement)
+                and np.log1p(size * change).sum() - size * (change.sum() - gain)
+                < 1e-4 * size * gain
+            ):
+                size = max(size / 2, 1 / (1 + decrement))
+        inverse = inverse + size * step
+    raise ArithmeticError(
+        f"No analytic centre was found in {STEPS} steps: two exposures may differ by next to "
+        "nothing; use the largest entropy."
+    )
+
+
+def _error(
+    matrix: FloatArray, columns: FloatArray, copies: FloatArray, exposures: FloatArray
+) -> float:
+    """Largest error of a column's sum or of an exposure."""
+    off_ranks, off_items = matrix.sum(axis=0) - copies, matrix @ columns - exposures
+    return float(max(np.abs(off_ranks).max(), np.abs(off_items).max()))
+
+
+def _multipliers(
+    elements: FloatArray,
+    columns: FloatArray,
+    row_sums: FloatArray,
+    exposure_sums: FloatArray,
+    column_sums: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Solve for a_i, l_i, b_j, given sums of W_ij (a_i + l_i v_j + b_j).
+
+    The sums are those over each row, over each row times v, and over each column.
+
+    A number added to all b, or a multiple of v, is taken off again by a and l, so that b is
+    determined but for these two; they are set to 0.
+    """
+    totals = elements.sum(axis=1)
+    means = (elements @ columns) / totals
+    off = columns - means[:, None]
+    weighted = elements * off
+    spread = (weighted * off).sum(axis=1)
+    centred = exposure_sums - means * row_sums
+    by_total, by_spread = elements / totals[:, None], weighted / spread[:, None]
+    system = np.diag(elements.sum(axis=0)) - elements.T @ by_total - weighted.T @ by_spread
+    right = column_sums - by_total.T @ row_sums - by_spread.T @ centred
+    free = np.column_stack([np.ones(len(columns)), columns - columns.mean()])
+    free /= np.linalg.norm(free, axis=0)
+    scale = float(elements.sum()) / len(columns)
+    ranks = np.linalg.solve(system + scale * (free @ free.T), right)
+    items = (centred - weighted @ ranks) / spread
+    rows = (row_sums - elements @ ranks) / totals - items * means
+    return rows, items, ranks

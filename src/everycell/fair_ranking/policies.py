@@ -1,0 +1,204 @@
+"""Policies: rankings with the probability of each, and those that need no decomposition."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.optimize import linprog
+
+from everycell.fair_ranking.exposure import checked_merits, checked_rank_weights
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+class Policy(NamedTuple):
+    """Rankings of the items of one list, and the probability of each."""
+
+    rankings: IntArray  #: shape (m, k): the item at each rank, from 0
+    weights: FloatArray  #: shape (m,): 0 or more, with sum 1
+
+    def marginals(self, items: int) -> FloatArray:
+        """Probability of each item at each rank, shape (items, k).
+
+        Examples
+        --------
+        >>> Policy(np.array([[0, 1], [1, 2]]), np.array([0.25, 0.75])).marginals(3).tolist()
+        [[0.25, 0.0], [0.75, 0.25], [0.0, 0.75]]
+        """
+        ranks = self.rankings.shape[1]
+        places = (self.rankings * ranks + np.arange(ranks)).ravel()
+        weights = np.repeat(self.weights, ranks)
+        return np.bincount(places, weights, items * ranks).reshape(items, ranks)
+
+    def exposures(self, items: int, rank_weights: npt.ArrayLike) -> FloatArray:
+        """Mean weight of the ranks of each item, shape (items,).
+
+        Examples
+        --------
+        >>> policy = Policy(np.array([[0, 1], [1, 2]]), np.array([0.25, 0.75]))
+        >>> policy.exposures(3, [1.0, 0.5]).tolist()
+        [0.25, 0.875, 0.375]
+        """
+        return self.marginals(items) @ np.asarray(rank_weights, dtype=float)
+
+
+def deterministic(scores: npt.ArrayLike, ranks: int) -> Policy:
+    """The one ranking by decreasing score; of equal scores, the item that comes first.
+
+    Examples
+    --------
+    >>> deterministic([0.1, 0.9, 0.9], 2).rankings.tolist()
+    [[1, 2]]
+    """
+    scores = np.asarray(scores, dtype=float)
+    _check_ranks(len(scores), ranks)
+    return Policy(np.argsort(-scores, kind="stable")[None, :ranks], np.ones(1))
+
+
+def plackett_luce(
+    weights: npt.ArrayLike, ranks: int, *, samples: int = 1000, rng: np.random.Generator
+) -> Policy:
+    """Rankings drawn item by item, in proportion to the weights of those that are left.
+
+    Parameters
+    ----------
+    weights : array_like of float, shape (n,)
+        0 or more. Items of weight 0 come after all others, in random order.
+    ranks : int
+        Ranks to fill, at most n.
+    samples : int
+        Rankings to draw, each with the same probability.
+    rng : numpy.random.Generator
+        Where chance comes from.
+
+    Returns
+    -------
+    Policy
+        With one row a draw; draws that are equal are not merged.
+
+    Raises
+    ------
+    ValueError
+        For a weight below 0, or more ranks than items.
+
+    Notes
+    -----
+    By Gumbel noise: sorting log(weight) + noise draws from the Plackett-Luce distribution.
+
+    Examples
+    --------
+    >>> policy = plackett_luce([3.0, 1.0], 1, samples=4000, rng=np.random.default_rng(0))
+    >>> policy.exposures(2, [1.0]).round(2).tolist()
+    [0.74, 0.26]
+    """
+    values = np.asarray(weights, dtype=float)
+    _check_ranks(len(values), ranks)
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError("A weight is negative or not a number: it must be 0 or more.")
+    noise = rng.gumbel(size=(samples, len(values)))
+    with np.errstate(divide="ignore"):
+        keys = np.log(values) + noise
+    # Items of weight 0 among themselves by their noise: the last key that counts.
+    order = np.lexsort((-noise, -keys), axis=1)
+    return Policy(order[:, :ranks], np.full(samples, 1 / samples))
+
+
+def uniform(items: int, ranks: int, *, samples: int = 1000, rng: np.random.Generator) -> Policy:
+    """Rankings of which each is as likely as any other.
+
+    Examples
+    --------
+    >>> policy = uniform(4, 2, samples=4000, rng=np.random.default_rng(0))
+    >>> policy.marginals(4).round(1).tolist()
+    [[0.3, 0.2], [0.3, 0.2], [0.2, 0.3], [0.2, 0.3]]
+    """
+    return plackett_luce(np.ones(items), ranks, samples=samples, rng=rng)
+
+
+def omit(
+    merits: npt.ArrayLike,
+    rank_weights: npt.ArrayLike,
+    outliers: npt.ArrayLike,
+    *,
+    outlier_ranks: int = 10,
+) -> FloatArray:
+    """Fair probabilities that keep outliers of the whole list from the first ranks (OMIT).
+
+    Parameters
+    ----------
+    merits : array_like of float, shape (n,)
+        Merit of each item, above 0.
+    rank_weights : array_like of float, shape (k,)
+        Weight of each rank, k <= n.
+    outliers : array_like of float, shape (n,)
+        How far each item is from the others of the list, with its sign; 0 for no outlier
+        (:func:`.list_outliers`).
+    outlier_ranks : int
+        Ranks in which outliers cost.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n, k)
+        Probability of each item at each rank, for :func:`.decompose`.
+
+    Raises
+    ------
+    ValueError
+        For a merit that is not above 0, weights that are negative or rise, more ranks than items,
+        or lists of different lengths.
+
+    Notes
+    -----
+    Source: heuss2025, sections 2.3 and 2.5, and the code of Sarvi et al.: maximises the sum of
+    P_ij (u_i v_j - o_i h_j), h being 1 in the first ranks; no item may have less exposure for its
+    merit than an item of more merit has. A linear program, solved by HiGHS; its answer is a corner
+    of all best matrices, so one of several where nothing is an outlier.
+
+    Examples
+    --------
+    The first item is an outlier, and a first rank costs it more than it is worth:
+
+    >>> omit([0.6, 0.5, 0.4], [1.0], [5.0, 0.0, 0.0]).round(3).tolist()
+    [[0.0], [0.556], [0.444]]
+    """
+    merits, weights = checked_merits(merits), checked_rank_weights(rank_weights)
+    n, k = len(merits), len(weights)
+    _check_ranks(n, k)
+    costs = np.asarray(outliers, dtype=float)
+    if len(costs) != n:
+        raise ValueError(f"There are {len(costs)} outlier scores for {n} items: give one an item.")
+    gains = np.outer(merits, weights)
+    gains[:, :outlier_ranks] -= costs[:, None]
+    in_column = sparse.kron(np.ones((1, n)), sparse.identity(k), format="csr")
+    in_row = sparse.kron(sparse.identity(n), np.ones((1, k)), format="csr")
+    exposure = sparse.kron(sparse.identity(n), weights[None, :], format="csr")
+    order = np.argsort(-merits, kind="stable")
+    better, worse = order[:-1], order[1:]
+    fair = sparse.diags(merits[worse]) @ exposure[better]
+    fair = fair - sparse.diags(merits[better]) @ exposure[worse]
+    found = linprog(
+        -gains.ravel(),
+        A_ub=sparse.vstack([fair, in_row]),
+        b_ub=np.concatenate([np.zeros(n - 1), np.ones(n)]),
+        A_eq=in_column,
+        b_eq=np.ones(k),
+        bounds=(0, None),
+        method="highs",
+        # Its default leaves entries of -1e-7, which are no probabilities.
+        options={"primal_feasibility_tolerance": 1e-10},
+    )
+    if not found.success:
+        raise ArithmeticError(f"HiGHS found no solution for OMIT: {found.message}")
+    return np.maximum(found.x, 0.0).reshape(n, k)
+
+
+def _check_ranks(items: int, ranks: int) -> None:
+    if not 0 < ranks <= items:
+        raise ValueError(
+            f"There are {ranks} ranks for {items} items: ask for at least 1 rank and at most "
+            f"{items}."
+        )

@@ -1,0 +1,192 @@
+"""ListNet: a small network that scores the items of a list by their features.
+
+Its batch normalisation takes the mean and spread of each list on its own, in training and later
+too, so that features need no scale and a score says how an item stands in its list. A list of
+equal items, or of one, gets equal scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+FloatArray = npt.NDArray[np.float32]
+
+#: Added to a variance before it divides.
+_EPSILON = 2e-5
+
+
+class ListNorm(nn.Module):
+    """Batch normalisation by the mean and variance of each list."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, values: Tensor, members: Tensor) -> Tensor:
+        """Normalise values, shape (n, width); `members` @ values are the means of the lists."""
+        lists = members.argmax(dim=0)
+        centred = values - (members @ values)[lists]
+        variance = (members @ centred.square())[lists]
+        return centred * torch.rsqrt(variance + _EPSILON) * self.weight + self.bias
+
+
+class ListNet(nn.Module):
+    """Perceptron with three hidden layers, each normalised by list."""
+
+    def __init__(self, features: int, hidden: Sequence[int] = (200, 78, 40)) -> None:
+        super().__init__()
+        widths = [features, *hidden]
+        self.layers = nn.ModuleList(map(_linear, widths, hidden))
+        self.norms = nn.ModuleList(map(ListNorm, hidden))
+        self.last = _linear(widths[-1], 1)
+
+    def forward(self, features: Tensor, members: Tensor) -> Tensor:
+        """Score items, shape (n,), of lists, see :func:`_members`."""
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            features = torch.relu(norm(layer(features), members))
+        return self.last(features).squeeze(1)
+
+
+def train_and_score(
+    features: Sequence[npt.ArrayLike],
+    relevance: Sequence[npt.ArrayLike],
+    others: Sequence[npt.ArrayLike],
+    *,
+    epochs: Sequence[int],
+    seed: int,
+    batch: int = 128,
+    learning_rate: float = 0.02,
+) -> Mapping[int, list[FloatArray]]:
+    """Train on lists, and score other lists after some of the epochs.
+
+    Parameters
+    ----------
+    features : sequence of array_like, each of shape (n, d)
+        Features of the items of a list; n may differ.
+    relevance : sequence of array_like, each of shape (n,)
+        0 or more, above 0 for at least one item of each list.
+    others : sequence of array_like, each of shape (n, d)
+        Lists to be scored.
+    epochs : sequence of int
+        After which epochs to score, 1 or more. Training ends with the last.
+    seed : int
+        Of the first weights and the order of the lists.
+    batch : int
+        Lists of a step; their losses are added.
+    learning_rate : float
+        Of Adam.
+
+    Returns
+    -------
+    mapping of int to list of numpy.ndarray of float32
+        By epochs, the scores of each other list, shape (n,): no probabilities, of any sign.
+
+    Raises
+    ------
+    ValueError
+        For a list without relevant items or with other shapes, or epochs below 1.
+
+    Notes
+    -----
+    Loss: cross entropy between relevance, divided by its Euclidean norm, and the softmax of the
+    scores over the list (Cao et al., 2007, with the norm of the code that heuss2025 names).
+
+    Examples
+    --------
+    The first feature is relevance, whatever its scale in a list:
+
+    >>> lists = [np.array([[0.0, 1.0], [i + 1, 1.0], [0.0, 2.0]]) for i in range(50)]
+    >>> found = train_and_score(lists, [[0, 1, 0]] * 50, lists[:1], epochs=[20], seed=1)
+    >>> int(found[20][0].argmax())
+    1
+    """
+    _check(features, relevance, others, epochs)
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    inputs, targets = _tensors(features), _tensors(relevance)
+    targets = [part / part.norm() for part in targets]
+    model = ListNet(inputs[0].shape[1])
+    optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    found = {}
+    for epoch in range(1, max(epochs) + 1):
+        order = rng.permutation(len(inputs))
+        for start in range(0, len(order), batch):
+            chosen = order[start : start + batch]
+            loss = _loss(model, [inputs[i] for i in chosen], [targets[i] for i in chosen])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        if epoch in epochs:
+            found[epoch] = score(model, others)
+    return found
+
+
+def score(model: ListNet, lists: Sequence[npt.ArrayLike]) -> list[FloatArray]:
+    """Score the items of lists, each of shape (n, d)."""
+    with torch.no_grad():
+        return [model(part, _members([len(part)])).numpy() for part in _tensors(lists)]
+
+
+def _tensors(parts: Sequence[npt.ArrayLike]) -> list[Tensor]:
+    return [torch.from_numpy(np.array(part, dtype=np.float32)) for part in parts]
+
+
+def _loss(model: ListNet, inputs: Sequence[Tensor], targets: Sequence[Tensor]) -> Tensor:
+    """Sum of the losses of lists."""
+    sizes = [len(part) for part in inputs]
+    scores = model(torch.cat(list(inputs)), _members(sizes)).split(sizes)
+    return -torch.stack(
+        [target @ part.log_softmax(0) for target, part in zip(targets, scores, strict=True)]
+    ).sum()
+
+
+def _members(sizes: Sequence[int]) -> Tensor:
+    """Matrix (lists, items) that takes means over lists whose items stand one after the other."""
+    counts = torch.tensor(sizes)
+    lists = torch.repeat_interleave(torch.arange(len(sizes)), counts)
+    members = torch.zeros(len(sizes), len(lists))
+    members[lists, torch.arange(len(lists))] = (1 / counts.float())[lists]
+    return members
+
+
+def _linear(inputs: int, outputs: int) -> nn.Linear:
+    """Linear layer whose first weights have the variance 1 / inputs, without bias at first."""
+    layer = nn.Linear(inputs, outputs)
+    nn.init.normal_(layer.weight, std=inputs**-0.5)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def _check(
+    features: Sequence[npt.ArrayLike],
+    relevance: Sequence[npt.ArrayLike],
+    others: Sequence[npt.ArrayLike],
+    epochs: Sequence[int],
+) -> None:
+    if not epochs or min(epochs) < 1:
+        raise ValueError(f"The epochs are {list(epochs)}: name one or more, each 1 or more.")
+    if not features or len(features) != len(relevance):
+        raise ValueError(
+            f"There are {len(features)} lists of features and {len(relevance)} of relevance: give "
+            "one of each for every list, and at least one list."
+        )
+    width = np.shape(features[0])[-1]
+    for number, part in enumerate([*features, *others]):
+        if np.ndim(part) != 2 or not len(part) or np.shape(part)[1] != width:
+            raise ValueError(
+                f"List {number} has features of the shape {np.shape(part)}: it must have a row an "
+                f"item and {width} columns."
+            )
+    for number, (part, grades) in enumerate(zip(features, relevance, strict=True)):
+        grades = np.asarray(grades)
+        if grades.shape != (len(part),) or (grades < 0).any() or not (grades > 0).any():
+            raise ValueError(
+                f"List {number} of {len(part)} items has the relevance {grades.tolist()}: it must "
+                "have a number of 0 or more an item, and one above 0; leave the list out."
+            )

@@ -1,0 +1,87 @@
+"""Table 2.1: sizes of the lists and their relevant items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from everycell.collections.fair_ranking_lists import DATASETS, long_lists
+
+#: Items that a test list has at least, by data set (section 2.5).
+SHORTEST = {"TREC20": 20, "TREC19": 10}
+
+
+def list_statistics(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
+    """Mean list size and mean number of relevant items, before and after pre-processing.
+
+    Pre-processing drops short test lists. Training lists without relevant items count, although no
+    ranker can be trained on them.
+
+    Parameters
+    ----------
+    parts : mapping
+        By data set and part, the lists of `read_fair_lists`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``dataset``, ``split``, ``version``, ``metric`` and ``value``.
+
+    Examples
+    --------
+    >>> lists = pd.DataFrame({"query": [1, 1, 2], "relevance": [1, 1, 0]})
+    >>> found = list_statistics({("TREC20", "train"): lists})
+    >>> found["value"].tolist()
+    [1.5, 1.0, 1.5, 1.0]
+    """
+    rows = []
+    for (dataset, split), lists in parts.items():
+        for version, kept in (
+            ("original", lists),
+            ("preprocessed", lists if split == "train" else tested_lists(lists, dataset)),
+        ):
+            key = (DATASETS[dataset], split, version)
+            by_query = kept.groupby("query")["relevance"]
+            rows.append((*key, "avg_list_size", by_query.size().mean()))
+            rows.append((*key, "avg_relevant_items_per_list", by_query.sum().mean()))
+    return pd.DataFrame(rows, columns=["dataset", "split", "version", "metric", "value"])
+
+
+def tested_lists(lists: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Test lists that are long enough."""
+    return long_lists(lists, SHORTEST[dataset])
+
+
+def trained_lists(lists: pd.DataFrame) -> pd.DataFrame:
+    """Training lists with relevant items."""
+    return lists[lists.groupby("query")["relevance"].transform("sum") > 0]
+
+
+def numbers_of_lists(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
+    """Numbers of lists by their size.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``dataset``, ``split``, ``metric`` and ``value``: lists in all, those with at least
+        10, at least 20 and more than 20 items, and the share with fewer than 40.
+
+    Examples
+    --------
+    >>> lists = pd.DataFrame({"query": [1] * 10 + [2]})
+    >>> numbers_of_lists({("TREC20", "test"): lists})["value"].tolist()
+    [2.0, 1.0, 0.0, 0.0, 1.0]
+    """
+    rows = []
+    for (dataset, split), lists in parts.items():
+        sizes = lists.groupby("query").size()
+        found = {
+            "lists": len(sizes),
+            "10 items or more": (sizes >= 10).sum(),
+            "20 items or more": (sizes >= 20).sum(),
+            "more than 20 items": (sizes > 20).sum(),
+            "share below 40 items": (sizes < 40).mean(),
+        }
+        rows += [(DATASETS[dataset], split, name, float(value)) for name, value in found.items()]
+    return pd.DataFrame(rows, columns=["dataset", "split", "metric", "value"])

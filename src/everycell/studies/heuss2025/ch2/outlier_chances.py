@@ -1,0 +1,51 @@
+"""How often lists of random items hold an outlier (section 2.7)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from everycell.fair_ranking.exposure_measures import holds_outlier
+from everycell.studies.heuss2025.ch2.simulation import DISTRIBUTIONS
+
+#: Lists that are in memory at a time.
+_AT_ONCE = 50_000
+
+
+def outlier_chances(lists: int, items: int, seed: int) -> pd.DataFrame:
+    """Share of random lists that hold an outlier, in percent, with its standard error.
+
+    Parameters
+    ----------
+    lists : int
+        Lists to draw of each distribution.
+    items : int
+        Items of a list.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``distribution``, ``metric``, ``value`` and ``standard_error``.
+
+    Examples
+    --------
+    Among seven items nothing can stand out by 2.5 standard deviations:
+
+    >>> outlier_chances(100, 7, seed=1)["value"].tolist()
+    [0.0, 0.0, 0.0, 0.0]
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for name, draw in DISTRIBUTIONS.items():
+        hits = 0
+        for start in range(0, lists, _AT_ONCE):
+            count = min(_AT_ONCE, lists - start)
+            values = draw(rng, (count * items,))
+            found = holds_outlier(values)(np.arange(count * items).reshape(count, items))
+            hits += int(found.sum())
+        share = hits / lists
+        error = 100 * np.sqrt(share * (1 - share) / lists)
+        rows.append((name, "lists with an outlier", 100 * share, error))
+    return pd.DataFrame(rows, columns=["distribution", "metric", "value", "standard_error"])

@@ -1,0 +1,136 @@
+"""Tables 2.2 and 2.3 from the measures of policies, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from everycell.statistics.hypothesis_tests import t_tests
+from everycell.studies.heuss2025.ch2.ranked_lists import METRICS
+
+#: Row of a policy in a table, by the table's number.
+ROWS = {
+    "2": {
+        "FELIX_iter=20": "FELIX_iter=20",
+        "FELIX_iter=1": "FELIX_iter=1",
+        "PL": "PL@10",
+        "PL-random": "PL-random@10",
+        "Deterministic": "Deterministic",
+        "OMIT": "OMIT@10",
+    },
+    "3": {
+        "FELIX_iter=20": "FELIX_iter=20",
+        "FELIX_iter=1": "Vanilla",
+        "PL": "PL",
+        "PL-random": "PL-random",
+        "Deterministic": "Deterministic",
+        "OMIT": "OMIT",
+    },
+}
+#: Policies that do not care for fairness.
+UNFAIR = ("PL-random", "Deterministic")
+#: The method that all others are tested against.
+REFERENCE = "FELIX_iter=20"
+#: Metrics of the print.
+PRINTED = METRICS[:5]
+_KEY = ["row", "dataset", "optimizing_fairness"]
+
+
+def mean_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> pd.DataFrame:
+    """Means over queries and then over trainings.
+
+    Parameters
+    ----------
+    measures : pandas.DataFrame
+        Columns ``dataset``, ``epochs``, ``run``, ``query``, ``row`` and one a metric.
+    number : {"2", "3"}
+        Of the table.
+    metrics : tuple of str
+        Which to take.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``row``, ``dataset``, ``optimizing_fairness``, ``epochs``, ``metric``, ``value``
+        and ``spread``, the standard deviation of the trainings' means.
+    """
+    by_run = measures.groupby(["dataset", "row", "epochs", "run"], sort=False)[list(metrics)].mean()
+    over_runs = by_run.groupby(["dataset", "row", "epochs"], sort=False)
+    long = over_runs.mean().stack().rename("value").to_frame()
+    long["spread"] = over_runs.std().stack()
+    return _named(long.reset_index().rename(columns={"level_3": "metric"}), number)
+
+
+def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
+    """t-tests of each policy against FELIX with 20 iterations, over queries.
+
+    The value of a query is the mean of its trainings; a query without a value (EE-L where no
+    relevant item is ranked) is left out. Two-tailed, without a correction for the number of tests,
+    which the text does not mention.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``row``, ``dataset``, ``optimizing_fairness``, ``epochs``, ``metric``,
+        ``statistic`` (``p paired`` as the text has it, ``p unpaired``) and ``value``.
+    """
+    by_query = measures.groupby(["dataset", "epochs", "row", "query"], sort=False)[
+        list(PRINTED)
+    ].mean()
+    rows = []
+    for (dataset, epochs), part in by_query.groupby(level=["dataset", "epochs"], sort=False):
+        for metric in PRINTED:
+            samples = part[metric].droplevel(["dataset", "epochs"]).unstack("row").dropna()
+            for row in samples.columns.drop(REFERENCE):
+                for name, p in _p_values(samples, row):
+                    rows.append((dataset, row, epochs, metric, name, p))
+    columns = ["dataset", "row", "epochs", "metric", "statistic", "value"]
+    return _named(pd.DataFrame(rows, columns=columns), number)
+
+
+def _p_values(samples: pd.DataFrame, row: str) -> Iterator[tuple[str, float]]:
+    # Differences of rounding alone are none: both policies come from one matrix.
+    alike = np.allclose(samples[row], samples[REFERENCE], rtol=0, atol=1e-6)
+    for paired in (True, False):
+        found = t_tests(samples, [(row, REFERENCE)], paired=paired, correction="none")
+        yield f"p {'paired' if paired else 'unpaired'}", 1.0 if alike else float(found["p"].iloc[0])
+
+
+def marked(cells: pd.DataFrame, tests: pd.DataFrame, statistic: str, alpha: float) -> pd.DataFrame:
+    """Cells with an asterisk where a test of them is below a level.
+
+    Examples
+    --------
+    >>> key = {"row": ["PL"], "dataset": ["TREC20"], "optimizing_fairness": ["Yes"], "epochs": [30]}
+    >>> cells = pd.DataFrame(key | {"metric": ["EE-L"], "value": [6.2]})
+    >>> tests = cells.assign(statistic="p paired", value=0.01)
+    >>> marked(cells, tests, "p paired", 0.05)["marker"].tolist()
+    ['*']
+    """
+    key = [*_KEY, "epochs", "metric"]
+    low = tests[(tests["statistic"] == statistic) & (tests["value"] < alpha)][key]
+    found = cells.merge(low.assign(marker="*"), on=key, how="left", validate="one_to_one")
+    return found.assign(marker=found["marker"].fillna(""))
+
+
+def _named(cells: pd.DataFrame, number: str) -> pd.DataFrame:
+    """With the rows of a table, in the order of the print."""
+    rows = ROWS[number]
+    cells = cells.assign(
+        optimizing_fairness=np.where(cells["row"].isin(UNFAIR), "No", "Yes"),
+        row=cells["row"].map(rows),
+    )
+    places = {
+        "dataset": ["TREC20", "TREC19"],
+        "row": list(rows.values()),
+        "metric": list(METRICS),
+    }
+    order = cells.assign(
+        **{name: pd.Categorical(cells[name], values) for name, values in places.items()}
+    ).sort_values(
+        ["dataset", "row", "epochs", "metric"], ascending=[True, True, False, True], kind="stable"
+    )
+    rest = [name for name in cells.columns if name not in _KEY]
+    return cells.loc[order.index, [*_KEY, *rest]].reset_index(drop=True)

@@ -1,0 +1,179 @@
+"""Policies of Tables 2.2 and 2.3 for one list, and what they are measured by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.fair_ranking.decomposition import decompose, felix
+from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.exposure_measures import (
+    exposure_error,
+    holds_outlier,
+    list_outliers,
+    outlier_probability,
+    outlierness_printed,
+    outlierness_released,
+    policy_ndcg,
+)
+from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
+from everycell.fair_ranking.policies import (
+    Policy,
+    deterministic,
+    omit,
+    plackett_luce,
+    uniform,
+)
+
+FloatArray = npt.NDArray[np.float64]
+Marginals = Literal["entropy", "centre"]
+
+#: Smallest normalised score (section 2.5).
+LOWEST = 1e-4
+#: Metrics of the tables, and Outlierness as section 2.5 prints it.
+METRICS = ("NDCG@5", "NDCG@10", "EE-L", "P(u|pi)@10", "Outlierness@10", "Outlierness@10 (formula)")
+
+
+class Setup(NamedTuple):
+    """How policies are made; section 2.5 and the authors' code."""
+
+    ranks: int | None = None  #: ranks of a ranking, all where none are given
+    items: int = 60  #: items with the highest scores that enter
+    shown: int = 10  #: first ranks whose outliers count
+    iterations: int = 20
+    samples: int = 1000  #: rankings drawn from Plackett-Luce
+    marginals: Marginals = "entropy"
+
+
+class RankedList(NamedTuple):
+    """Items by decreasing score."""
+
+    scores: FloatArray  #: shape (n,), from 1e-4 to 1
+    relevance: FloatArray  #: shape (n,)
+    outlying: FloatArray  #: shape (n,): what items stand out by
+
+
+def best_items(
+    scores: npt.ArrayLike, relevance: npt.ArrayLike, outlying: npt.ArrayLike, items: int
+) -> RankedList:
+    """Items with the highest scores, which are normalised over the whole list before.
+
+    Of equal scores the item that comes first is before the others.
+
+    Raises
+    ------
+    ValueError
+        For a list whose scores are all the same, which no range can be made of.
+
+    Examples
+    --------
+    >>> best_items([3.0, 1.0, 5.0], [0, 0, 1], [7, 8, 9], items=2).scores.round(4).tolist()
+    [1.0, 0.5]
+    """
+    given = np.asarray(scores, dtype=float)
+    low, high = given.min(), given.max()
+    if not high > low:
+        raise ValueError(
+            f"All {len(given)} items of a list have the score {high:g}: nothing ranks them, so "
+            "leave the list out."
+        )
+    normal = LOWEST + (1 - LOWEST) * (given - low) / (high - low)
+    order = np.argsort(-normal, kind="stable")[:items]
+    return RankedList(
+        normal[order],
+        np.asarray(relevance, dtype=float)[order],
+        np.asarray(outlying, dtype=float)[order],
+    )
+
+
+def policies(
+    items: RankedList, setup: Setup, rng: np.random.Generator
+) -> Iterator[tuple[str, Policy]]:
+    """Policies of a table with their rows, without the sign of the top-k tables (`@10`).
+
+    ``FELIX_iter=1`` is one decomposition of the fair marginals, and ``FELIX_iter=20`` re-samples
+    the same matrix. As in the authors' code, one decomposition takes the items by decreasing score,
+    and only re-sampling shuffles them. That changes which items are shown together.
+
+    Examples
+    --------
+    >>> items = best_items(np.arange(12.0), [1] + [0] * 11, np.arange(12.0), items=60)
+    >>> [row for row, _ in policies(items, Setup(ranks=10), np.random.default_rng(1))]
+    ['FELIX_iter=20', 'FELIX_iter=1', 'PL', 'PL-random', 'Deterministic', 'OMIT']
+    """
+    count = len(items.scores)
+    ranks = min(setup.ranks or count, count)
+    weights = logarithmic_rank_weights(ranks)
+    exposures = fair_exposure(items.scores, weights)
+    make = entropy_marginals if setup.marginals == "entropy" else centre_marginals
+    marginals = make(exposures, weights)
+    outlier = holds_outlier(items.outlying, shown=setup.shown)
+    often = felix(marginals, outlier, iterations=setup.iterations, rng=rng)
+    yield f"FELIX_iter={setup.iterations}", often
+    yield "FELIX_iter=1", decompose(marginals)
+    # As in the authors' code, the item with the lowest score has no weight at all.
+    weights_of_items = items.scores - items.scores.min()
+    yield "PL", plackett_luce(weights_of_items, ranks, samples=setup.samples, rng=rng)
+    yield "PL-random", uniform(count, ranks, samples=setup.samples, rng=rng)
+    yield "Deterministic", deterministic(items.scores, ranks)
+    costs = list_outliers(items.outlying)
+    fair = omit(items.scores, weights, costs, outlier_ranks=setup.shown) if costs.any() else None
+    yield "OMIT", decompose(marginals if fair is None else fair)
+
+
+def measures(policy: Policy, items: RankedList, shown: int) -> dict[str, float]:
+    """Measures of a policy, by their names in the tables.
+
+    A list whose relevant items all lie beyond its cap has NDCG 0 and no EE-L (NaN), as in the
+    authors' code.
+
+    Examples
+    --------
+    >>> items = best_items([3.0, 1.0, 2.0], [0, 1, 0], [0.0, 0.0, 0.0], items=2)
+    >>> found = measures(Policy(np.array([[0, 1]]), np.ones(1)), items, shown=2)
+    >>> found["NDCG@5"], found["EE-L"]
+    (0.0, nan)
+    """
+    count, ranks = len(items.scores), policy.rankings.shape[1]
+    ndcg, error = {5: 0.0, 10: 0.0}, np.nan
+    if items.relevance.any():
+        ndcg = {cutoff: policy_ndcg(policy, items.relevance, cutoff) for cutoff in ndcg}
+        exposures = policy.exposures(count, logarithmic_rank_weights(ranks))
+        error = exposure_error(exposures, items.relevance)
+    values = (
+        ndcg[5],
+        ndcg[10],
+        error,
+        outlier_probability(policy, items.outlying, shown=shown),
+        outlierness_released(policy, items.outlying, shown=shown),
+        outlierness_printed(policy, items.outlying, shown=shown),
+    )
+    return dict(zip(METRICS, values, strict=True))
+
+
+def measured(lists: Sequence[RankedList], setup: Setup, rng: np.random.Generator) -> pd.DataFrame:
+    """Measures of all policies of all lists.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query`` (position of the list), ``row``, and a column a metric.
+
+    Examples
+    --------
+    >>> items = best_items(np.arange(12.0), [1] + [0] * 11, np.arange(12.0), items=60)
+    >>> found = measured([items], Setup(ranks=10), np.random.default_rng(1))
+    >>> found.shape
+    (6, 8)
+    """
+    return pd.DataFrame(
+        [
+            {"query": query, "row": row} | measures(policy, items, setup.shown)
+            for query, items in enumerate(lists)
+            for row, policy in policies(items, setup, rng)
+        ]
+    )

@@ -1,0 +1,31 @@
+"""Settings of chapter 2 of heuss2025: FELIX."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from everycell.engine.settings import Settings
+
+
+class FairExposure(Settings):
+    """Tables 2.2 and 2.3 of heuss2025."""
+
+    seeds: int = Field(
+        5, ge=2, le=200, description="Trainings of the ranker, each with its own split and seed."
+    )
+    epochs: int = Field(30, ge=1, le=1000, description="Epochs of a training, as the text says.")
+    epochs_of_code: int = Field(
+        10, ge=1, le=1000, description="The same, as the authors' code says; shown beside."
+    )
+    samples: int = Field(
+        1000, ge=10, le=100_000, description="Rankings drawn from a Plackett-Luce policy."
+    )
+    marginals: Literal["entropy", "centre"] = Field(
+        "entropy", description="Which of all matrices with the fair exposures is decomposed."
+    )
+
+
+#: Blocks of ``config.yaml`` by their keys.
+BLOCKS = {"fair_exposure": FairExposure}

@@ -1,0 +1,236 @@
+"""Section 2.7: lists of items with known merits, and how often FELIX shows an outlier of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.fair_ranking.decomposition import resample
+from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.exposure_measures import holds_outlier
+from everycell.fair_ranking.marginals import entropy_marginals
+
+FloatArray = npt.NDArray[np.float64]
+
+#: What an item can stand out by, as the authors' code draws it.
+DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], FloatArray]] = {
+    "uniform": lambda rng, size: rng.random(size),
+    "normal": lambda rng, size: rng.normal(size=size),
+    "log-normal": lambda rng, size: np.exp(rng.normal(size=size)),
+    "power-law": lambda rng, size: 1 / (1 - rng.random(size)),
+}
+#: Deviations of the mean of an interval's ends: 95 %.
+ENDS = (0.025, 0.975)
+
+
+def simulated_list(
+    items: int, number: int, ranks: int, seed: int
+) -> tuple[FloatArray, FloatArray, dict[str, FloatArray], np.random.Generator]:
+    """Exposures, their rank weights, and scores by distribution, of one simulated list.
+
+    Merits are the same for all distributions.
+    """
+    rng = np.random.default_rng([seed, items, number])
+    weights = logarithmic_rank_weights(ranks)
+    exposures = fair_exposure(1 - rng.random(items), weights)
+    scores = {name: draw(rng, (items,)) for name, draw in DISTRIBUTIONS.items()}
+    return exposures, weights, scores, rng
+
+
+def outliers_by_iteration(
+    items: int, *, lists: int, ranks: int, iterations: int, seed: int
+) -> dict[str, FloatArray]:
+    """P(u) of each list after each iteration of FELIX, shape (lists, iterations), by distribution.
+
+    Examples
+    --------
+    >>> found = outliers_by_iteration(12, lists=3, ranks=10, iterations=2, seed=0)
+    >>> found["power-law"].shape
+    (3, 2)
+    """
+    found = {name: np.zeros((lists, iterations)) for name in DISTRIBUTIONS}
+    for number in range(lists):
+        exposures, weights, scores, rng = simulated_list(items, number, ranks, seed)
+        marginals = entropy_marginals(exposures, weights)
+        for name, values in scores.items():
+            found[name][number] = resample(
+                marginals, holds_outlier(values), iterations=iterations, rng=rng
+            ).avoided
+    return found
+
+
+def reductions(
+    found: Sequence[tuple[int, FloatArray, FloatArray]], draws: FloatArray, fixed: int | None
+) -> tuple[pd.DataFrame, FloatArray]:
+    """Relative change of mean P(u) in percent at each x, with intervals over lists.
+
+    Parameters
+    ----------
+    found : sequence of (x, P(u) after one decomposition, P(u) of FELIX)
+        The last two of shape (lists,).
+    draws : numpy.ndarray, shape (samples, lists)
+        Bootstrap samples: how often each list is in each.
+    fixed : int or None
+        The x at which nothing can change, because all items are shown.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `x`, `value`, `low`, `high`, `once`, `felix`. Where no list shows an outlier after
+        one decomposition, there is no relative change, and no row.
+    numpy.ndarray
+        The change in each sample, shape (samples, rows).
+    """
+    rows, samples = [], []
+    for x, once, felix in found:
+        if x != fixed and once.sum() == 0:
+            continue
+        if x == fixed:
+            value, sampled = 0.0, np.zeros(len(draws))
+        else:
+            value = 100 * (felix.sum() / once.sum() - 1)
+            base = draws @ once
+            with np.errstate(invalid="ignore", divide="ignore"):
+                sampled = 100 * ((draws @ felix) / base - 1)
+        low, high = np.nanquantile(sampled, ENDS)
+        rows.append((x, value, min(low, value), max(high, value), once.mean(), felix.mean()))
+        samples.append(sampled)
+    frame = pd.DataFrame(rows, columns=["x", "value", "low", "high", "once", "felix"])
+    return frame, np.array(samples).reshape(len(samples), len(draws)).T
+
+
+def sensitivity_analysis(
+    *,
+    candidates: Sequence[int],
+    iterations: Sequence[int],
+    at_candidates: int,
+    at_iterations: int,
+    lists: int,
+    ranks: int,
+    bootstrap: int,
+    seed: int,
+    steps: dict[str, Sequence[tuple[int, int]]],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both panels of Figure 2.2, and changes from one point to a later one.
+
+    Parameters
+    ----------
+    candidates, iterations
+        The x of the panels.
+    at_candidates, at_iterations
+        Items of each list in the panel of iterations, iterations in that of items.
+    lists, ranks, bootstrap, seed
+        Lists of each number of items, ranks shown, bootstrap samples, seed.
+    steps
+        By panel, pairs of x whose change is looked at. The last one of a panel is compared with
+        the first one too.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Points: `panel`, `distribution`, `x`, `value` (percent), `low`, `high`, `once`, `felix`.
+    pandas.DataFrame
+        Changes in percentage points: `panel`, `distribution`, `change`, `end` ("value", "low" or
+        "high" of the interval) and `value`.
+    """
+    rng = np.random.default_rng([seed, 2])
+    points, changes = [], []
+    most = max(iterations)
+    by_items = {
+        n: outliers_by_iteration(
+            n,
+            lists=lists,
+            ranks=ranks,
+            iterations=most if n == at_candidates else at_iterations,
+            seed=seed,
+        )
+        for n in {*candidates, at_candidates}
+    }
+    shared = rng.multinomial(lists, np.full(lists, 1 / lists), size=bootstrap).astype(float)
+    for name in DISTRIBUTIONS:
+        series = {
+            "candidates": (
+                [
+                    (n, by_items[n][name][:, 0], by_items[n][name][:, at_iterations - 1])
+                    for n in candidates
+                ],
+                ranks,
+            ),
+            "iterations": (
+                [
+                    (
+                        i,
+                        by_items[at_candidates][name][:, 0],
+                        by_items[at_candidates][name][:, i - 1],
+                    )
+                    for i in iterations
+                ],
+                None,
+            ),
+        }
+        for panel, (found, fixed) in series.items():
+            if panel == "iterations":
+                frame, samples = reductions(found, shared, fixed)
+            else:
+                # Lists of different lengths are different lists.
+                parts = [
+                    reductions(
+                        [point],
+                        rng.multinomial(lists, np.full(lists, 1 / lists), size=bootstrap) * 1.0,
+                        fixed,
+                    )
+                    for point in found
+                ]
+                frame = pd.concat([part[0] for part in parts], ignore_index=True)
+                samples = np.column_stack([part[1] for part in parts])
+            points.append(frame.assign(panel=panel, distribution=name))
+            changes.append(
+                _changes(frame, samples, steps[panel]).assign(panel=panel, distribution=name)
+            )
+    keys = ["panel", "distribution"]
+    return (
+        pd.concat(points)[[*keys, "x", "value", "low", "high", "once", "felix"]].reset_index(
+            drop=True
+        ),
+        by_end(pd.concat(changes)[[*keys, "change", "value", "low", "high"]]),
+    )
+
+
+def by_end(frame: pd.DataFrame) -> pd.DataFrame:
+    """Value and ends of an interval one below the other, as tables beside a result have them.
+
+    Examples
+    --------
+    >>> by_end(pd.DataFrame({"x": [1], "value": [2], "low": [1], "high": [3]})).values.tolist()
+    [[1, 'value', 2], [1, 'low', 1], [1, 'high', 3]]
+    """
+    ends = ["value", "low", "high"]
+    keys = [column for column in frame.columns if column not in ends]
+    return (
+        frame.set_index(keys)[ends].rename_axis("end", axis=1).stack().rename("value").reset_index()
+    )
+
+
+def _changes(
+    frame: pd.DataFrame, samples: FloatArray, steps: Sequence[tuple[int, int]]
+) -> pd.DataFrame:
+    """Differences between points with their intervals, and of the last such from the first."""
+    place = {int(x): position for position, x in enumerate(frame["x"])}
+    values = frame["value"].to_numpy()
+    rows, first = [], None
+    for start, stop in steps:
+        if start not in place or stop not in place:
+            continue
+        a, b = place[start], place[stop]
+        change, sampled = values[b] - values[a], samples[:, b] - samples[:, a]
+        rows.append((f"{start} to {stop}", change, *np.nanquantile(sampled, ENDS)))
+        if first is None:
+            first = (f"{start} to {stop}", change, sampled)
+        last = (f"{start} to {stop}", change, sampled)
+    if first is not None and last[0] != first[0]:
+        ends = np.nanquantile(last[2] - first[2], ENDS)
+        rows.append((f"{last[0]}, less {first[0]}", last[1] - first[1], *ends))
+    return pd.DataFrame(rows, columns=["change", "value", "low", "high"])

@@ -1,0 +1,98 @@
+"""Drawing of Figure 2.2: fewer outliers with more items, and with more iterations."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from everycell.engine.render.figure_files import COLOURS, MARKERS, style
+from everycell.engine.render.marks import (
+    check_intervals,
+    check_known,
+    check_single,
+    common_legend,
+    rows_by,
+)
+
+#: Panel -> label of its axis and whether the axis is logarithmic.
+_PANELS = {"candidates": ("Items", False), "iterations": ("Iterations", True)}
+#: Offset of each series along the axis, in points, so that intervals do not hide each other.
+_OFFSETS = (-1.5, -0.5, 0.5, 1.5)
+
+
+def outlier_reductions(points: pd.DataFrame) -> Figure:
+    """Relative change of P(u) over the number of items, and over that of iterations.
+
+    Parameters
+    ----------
+    points
+        One row a mark: `panel` ("candidates" or "iterations"), `distribution` (at most four), `x`,
+        and `value`, `low`, `high` in percent.
+
+    Returns
+    -------
+    Figure
+        Two panels with one axis of values; iterations on a logarithmic axis.
+
+    Raises
+    ------
+    ValueError
+        For an unknown panel, an interval that does not hold its value, or two marks in one place.
+
+    Notes
+    -----
+    Source: heuss2025, Figure 2.2; the intervals are ours.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"panel": ["candidates", "candidates", "iterations"],
+    ...     "distribution": "normal", "x": [10, 20, 2], "value": [0, -30, -40],
+    ...     "low": [0, -40, -50], "high": [0, -20, -30]})
+    >>> [axes.get_xlabel() for axes in outlier_reductions(frame).axes]
+    ['Items', 'Iterations']
+    """
+    check_intervals(points)
+    check_known(points, "panel", tuple(_PANELS))
+    check_single(points, ["panel", "distribution", "x"])
+    series = list(rows_by(points, "distribution"))
+    with style():
+        figure = Figure(figsize=(6.4, 2.9), layout="constrained")
+        both = figure.subplots(1, 2, sharey=True)
+        for axes, (panel, (label, logarithmic)) in zip(both, _PANELS.items(), strict=True):
+            shown = points[points["panel"] == panel]
+            for place, name in enumerate(series):
+                _draw(axes, shown[shown["distribution"] == name], place, name)
+            axes.set(xlabel=label, ylim=(-103, 6))
+            if logarithmic:
+                axes.set_xscale("log", base=2)
+                ticks = sorted(shown["x"].unique())
+                axes.set_xticks(ticks, [str(x) for x in ticks])
+                axes.minorticks_off()
+        both[0].set_ylabel("Relative change of P(u), %")
+        common_legend(figure)
+    return figure
+
+
+def _draw(axes, rows: pd.DataFrame, place: int, name: str) -> None:
+    """Draw one series, moved sideways by a point or so."""
+    from matplotlib.transforms import ScaledTranslation
+
+    rows = rows.sort_values("x")
+    offset = axes.transData + ScaledTranslation(
+        _OFFSETS[place] / 72, 0, axes.figure.dpi_scale_trans
+    )
+    axes.errorbar(
+        rows["x"],
+        rows["value"],
+        yerr=[rows["value"] - rows["low"], rows["high"] - rows["value"]],
+        color=COLOURS[place],
+        marker=MARKERS[place],
+        markersize=3.5,
+        elinewidth=0.8,
+        capsize=1.5,
+        label=name,
+        transform=offset,
+    )
+    # What is moved does not stretch the axis.
+    axes.update_datalim(rows[["x", "value"]].to_numpy(dtype=float))
+    axes.autoscale_view(scaley=False)

@@ -1,0 +1,124 @@
+"""Decompositions: what must not change, what must not rise, and how many rankings there are."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.fair_ranking.decomposition import decompose, felix, resample
+from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.exposure_measures import holds_outlier, outlier_probability
+from everycell.fair_ranking.marginals import entropy_marginals
+
+RULES = ["row_first", "column_first", "assignment"]
+
+
+def fair_matrix(n, k, rng):
+    """Fair probabilities of random merits."""
+    weights = logarithmic_rank_weights(k)
+    return entropy_marginals(fair_exposure(rng.uniform(1e-4, 1, n), weights), weights)
+
+
+def check_policy(policy, matrix):
+    n, k = matrix.shape
+    assert (policy.weights > 0).all()
+    assert policy.weights.sum() == pytest.approx(1, abs=1e-12)
+    # Each ranking shows k different items.
+    assert (
+        np.sort(policy.rankings, axis=1)[:, 1:] > np.sort(policy.rankings, axis=1)[:, :-1]
+    ).all()
+    np.testing.assert_allclose(policy.marginals(n), matrix, atol=1e-9)
+
+
+@pytest.mark.parametrize("matching", RULES)
+def test_by_hand(matching):
+    # Two rankings and no others have these probabilities.
+    policy = decompose([[0.75, 0.0], [0.25, 0.0], [0.0, 1.0]], matching=matching)
+    found = sorted(zip(policy.rankings.tolist(), policy.weights.tolist(), strict=True))
+    assert found == [([0, 2], 0.75), ([1, 2], 0.25)]
+    # Of three items only the third may be left out, half of the time.
+    policy = decompose([[0.5, 0.5], [0.5, 0.0], [0.0, 0.5]], matching=matching)
+    found = sorted(zip(policy.rankings.tolist(), policy.weights.tolist(), strict=True))
+    assert found == [([0, 2], 0.5), ([1, 0], 0.5)]
+
+
+@given(data=st.data(), n=st.integers(2, 14), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_probabilities_stay_and_rankings_are_few(data, n, seed):
+    k = data.draw(st.integers(1, n))
+    rng = np.random.default_rng(seed)
+    matrix = fair_matrix(n, k, rng)
+    policy = decompose(matrix, matching=data.draw(st.sampled_from(RULES)), rng=rng)
+    check_policy(policy, matrix)
+    assert len(policy.weights) <= (n - 1) * k + 1
+
+
+@given(n=st.integers(8, 24), seed=st.integers(0, 2**32 - 1), matching=st.sampled_from(RULES))
+@settings(max_examples=40, deadline=None)
+def test_felix_keeps_probabilities_and_never_shows_more_outliers(n, seed, matching):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(8, n + 1))
+    matrix, scores = fair_matrix(n, k, rng), np.exp(rng.normal(size=n) * 2)
+    found = resample(matrix, holds_outlier(scores), iterations=6, matching=matching, rng=rng)
+    check_policy(found.policy, matrix)
+    assert found.avoided.shape == (6,)
+    assert (np.diff(found.avoided) <= 1e-12).all()
+    assert outlier_probability(found.policy, scores) == pytest.approx(found.avoided[-1], abs=1e-9)
+
+
+@given(n=st.integers(8, 12), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_where_all_items_are_shown_nothing_can_change(n, seed):
+    rng = np.random.default_rng(seed)
+    scores = np.exp(rng.normal(size=n) * 2)
+    found = resample(fair_matrix(n, n, rng), holds_outlier(scores), iterations=4, rng=rng)
+    expected = float(holds_outlier(scores)(np.arange(n)[None])[0])
+    np.testing.assert_allclose(found.avoided, expected, atol=1e-9)
+
+
+def test_more_iterations_find_better_company_for_outliers():
+    rng = np.random.default_rng(3)
+    matrix, scores = fair_matrix(60, 10, rng), np.exp(rng.normal(size=60))
+    found = resample(matrix, holds_outlier(scores), iterations=20, rng=rng)
+    assert found.avoided[-1] < 0.8 * found.avoided[0]
+
+
+def test_one_iteration_is_one_decomposition():
+    matrix = fair_matrix(20, 10, np.random.default_rng(4))
+    once = felix(matrix, lambda r: r[:, 0] < 3, iterations=1, rng=np.random.default_rng(5))
+    plain = decompose(matrix, rng=np.random.default_rng(5))
+    assert (once.rankings == plain.rankings).all()
+    np.testing.assert_allclose(once.weights, plain.weights, atol=1e-12)
+
+
+def test_rare_items_are_not_lost():
+    # Merits from 1 to 1e-4: probabilities of 1e-5 must be in the policy as well.
+    weights = logarithmic_rank_weights(10)
+    merits = np.geomspace(1, 1e-4, 40)
+    matrix = entropy_marginals(fair_exposure(merits, weights), weights)
+    policy = felix(matrix, lambda r: r[:, 0] % 2 == 0, iterations=20, rng=np.random.default_rng(6))
+    check_policy(policy, matrix)
+    np.testing.assert_allclose(policy.exposures(40, weights) / (matrix @ weights), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ([[0.5], [0.4]], "The probabilities at rank 1 sum to 0.9:"),
+        ([[1.0, 0.5], [0.0, 0.5]], "The probabilities of item 0 sum to 1.5:"),
+        ([[1.2], [-0.2]], "The probability of item 1 at rank 1 is -0.2:"),
+        ([[float("nan")], [1.0]], "The probability of item 0 at rank 1 is nan:"),
+        ([[0.5, 0.5]], "The matrix has 2 ranks for 1 items:"),
+        ([0.5, 0.5], "The matrix has the shape"),
+    ],
+)
+def test_a_matrix_that_is_not_doubly_substochastic_is_refused(matrix, message):
+    with pytest.raises(ValueError, match=message):
+        decompose(matrix)
+
+
+def test_other_bad_input_is_named():
+    with pytest.raises(ValueError, match="There is no matching rule 'random'"):
+        decompose([[1.0]], matching="random")
+    with pytest.raises(ValueError, match="There are 0 iterations"):
+        felix([[1.0]], lambda r: r[:, 0] < 0, iterations=0)

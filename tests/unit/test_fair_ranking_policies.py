@@ -1,0 +1,73 @@
+"""Policies that need no decomposition: known probabilities, a linear program, bad inputs."""
+
+import numpy as np
+import pytest
+
+from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.policies import deterministic, omit, plackett_luce, uniform
+
+
+def test_plackett_luce_has_its_probabilities():
+    policy = plackett_luce([3, 2, 1], 2, samples=40_000, rng=np.random.default_rng(0))
+    first, second = policy.marginals(3).T
+    np.testing.assert_allclose(first, [3 / 6, 2 / 6, 1 / 6], atol=0.01)
+    # Second: 3 after 2 or 1, and so on.
+    expected = [
+        2 / 6 * 3 / 4 + 1 / 6 * 3 / 5,
+        3 / 6 * 2 / 3 + 1 / 6 * 2 / 5,
+        3 / 6 * 1 / 3 + 2 / 6 * 1 / 4,
+    ]
+    np.testing.assert_allclose(second, expected, atol=0.01)
+
+
+def test_items_without_weight_come_last_in_random_order():
+    policy = plackett_luce([0, 1, 0, 1], 4, samples=4000, rng=np.random.default_rng(1))
+    assert set(policy.rankings[:, :2].ravel()) == {1, 3}
+    np.testing.assert_allclose(policy.marginals(4)[[0, 2], 2], 0.5, atol=0.04)
+
+
+def test_uniform_gives_every_item_the_same():
+    policy = uniform(5, 3, samples=40_000, rng=np.random.default_rng(2))
+    np.testing.assert_allclose(policy.marginals(5), 0.2, atol=0.01)
+
+
+def test_deterministic_takes_the_first_of_equal_scores():
+    policy = deterministic([0.5, 0.9, 0.5], 3)
+    assert policy.rankings.tolist() == [[1, 0, 2]]
+    assert policy.weights.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(("n", "k"), [(6, 3), (7, 7), (25, 10)])
+def test_omit_without_outliers_has_the_fair_exposures(n, k):
+    merits = np.random.default_rng(n).uniform(0.05, 1, n)
+    weights = logarithmic_rank_weights(k)
+    matrix = omit(merits, weights, np.zeros(n))
+    np.testing.assert_allclose(matrix.sum(axis=0), 1, atol=1e-7)
+    assert matrix.sum(axis=1).max() <= 1 + 1e-7
+    np.testing.assert_allclose(matrix @ weights, fair_exposure(merits, weights), atol=1e-6)
+
+
+def test_omit_keeps_an_outlier_from_the_first_ranks_alone():
+    merits, weights = np.full(6, 0.5), logarithmic_rank_weights(6)
+    outliers = np.array([4.0, 0, 0, 0, 0, 0])
+    matrix = omit(merits, weights, outliers, outlier_ranks=3)
+    assert matrix[0, :3].sum() < 1e-7
+    # Its exposure is that of the ranks behind them: others may have more, never less.
+    exposures = matrix @ weights
+    assert (exposures[1:] >= 0).all() and exposures.sum() == pytest.approx(weights.sum())
+
+
+def test_bad_input_is_named():
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="There are 3 ranks for 2 items"):
+        plackett_luce([1, 1], 3, rng=rng)
+    with pytest.raises(ValueError, match="A weight is negative"):
+        plackett_luce([1, -1], 1, rng=rng)
+    with pytest.raises(ValueError, match="There are 0 ranks for 2 items"):
+        deterministic([1, 1], 0)
+    with pytest.raises(ValueError, match="There are 3 ranks for 2 items"):
+        uniform(2, 3, rng=rng)
+    with pytest.raises(ValueError, match="The merit of item 0 is 0"):
+        omit([0, 1], [1.0], [0, 0])
+    with pytest.raises(ValueError, match="There are 1 outlier scores for 2 items"):
+        omit([1, 1], [1.0], [0])

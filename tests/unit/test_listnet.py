@@ -1,0 +1,58 @@
+"""ListNet: normalised by list, and learns from relevance."""
+
+import numpy as np
+import pytest
+import torch
+
+from everycell.learning.listnet import ListNet, ListNorm, _members, score, train_and_score
+
+LISTS = [np.random.default_rng(number).normal(size=(12, 4)) for number in range(40)]
+RELEVANCE = [(part[:, 1] > np.median(part[:, 1])).astype(int) for part in LISTS]
+
+
+def test_norm_of_several_lists_is_that_of_torch_one_by_one():
+    values = torch.randn(9, 3, generator=torch.Generator().manual_seed(1))
+    found = ListNorm(3)(values, _members([4, 5]))
+    peer = torch.nn.BatchNorm1d(3, eps=2e-5).train()
+    expected = torch.cat([peer(values[:4]), peer(values[4:])])
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
+def test_scores_do_not_depend_on_the_scale_of_features_in_a_list_nor_on_other_lists():
+    torch.manual_seed(3)
+    model = ListNet(4)
+    alone = score(model, LISTS[:1])[0]
+    together = score(model, [LISTS[1], 1000 * LISTS[0] + 7])[1]
+    np.testing.assert_allclose(together, alone, atol=1e-3)
+
+
+def test_training_finds_the_feature_that_makes_items_relevant():
+    found = train_and_score(LISTS[:30], RELEVANCE[:30], LISTS[30:], epochs=[1, 40], seed=1)
+    hits = [
+        np.mean(grades[np.argsort(-scores)[:6]])
+        for scores, grades in zip(found[40], RELEVANCE[30:], strict=True)
+    ]
+    assert np.mean(hits) > 0.85
+
+
+def test_scores_after_fewer_epochs_are_those_of_a_shorter_training():
+    long = train_and_score(LISTS[:9], RELEVANCE[:9], LISTS[9:11], epochs=[2, 5], seed=4)
+    short = train_and_score(LISTS[:9], RELEVANCE[:9], LISTS[9:11], epochs=[2], seed=4)
+    np.testing.assert_array_equal(long[2], short[2])
+    assert not np.array_equal(long[5], long[2])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epochs": []}, "The epochs are"),
+        ({"epochs": [0]}, "The epochs are"),
+        ({"relevance": [[0] * 12]}, "List 0 of 12 items has the relevance"),
+        ({"relevance": []}, "1 lists of features and 0 of relevance"),
+        ({"others": [np.ones((3, 5))]}, "List 1 has features of the shape"),
+    ],
+)
+def test_what_cannot_be_trained_on(change, message):
+    given = {"features": LISTS[:1], "relevance": RELEVANCE[:1], "others": LISTS[:1]}
+    with pytest.raises(ValueError, match=message):
+        train_and_score(**given | {"epochs": [1], "seed": 1} | change)

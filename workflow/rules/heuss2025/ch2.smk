@@ -1,0 +1,108 @@
+# heuss2025, chapter 2: fair exposure when exposure is partly unknown (FELIX).
+# Released lists -> ListNet, several seeds -> policies of each list -> measures -> tables.
+
+
+include: "ch2_inputs.smk"
+
+
+# Table 2.1: how long lists are, and how many items are relevant.
+use rule table as heuss2025_ch2_lists with:
+    input:
+        **fair_lists(*FAIR_DATASETS),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "lists"),
+    pathvars:
+        result="released/heuss2025/table_2_1",
+    params:
+        **runs("heuss2025/ch2/list_counts"),
+    message:
+        "Lists of TREC Fair Ranking (Table 2.1)"
+
+
+# The ranker: a small network, trained with each seed; its scores of the test lists.
+use rule cached_step as heuss2025_ch2_train with:
+    input:
+        train=lists_of_dataset("train"),
+        test=lists_of_dataset("test"),
+    output:
+        scores="work/heuss2025/ch2/{dataset}.parquet",
+    pathvars:
+        job="heuss2025/ch2/{dataset}",
+    wildcard_constraints:
+        dataset="|".join(FAIR_DATASETS),
+    cache: True
+    resources:
+        **needs(700, 10),
+    params:
+        **runs("heuss2025/ch2/train"),
+        # One training: what is scored after the text's epochs, and after those of the code.
+        epochs=sorted({FAIR_EXPOSURE.epochs, FAIR_EXPOSURE.epochs_of_code}),
+        seeds=FAIR_EXPOSURE.seeds,
+        seed=SETTINGS.seed,
+        # The authors' code sets this seed before it draws what lists are filled up with.
+        draw=71,
+    message:
+        "Training ListNet ({wildcards.dataset})"
+
+
+# Policies of each test list, and their measures: over the first ten ranks, and over all.
+use rule step as heuss2025_ch2_policies with:
+    input:
+        scores="work/heuss2025/ch2/{dataset}.parquet",
+    output:
+        measures="work/heuss2025/ch2/table_2_{number}.{dataset}.parquet",
+    pathvars:
+        job="heuss2025/ch2/table_2_{number}.{dataset}",
+    wildcard_constraints:
+        dataset="|".join(FAIR_DATASETS),
+        number="|".join(RANKS),
+    resources:
+        **needs(600, 30),
+    params:
+        **runs("heuss2025/ch2/policies"),
+        setup=policy_setup,
+        seed=SETTINGS.seed,
+    message:
+        "Policies and their measures ({wildcards.dataset}, Table 2.{wildcards.number})"
+
+
+# Tables 2.2 and 2.3.
+use rule table as heuss2025_ch2_tables with:
+    input:
+        expand(
+            "work/heuss2025/ch2/table_2_{{number}}.{dataset}.parquet",
+            dataset=FAIR_DATASETS,
+        ),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "epochs"),
+        **companion(table_files, "<result>", "tests"),
+        **companion(table_files, "<result>", "spread"),
+        **companion(table_files, "<result>", "formula"),
+    pathvars:
+        result="released/heuss2025/table_2_{number}",
+    wildcard_constraints:
+        number="|".join(RANKS),
+    params:
+        **runs("heuss2025/ch2/policy_tables"),
+        epochs=FAIR_EXPOSURE.epochs,
+        alpha=0.05,
+    message:
+        "Policies and outliers (Table 2.{wildcards.number})"
+
+
+# Section 2.7: how often ten random items hold an outlier.
+use rule table as heuss2025_ch2_chances with:
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "errors"),
+    pathvars:
+        result="embedded/heuss2025/text_2_7",
+    params:
+        **runs("heuss2025/ch2/outlier_chances"),
+        lists=1_000_000,
+        length=10,
+        seed=SETTINGS.seed,
+    message:
+        "Chance of an outlier among ten random items (section 2.7)"

@@ -1,0 +1,42 @@
+# Names of the rules of heuss2025, chapter 2.
+from everycell.collections.fair_ranking_lists import DATASETS as FAIR_DATASETS
+from everycell.collections.fair_ranking_lists import FILES as FAIR_FILES
+
+FAIR_EXPOSURE = SETTINGS.fair_exposure
+
+
+def fair_lists(*datasets):
+    """Released lists of data sets, as `DATASET_part`."""
+    return {
+        f"{dataset}_{part}": resource(key)
+        for (dataset, part), key in FAIR_FILES.items()
+        if dataset in datasets
+    }
+
+
+def lists_of_dataset(part):
+    """Released lists of the wildcard's data set."""
+
+    def lists(wildcards):
+        return resource(FAIR_FILES[wildcards.dataset, part])
+
+    return lists
+
+
+FETCHED_TOGETHER["felix-trec-fair-lists"] = list(fair_lists(*FAIR_DATASETS).values())
+
+#: Ranks of a ranking by the number of its table; all where there is none.
+RANKS = {"2": 10, "3": None}
+
+
+def policy_setup(wildcards):
+    """How policies of a table are made."""
+    return {
+        "ranks": RANKS[wildcards.number],
+        "samples": FAIR_EXPOSURE.samples,
+        "marginals": FAIR_EXPOSURE.marginals,
+        # What the text or the authors' code says.
+        "items": 60,
+        "shown": 10,
+        "iterations": 20,
+    }

@@ -1,0 +1,46 @@
+# heuss2025, section 2.7: simulated lists of items, of which some stand out among others (FELIX).
+
+
+# Figure 2.2, and what it leaves open: which matrix, which matching, how far from the best.
+use rule figure as heuss2025_ch2_simulation with:
+    output:
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "changes"),
+        **companion(table_files, "<result>", "choices"),
+        **companion(table_files, "<result>", "bounds"),
+    pathvars:
+        result="embedded/heuss2025/figure_2_2",
+    resources:
+        **needs(600, 10),
+    params:
+        **runs("heuss2025/ch2/simulation"),
+        seed=SETTINGS.seed,
+        # Of the text (L790-798); the numbers of items and of iterations are those of the code.
+        analysis=dict(
+            candidates=[10, 15, 20, 40, 60, 80, 100, 140, 200],
+            iterations=[1, 2, 3, 5, 9, 17, 33],
+            at_candidates=100,
+            at_iterations=20,
+            lists=100,
+            ranks=10,
+            steps={
+                "candidates": [(10, 40), (40, 100), (100, 200)],
+                "iterations": [(1, 5), (5, 17), (17, 33)],
+            },
+        ),
+        choices=dict(
+            items=40,
+            lists=12,
+            ranks=10,
+            iterations=[1, 5, 20],
+            rules=["row_first", "column_first", "assignment"],
+        ),
+        # Items and ranks; of the first, all sets that may be shown can be looked at.
+        bounds=dict(
+            sizes=[(11, 8), (15, 10), (20, 10), (40, 10), (100, 10)],
+            lists=12,
+            iterations=20,
+        ),
+        bootstrap=2000,
+    message:
+        "Outliers by number of items and of iterations (Figure 2.2)"

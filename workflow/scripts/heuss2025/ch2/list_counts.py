@@ -1,0 +1,12 @@
+"""Table 2.1: list sizes and relevant items, with numbers of lists beside."""
+
+from everycell.collections.fair_ranking_lists import read_fair_lists
+from everycell.engine.result_job import ResultJob
+from everycell.studies.heuss2025.ch2.list_counts import list_statistics, numbers_of_lists
+
+with ResultJob(snakemake) as job:
+    parts = {
+        tuple(name.split("_")): read_fair_lists(path) for name, path in snakemake.input.items()
+    }
+    job.write_table(list_statistics(parts))
+    job.write_beside(numbers_of_lists(parts), "lists", {"all": 0, "share below 40 items": 3})

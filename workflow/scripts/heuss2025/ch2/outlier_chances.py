@@ -1,0 +1,11 @@
+"""Section 2.7: how often lists of ten random items hold an outlier."""
+
+from everycell.engine.result_job import ResultJob
+from everycell.studies.heuss2025.ch2.outlier_chances import outlier_chances
+
+with ResultJob(snakemake) as job:
+    params = snakemake.params
+    found = outlier_chances(params.lists, params.length, job.seed)
+    job.write_table(found.drop(columns="standard_error"))
+    errors = found.assign(metric="standard error", value=found["standard_error"])
+    job.write_beside(errors.drop(columns="standard_error"), "errors", {"all": 3})

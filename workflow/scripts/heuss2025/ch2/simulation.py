@@ -1,0 +1,18 @@
+"""Figure 2.2: how much less often FELIX shows an outlier, and what else could be done."""
+
+from everycell.engine.result_job import ResultJob
+from everycell.studies.heuss2025.ch2.simulation import sensitivity_analysis
+from everycell.studies.heuss2025.ch2.simulation_figure import outlier_reductions
+from everycell.studies.heuss2025.ch2.simulation_sensitivity import (
+    against_the_best,
+    matrices_and_rules,
+)
+
+with ResultJob(snakemake) as job:
+    params = snakemake.params
+    random = {"bootstrap": params.bootstrap, "seed": params.seed}
+    points, changes = sensitivity_analysis(**params.analysis, **random)
+    job.write_figure(points, outlier_reductions(points))
+    job.write_beside(changes, "changes", {"all": 1})
+    job.write_beside(matrices_and_rules(**params.choices, **random), "choices", {"all": 1})
+    job.write_beside(against_the_best(**params.bounds, **random), "bounds", {"all": 1})
