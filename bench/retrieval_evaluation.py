@@ -11,8 +11,7 @@ ratio of the times:
   fields, UTF-8, finite scores, ids that are whole, no document twice in a query) and stands in the
   order of its lines, not sorted; and to pytrec_eval's dictionaries, which are not checked;
 - evaluation: per-topic values of a run of 1,000 documents a topic from its frame, and from
-  pytrec_eval's dictionaries. ``evaluate`` calls pytrec_eval itself, so here it can only be slower:
-  the ratio says what the frame, its checks and its choices cost;
+  pytrec_eval's dictionaries, which are made before. The values must be the same to the last bit;
 - whole process: a fresh interpreter that imports, reads run and qrels and prints the means, for
   one run and for several in a row, as the job of a table has them. For the run of a million lines
   reading makes up for the checks and for the import of pandas; a small run alone is all start-up.

@@ -190,6 +190,10 @@ def test_which_variants_the_printed_crbo_rules_out():
         (("a", "a", 1), {}, "p is 1"),
         (("a", "a"), {"variant": "max"}, "variant 'max' is unknown"),
         (("a", "a"), {"ties": "c"}, "choose 'a', 'w' or 'b'"),
+        (({"a", "b"}, "ab"), {}, "first ranking is a set, which says nothing of ranks; give a"),
+        (("ab", frozenset("ab")), {}, "second ranking is a frozenset, which says nothing"),
+        (("ab", {"a": 1}), {}, "second ranking is a dict, which says nothing of ranks"),
+        (([["a"]], "a"), {}, r"first ranking has the item \['a'\] of type list; an item is"),
     ],
 )
 def test_rankings_that_are_refused(arguments, options, says):
@@ -245,3 +249,32 @@ RUN = run_of({"q": ["a", "b", "c"]})
 def test_runs_that_are_refused(other, options, says):
     with pytest.raises(ValueError, match=says):
         crbo(RUN, other, **options)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"rank": [1.0, 2.0]}, r"'rank' of the counterfactual run has the type float64 and begins"),
+        ({"rank": ["1", "2"]}, r"begins with '1'; ranks are whole numbers from 1, so convert it"),
+        ({"rank": [1 + 0j, 2]}, r"has the type complex128"),
+        ({"query": [1, 1]}, r"'query' holds string ids such as '1' .* integer ids such as 1 in"),
+        ({"document": [1, 2]}, r"'document' holds string ids such as 'a' in the original run and"),
+    ],
+)
+def test_runs_of_crbo_with_other_types_are_refused(change, says):
+    run = pd.DataFrame({"query": "1", "document": ["a", "b"], "rank": [1, 2]})
+    with pytest.raises(ValueError, match=says):
+        crbo(run, run.assign(**change))
+
+
+def test_a_doubled_column_of_crbo_is_refused():
+    run = pd.DataFrame({"query": "1", "document": ["a", "b"], "rank": [1, 2]})
+    with pytest.raises(ValueError, match="original run has the column 'rank' 2 times; rename"):
+        crbo(pd.concat([run, run[["rank"]]], axis=1), run)
+
+
+def test_categorical_ids_of_crbo_are_what_their_categories_are():
+    run = pd.DataFrame({"query": list("qqrr"), "document": list("abab"), "rank": [1, 2] * 2})
+    swapped = run.assign(rank=[2, 1, 1, 2])
+    typed = swapped.astype({"query": "category", "document": "category"})
+    assert crbo(run, typed).tolist() == crbo(run, swapped).tolist()

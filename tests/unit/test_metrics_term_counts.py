@@ -3,6 +3,7 @@
 import re
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -188,3 +189,21 @@ def test_a_missing_word_file():
 def test_the_released_word_list(mirror):
     words = read_words(mirror / "gender-bias-ir/fairr/wordlist_gender_representative.txt")
     assert {group: len(terms) for group, terms in words.items()} == {"m": 163, "f": 163}
+
+
+@pytest.mark.parametrize("names", [["length", "f", "f"], ["length", "length", "f"]])
+def test_a_doubled_column_of_counts_is_refused(tmp_path, names):
+    doubled = next(name for name in names if names.count(name) > 1)
+    with pytest.raises(ValueError, match=f"has the column '{doubled}' 2 times; rename or drop"):
+        check_counts(pd.DataFrame([[3, 1, 1]], columns=names, index=["d"]))
+    path = tmp_path / "counts.parquet"
+    columns = [pa.array(["d"]), *(pa.array([1]) for _ in names)]
+    pq.write_table(pa.table(columns, names=["document_id", *names]), path)
+    with pytest.raises(ValueError, match=f"parquet has the column '{doubled}' 2 times; rename"):
+        read_counts(path)
+
+
+def test_complex_counts_are_refused():
+    frame = pd.DataFrame({"length": [3], "f": [1 + 1j]}, index=["d"])
+    with pytest.raises(ValueError, match="counts of 'f' are complex numbers; counts are whole"):
+        check_counts(frame)

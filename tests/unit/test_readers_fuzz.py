@@ -199,7 +199,7 @@ LIMITS = csv_of(
 TRANSPARENCY = csv_of(
     {
         "worker_ids": "w1", "answers_ids": "EC1", "response_quality": "Good",
-        "additional_info_quality": "None", "presentation_modes": "V", "questions_ids": "q1",
+        "additional_info_quality": "Good", "presentation_modes": "V", "questions_ids": "q1",
         "familiarity": 1, "interest": 2, "search_prob": 4, "conversational_frequency": "option_1",
         "voice_frequency": "option_5", "source_usefulness": "option_3",
         "confidence_usefulness": "option_3", "warning_usefulness": "option_3",

@@ -338,3 +338,38 @@ def test_unknown_choices_of_candidates_are_refused(choice, words):
     run = make_run(["a"], [1.0])
     with pytest.raises(ValueError, match=words):
         restrict_run(run, run, **choice)
+
+
+@pytest.mark.parametrize("column", ["query", "document", "score"])
+def test_a_doubled_column_is_refused(column):
+    run = make_run(["a", "b"], [1.0, 2.0])
+    with pytest.raises(ValueError, match=f"run frame has the column '{column}' 2 times: rename"):
+        check_run(pd.concat([run, run[[column]]], axis=1))
+
+
+@pytest.mark.parametrize("column", ["query", "document"])
+def test_categorical_ids_are_refused_in_a_sentence(column):
+    run = make_run(["a", "b"], [1.0, 2.0]).astype({column: "category"})
+    with pytest.raises(ValueError, match=rf"{column!r} of the run frame has the type category"):
+        check_run(run)
+
+
+def test_complex_numbers_do_not_lose_their_imaginary_part():
+    run = make_run(["a", "b"], [1 + 2j, 2])
+    with pytest.raises(ValueError, match=r"'score' of the run frame has the type complex128"):
+        check_run(run)
+    qrels = run.rename(columns={"score": "relevance"})
+    with pytest.raises(ValueError, match=r"'relevance' of the qrels frame has the type complex128"):
+        check_qrels(qrels)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_gzip_file_that_its_name_hides_and_one_that_is_none(tmp_path, kind):
+    read, path = READERS[kind][0], tmp_path / "packed.txt"
+    path.write_bytes(gzip.compress(b"q d"))
+    with pytest.raises(ValueError, match=r"packed with gzip, and its name does not say so: unpack"):
+        read(path)
+    path = tmp_path / "plain.gz"
+    path.write_bytes(b"q d")
+    with pytest.raises(ValueError, match=r"make it again, or leave \.gz out of its name if it is"):
+        read(path)

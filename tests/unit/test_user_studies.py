@@ -13,6 +13,7 @@ from everycell.collections.user_studies import (
     read_response_limitations,
     read_transparency,
 )
+from everycell.collections.user_study_materials import read_expert_scores
 
 
 def answerability() -> pd.DataFrame:
@@ -35,7 +36,7 @@ def transparency() -> pd.DataFrame:
         {
             "worker_ids": ["w1", "w1", "w2", "w2"],
             "questions_ids": ["q1", "q2", "q1", "q2"],
-            "answers_ids": ["EC1", "EC1", "EC9", "EC9"],
+            "answers_ids": ["EC5", "EC5", "EC10", "EC10"],
             "response_quality": ["Good", "Good", "Flawed", "Flawed"],
             "additional_info_quality": ["Flawed", "Flawed", "None", "None"],
             "presentation_modes": ["V", "V", "None", "None"],
@@ -219,3 +220,85 @@ def test_an_option_beyond_the_last_is_named(save):
     path = save(pd.DataFrame({"gender": ["option_2", "option_5"]}))
     with pytest.raises(RatingsError, match=r"row 3: 'gender' is 'option_5'; allowed are option_1"):
         read_answers(path, "gender", DEMOGRAPHICS["Gender"])
+
+
+@pytest.mark.parametrize("column", ["worker_ids", "questions_ids"])
+@pytest.mark.parametrize("value", ["q1 ", " q1", "\tq1"])
+def test_a_name_with_a_blank_at_an_end_is_no_further_level(save, column, value):
+    path = save(changed(transparency(), 2, column, value))
+    with pytest.raises(RatingsError) as caught:
+        read_transparency(path)
+    assert str(caught.value) == (
+        f"{path}, row 4: {column!r} is {value!r}; allowed is any name without blanks before or "
+        "after it, so remove them."
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "allowed"),
+    [
+        ("response_quality", "Flawed", "Good"),
+        ("additional_info_quality", "Good", "Flawed"),
+        ("presentation_modes", "T", "V"),
+    ],
+)
+def test_qualities_and_mode_are_those_of_the_condition(save, column, value, allowed):
+    path = save(changed(transparency(), 1, column, value))
+    with pytest.raises(RatingsError) as caught:
+        read_transparency(path)
+    assert str(caught.value) == (
+        f"{path}, row 3: {column!r} is {value!r} under EC5; allowed is {allowed!r}, so correct "
+        "one of the two."
+    )
+
+
+@pytest.mark.parametrize(
+    "column", [*EXPLANATION_RATINGS.values(), "conversational_frequency", "voice_frequency"]
+)
+def test_an_answer_after_the_task_is_one_for_each_worker(save, column):
+    path = save(changed(transparency(), 3, column, "option_2"))
+    with pytest.raises(RatingsError, match=rf"row 5: {column!r} is 'option_2' and .* worker 'w2'"):
+        read_transparency(path)
+
+
+def test_a_doubled_column_is_refused_where_it_is_asked_for(save):
+    frame = answerability()
+    path = save(pd.concat([frame, frame[["confidence"]]], axis=1))
+    with pytest.raises(RatingsError, match=r"has the column 'confidence' 2 times; rename or drop"):
+        read_response_limitations(path, ANSWERABILITY)
+    path = save(pd.concat([frame.assign(note="a"), frame.assign(note="b")[["note"]]], axis=1))
+    assert len(read_response_limitations(path, ANSWERABILITY)) == len(frame)
+
+
+def test_a_missing_file_a_folder_and_a_packed_file_are_named(tmp_path):
+    packed = tmp_path / "ratings.csv.gz"
+    packed.write_bytes(b"no gzip")
+    for path, said in (
+        (tmp_path / "none.csv", "does not exist; check the path, or fetch the file."),
+        (tmp_path, "cannot be read as CSV"),
+        (packed, "lacks the column 'questions_ids'"),
+    ):
+        with pytest.raises(RatingsError) as caught:
+            read_response_limitations(path, ANSWERABILITY)
+        assert str(caught.value).startswith(f"{path}: {said}")
+
+
+def test_row_numbers_count_blank_lines_and_lines_within_cells_as_a_spreadsheet_does(tmp_path):
+    path = tmp_path / "ratings.csv"
+    lines = changed(answerability().assign(note="a\n\nb"), 2, "confidence", "7").to_csv(index=False)
+    path.write_text(lines.replace("q1,A2", "\n  \nq1,A2"))
+    with pytest.raises(RatingsError, match=r"row 6: 'confidence' is '7'"):
+        read_response_limitations(path, ANSWERABILITY)
+
+
+def test_a_row_after_a_cell_too_long_for_the_counter_is_named_all_the_same(save):
+    frame = changed(answerability().assign(note="x" * 200_000), 2, "confidence", "7")
+    with pytest.raises(RatingsError, match=r"row 4: 'confidence' is '7'"):
+        read_response_limitations(save(frame), ANSWERABILITY)
+
+
+def test_rows_of_expert_scores_count_blank_lines(tmp_path):
+    path = tmp_path / "experts.csv"
+    path.write_text(",A1,A1\nquery,Balance,Balance\n,User 1,User 2\n\n132_1,4,9\n")
+    with pytest.raises(RatingsError, match=r"row 5, column 3: the score is '9'"):
+        read_expert_scores(path)

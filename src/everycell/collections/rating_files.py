@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,8 @@ def read_table(
     Raises
     ------
     Exception
-        Of the class `error`: empty file, no rows, rows longer than the header, or a missing column.
+        Of the class `error`: no file, empty file, no rows, rows longer than the header, a missing
+        column, or two columns of a name that is asked for (of any name, if none is).
 
     Examples
     --------
@@ -78,6 +80,7 @@ def read_table(
             "first)."
         )
     _require(path, raw, columns, error)
+    _check_single_names(path, columns, error)
     if raw.empty:
         raise error(f"{path}: has a header and no rows; fetch it again.")
     return raw
@@ -85,13 +88,50 @@ def read_table(
 
 def _read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any) -> pd.DataFrame:
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False, **options)
+        return pd.read_csv(path, dtype=str, keep_default_na=False, compression=None, **options)
     except pd.errors.EmptyDataError:
         raise error(f"{path}: is empty; fetch it again (delete the file first).") from None
-    except (pd.errors.ParserError, UnicodeDecodeError) as fault:
+    except FileNotFoundError:
+        raise error(f"{path}: does not exist; check the path, or fetch the file.") from None
+    except (pd.errors.ParserError, UnicodeDecodeError, OSError) as fault:
         raise error(
             f"{path}: cannot be read as CSV ({fault}); fetch it again (delete the file first)."
         ) from None
+
+
+def row_in_file(path: Path, row: int) -> str:
+    r"""Name a row of `read_table` (from 0) in a message, as a spreadsheet counts it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "study.csv"
+    >>> _ = path.write_text("rating,level\n\n4,None\n")
+    >>> row_in_file(path, 0).endswith("study.csv, row 3")
+    True
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            numbers = [
+                number
+                for number, fields in enumerate(csv.reader(file), start=1)
+                # pandas skips the others as blank lines; the first is the header.
+                if len(fields) > 1 or "".join(fields).strip()
+            ]
+        return f"{path}, row {numbers[row + 1]}"
+    except (csv.Error, IndexError):
+        # What pandas takes and this reader does not, such as a cell of 200,000 characters.
+        return f"{path}, row {row + 2}"
+
+
+def _check_single_names(path: Path, columns: Sequence[str], error: type[Exception]) -> None:
+    names = _read_csv(path, error, header=None, nrows=1).iloc[0].tolist()
+    for name in columns or names:
+        if name and names.count(name) > 1:
+            raise error(
+                f"{path}: has the column {in_quotes(name)} {names.count(name)} times; rename or "
+                "drop the others."
+            )
 
 
 def _require(
@@ -114,7 +154,7 @@ def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.Da
             row = int(bad.idxmax())
             what = f"is {in_quotes(raw[column][row])}" if raw[column][row] else "is empty"
             raise RatingsError(
-                f"{path}, row {row + 2}: {column!r} {what}; a rating is a whole number from "
+                f"{row_in_file(path, row)}: {column!r} {what}; a rating is a whole number from "
                 f"{RATING.start} to {RATING.stop - 1}, so mend or drop the row."
             )
     return pd.DataFrame(
@@ -127,16 +167,24 @@ def _check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[
     if bad.any():
         row = int(bad.idxmax())
         raise RatingsError(
-            f"{path}, row {row + 2}: {column!r} is {in_quotes(raw[column][row])}; allowed are "
+            f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])}; allowed are "
             f"{', '.join(allowed)}."
         )
 
 
 def _check_filled(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Refuse names that are empty, or that a blank at an end makes another name."""
     for column in columns:
         blank = raw[column] == ""
         if blank.any():
             raise RatingsError(
-                f"{path}, row {int(blank.idxmax()) + 2}: {column!r} is empty; allowed is any "
+                f"{row_in_file(path, int(blank.idxmax()))}: {column!r} is empty; allowed is any "
                 "name, so fill it in or drop the row."
+            )
+        loose = raw[column] != raw[column].str.strip()
+        if loose.any():
+            row = int(loose.idxmax())
+            raise RatingsError(
+                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])}; allowed "
+                "is any name without blanks before or after it, so remove them."
             )

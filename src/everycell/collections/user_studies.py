@@ -19,6 +19,7 @@ from everycell.collections.rating_files import (
     _check_levels,
     _ratings,
     read_table,
+    row_in_file,
 )
 from everycell.engine.untrusted import in_quotes
 
@@ -123,6 +124,26 @@ TRANSPARENCY_FACTORS = {
 }
 
 
+#: Condition of chapter 7 -> quality of the response, quality and mode of the explanations.
+TRANSPARENCY_CONDITIONS = {
+    "EC1": ("Good", "Good", "V"),
+    "EC2": ("Good", "Good", "T"),
+    "EC3": ("Flawed", "Good", "V"),
+    "EC4": ("Flawed", "Good", "T"),
+    "EC5": ("Good", "Flawed", "V"),
+    "EC6": ("Good", "Flawed", "T"),
+    "EC7": ("Flawed", "Flawed", "V"),
+    "EC8": ("Flawed", "Flawed", "T"),
+    "EC9": ("Good", "None", "None"),
+    "EC10": ("Flawed", "None", "None"),
+}
+
+_CONTROLLED = ("response_quality", "additional_info_quality", "presentation_modes")
+
+#: Asked once after the task, as the explanation ratings are.
+_FREQUENCIES = ("conversational_frequency", "voice_frequency")
+
+
 def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
     """Ratings of one study of chapter 4.
 
@@ -174,8 +195,9 @@ def read_transparency(path: Path) -> pd.DataFrame:
     Raises
     ------
     RatingsError
-        Empty file, missing column, rating that is none, unknown level, or a worker who rated a
-        query twice.
+        Empty file, missing column, rating that is none, unknown level, qualities or a mode that
+        the condition does not have, a worker who rated a query twice, or one whose answers after
+        the task are not the same in each row.
     """
     factors = list(TRANSPARENCY_FACTORS.values())
     raw = read_table(
@@ -183,26 +205,55 @@ def read_transparency(path: Path) -> pd.DataFrame:
         ["worker_ids", "answers_ids", *factors, *RESPONSE_RATINGS.values()]
         + list(EXPLANATION_RATINGS.values()),
     )
-    conditions = [f"EC{number}" for number in range(1, 11)]
-    _check_levels(path, raw, "answers_ids", conditions)
+    _check_levels(path, raw, "answers_ids", list(TRANSPARENCY_CONDITIONS))
     _check_levels(path, raw, "response_quality", ["Good", "Flawed"])
     _check_levels(path, raw, "additional_info_quality", ["Good", "Flawed", "None"])
     _check_levels(path, raw, "presentation_modes", ["V", "T", "None"])
     for column in ("familiarity", "interest", "search_prob"):
         _check_levels(path, raw, column, [str(rating) for rating in RATING])
-    for column in ("conversational_frequency", "voice_frequency"):
+    for column in _FREQUENCIES:
         _check_levels(path, raw, column, [f"option_{number}" for number in range(1, 6)])
     _check_filled(path, raw, ["worker_ids", "questions_ids"])
+    _check_conditions(path, raw)
     twice = raw.duplicated(["worker_ids", "questions_ids"])
     if twice.any():
         row = int(twice.idxmax())
         raise RatingsError(
-            f"{path}, row {row + 2}: worker {in_quotes(raw['worker_ids'][row])} rates query "
+            f"{row_in_file(path, row)}: worker {in_quotes(raw['worker_ids'][row])} rates query "
             f"{in_quotes(raw['questions_ids'][row])} a second time; each worker rates a query "
             "once, so remove one of the rows."
         )
-    for column in EXPLANATION_RATINGS.values():
-        raw[column] = raw[column].str.removeprefix("option_")
-    ratings = _ratings(path, raw, RESPONSE_RATINGS | EXPLANATION_RATINGS)
+    numbers = {name: raw[name].str.removeprefix("option_") for name in EXPLANATION_RATINGS.values()}
+    ratings = _ratings(path, raw.assign(**numbers), RESPONSE_RATINGS | EXPLANATION_RATINGS)
+    _check_once_a_worker(path, raw, [*EXPLANATION_RATINGS.values(), *_FREQUENCIES])
     labelled = {label: raw[column] for label, column in TRANSPARENCY_FACTORS.items()}
     return ratings.assign(Worker=raw["worker_ids"], Condition=raw["answers_ids"], **labelled)
+
+
+def _check_conditions(path: Path, raw: pd.DataFrame) -> None:
+    """Qualities and mode of each row are those of its condition."""
+    for place, column in enumerate(_CONTROLLED):
+        levels = {name: levels[place] for name, levels in TRANSPARENCY_CONDITIONS.items()}
+        other = raw[column] != raw["answers_ids"].map(levels)
+        if other.any():
+            row = int(other.idxmax())
+            condition = raw["answers_ids"][row]
+            raise RatingsError(
+                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])} under "
+                f"{condition}; allowed is {levels[condition]!r}, so correct one of the two."
+            )
+
+
+def _check_once_a_worker(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Answers that a worker gave once are the same in all rows of the worker."""
+    for column in columns:
+        first = raw.groupby("worker_ids")[column].transform("first")
+        other = raw[column] != first
+        if other.any():
+            row = int(other.idxmax())
+            raise RatingsError(
+                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])} and "
+                f"{in_quotes(first[row])} in another row of worker "
+                f"{in_quotes(raw['worker_ids'][row])}; it is asked once after the task, so give "
+                "all rows of the worker the same answer."
+            )

@@ -16,6 +16,7 @@ from everycell.collections.rating_files import (
     _read_csv,
     _require,
     read_table,
+    row_in_file,
 )
 from everycell.engine.untrusted import in_quotes
 
@@ -100,8 +101,8 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
         if bad.any():
             row = int(bad.idxmax())
             raise RatingsError(
-                f"{path}, row {row + 2}: {in_quotes(theme)} is {in_quotes(counts[row])}; a count "
-                "is a whole number of 0 or more, so mend the row."
+                f"{row_in_file(path, row)}: {in_quotes(theme)} is {in_quotes(counts[row])}; a "
+                "count is a whole number of 0 or more, so mend the row."
             )
     return ratings.join(themes.astype(float).astype(int))
 
@@ -146,7 +147,7 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
             found = raw.iloc[line, column]
             if found not in {"1", "2", "3", "4", "5"}:
                 raise RatingsError(
-                    f"{path}, row {line + 1}, column {column + 1}: the score is "
+                    f"{row_in_file(path, line - 1)}, column {column + 1}: the score is "
                     f"{in_quotes(found)}; a score is a whole number from 1 to 5."
                 )
             place = (raw.iloc[line, 0], dimensions[column], variants[column], experts[column])
@@ -188,8 +189,8 @@ def read_pilot(path: Path) -> pd.DataFrame:
     if bad.any():
         row = int(bad.idxmax())
         raise RatingsError(
-            f"{path}, row {row + 2}: the ratings are {in_quotes(raw['usefulness'][row])}; allowed "
-            "is a list "
+            f"{row_in_file(path, row)}: the ratings are {in_quotes(raw['usefulness'][row])}; "
+            "allowed is a list "
             f"of numbers from {RATING.start} to {RATING.stop - 1}, as in ['2', '3'], so mend it."
         )
     lists = raw["usefulness"].str.findall(r"\d")

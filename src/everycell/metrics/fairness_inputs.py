@@ -15,11 +15,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from everycell.engine.untrusted import in_quotes, most_unpacked, parse_json
-from everycell.metrics.term_counts import parquet_errors
+from everycell.metrics.term_counts import check_single_names, parquet_errors
 from everycell.metrics.word_lists import DOCUMENT
 
 #: Keys of an id and of a text in a line of JSON: ours, Pyserini's and BEIR's.
 _ID_KEYS, _TEXT_KEYS = (DOCUMENT, "id", "_id"), ("text", "contents")
+
+# First bytes of a gzip file; no text has them.
+_GZIP = b"\x1f\x8b"
 
 _WORD = re.compile(r"\w")
 
@@ -90,6 +93,7 @@ def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
                     f"{path} has no column {column!r}: it has "
                     f"{in_quotes(file.schema_arrow.names, 300)}; give '{DOCUMENT}' and 'text'."
                 )
+        check_single_names(path, file.schema_arrow.names)
         for batch in file.iter_batches(batch_size=10_000, columns=[DOCUMENT, "text"]):
             ids, texts = (batch.column(name).to_pylist() for name in (DOCUMENT, "text"))
             for pair in zip(ids, texts, strict=True):
@@ -115,7 +119,14 @@ def _from_lines(
                         f"Line {number} of {path} has more than {most:,} bytes; a line is one "
                         "document, so get the file again."
                     )
-                line = raw.decode("utf-8").rstrip("\r\n")
+                if raw.startswith(_GZIP):
+                    raise ValueError(
+                        f"{path} is packed with gzip, and its name does not say so; unpack it, or "
+                        "let its name end in .gz."
+                    )
+                # Editors put a byte-order mark before the first line; it is no part of an id.
+                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                line = text.rstrip("\r\n")
                 if line:
                     yield parse(line, f"Line {number} of {path}")
     except UnicodeDecodeError:
@@ -123,7 +134,10 @@ def _from_lines(
             f"Line {number} of {path} is not UTF-8 text; convert the file to UTF-8."
         ) from None
     except (gzip.BadGzipFile, zlib.error, EOFError):
-        raise ValueError(f"{path} is damaged or no gzip file; get it again.") from None
+        raise ValueError(
+            f"{path} is damaged or no gzip file; get it again, or leave .gz out of its name if it "
+            "is not packed."
+        ) from None
 
 
 def _row(line: str, where: str) -> tuple[str, str]:

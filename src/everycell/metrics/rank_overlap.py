@@ -18,13 +18,15 @@ ties after Corsi and Urbano, "The treatment of ties in rank-biased overlap" (SIG
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from everycell.engine.untrusted import in_quotes
 
 Array = npt.NDArray[np.float64]
 Variant = Literal["truncated", "min", "ext"]
@@ -82,9 +84,21 @@ def _rbo(seen: _Seen, p: float, variant: Variant) -> Array:
 
 def _flatten(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
     """Item -> first and last rank (from 0) of the items that it ties with."""
+    # A dictionary has an order, its keys; what it maps to is easily mistaken for scores.
+    if isinstance(ranking, (AbstractSet, Mapping)):
+        raise ValueError(
+            f"The {name} ranking is a {type(ranking).__name__}, which says nothing of ranks; give "
+            "a list from the best item on, with items that tie in a set inside it."
+        )
     places: dict[Hashable, tuple[int, int]] = {}
     for entry in ranking:
         tied = entry if isinstance(entry, AbstractSet) else (entry,)
+        if not isinstance(entry, (Hashable, AbstractSet)):
+            raise ValueError(
+                f"The {name} ranking has the item {in_quotes(entry)} of type "
+                f"{type(entry).__name__}; an item is a text or a number, and items that tie stand "
+                "in a set, so give that."
+            )
         start = len(places)
         for item in tied:
             if item in places:
@@ -162,7 +176,8 @@ def rbo(
     Raises
     ------
     ValueError
-        An empty ranking, an item twice in one, p outside (0, 1), an unknown choice.
+        An empty ranking, one that is a set or a dictionary, an item that is a list, an item twice
+        in a ranking, p outside (0, 1), an unknown choice.
 
     Notes
     -----
@@ -241,8 +256,9 @@ def crbo(
     Raises
     ------
     ValueError
-        A missing column, ranks with gaps or repeats, a document twice in a query, queries that
-        only one run has, a depth below 1, or as for `rbo`.
+        A missing column or one that stands twice, ranks that are no whole numbers or have gaps or
+        repeats, a document twice in a query, queries that only one run has, ids that are text in
+        one run and numbers in the other, a depth below 1, or as for `rbo`.
 
     Notes
     -----
@@ -259,6 +275,7 @@ def crbo(
     if depth < 1:
         raise ValueError(f"The depth is {depth}; give 1 document or more.")
     runs = [_checked(original, "original"), _checked(counterfactual, "counterfactual")]
+    _check_same_kind_of_ids(*runs)
     queries = runs[0]["query"].unique()
     lengths = []
     for run, name, other in zip(runs, ("original", "counterfactual"), (1, 0), strict=True):
@@ -294,8 +311,21 @@ def _checked(run: pd.DataFrame, name: str) -> pd.DataFrame:
                 f"The {name} run has no column {column!r}: it has {list(run.columns)}; give it "
                 "query, document and rank."
             )
+        times = int((run.columns == column).sum())
+        if times > 1:
+            raise ValueError(
+                f"The {name} run has the column {column!r} {times} times; rename or drop the "
+                "others."
+            )
     if run.empty:
         raise ValueError(f"The {name} run has no rows; give it one or more.")
+    run = run.assign(**{column: _plain(run[column]) for column in ("query", "document")})
+    if not pd.api.types.is_integer_dtype(run["rank"]):
+        raise ValueError(
+            f"The column 'rank' of the {name} run has the type {run['rank'].dtype} and begins with "
+            f"{run['rank'].tolist()[0]!r}; ranks are whole numbers from 1, so convert it with "
+            "astype(int)."
+        )
     twice = run.duplicated(["query", "document"]).to_numpy()
     if twice.any():
         row = int(twice.argmax())
@@ -313,3 +343,24 @@ def _checked(run: pd.DataFrame, name: str) -> pd.DataFrame:
             "anew."
         )
     return run
+
+
+def _plain(ids: pd.Series) -> pd.Series:
+    """Ids of a categorical column as what the categories are."""
+    return (
+        ids.astype(ids.cat.categories.dtype) if isinstance(ids.dtype, pd.CategoricalDtype) else ids
+    )
+
+
+def _check_same_kind_of_ids(original: pd.DataFrame, counterfactual: pd.DataFrame) -> None:
+    """Number 1 and text "1" are two ids, and pandas compares them without a word."""
+    for column in ("query", "document"):
+        runs = (original, counterfactual)
+        first, second = (run[column].head(1).tolist()[0] for run in runs)
+        kinds = [pd.api.types.infer_dtype(run[column]) for run in runs]
+        if kinds[0] != kinds[1]:
+            raise ValueError(
+                f"The column {column!r} holds {kinds[0]} ids such as {in_quotes(first)} in the "
+                f"original run and {kinds[1]} ids such as {in_quotes(second)} in the "
+                "counterfactual one; give both runs text, with astype(str)."
+            )

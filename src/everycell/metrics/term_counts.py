@@ -215,6 +215,7 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
             f"The counts file {path} does not exist: check the path, or make it with count_terms."
         )
     with parquet_errors(path):
+        check_single_names(path, pq.read_schema(path).names)
         table = pyarrow.dataset.dataset(path, format="parquet")
         for column in (DOCUMENT, LENGTH):
             if column not in table.schema.names:
@@ -233,6 +234,28 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
         return check_counts(rows.set_index(DOCUMENT))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def check_single_names(where: object, names: Sequence[str]) -> None:
+    """Refuse a table of which two columns have one name.
+
+    Raises
+    ------
+    ValueError
+        The message names the table as `where`.
+
+    Examples
+    --------
+    >>> check_single_names("d.parquet", ["document_id", "text", "text"])
+    Traceback (most recent call last):
+    ValueError: d.parquet has the column 'text' 2 times; rename or drop the others.
+    """
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"{where} has the column {in_quotes(twice[0])} {names.count(twice[0])} times; rename "
+            "or drop the others."
+        )
 
 
 @contextmanager
@@ -280,6 +303,7 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
     ValueError: Document 'd1' has 2 group terms and the length 1; a document is at least as long
     as its group terms are many, so count it again.
     """
+    check_single_names("The frame of counts", list(counts.columns))
     groups = [column for column in counts.columns if column != LENGTH]
     if LENGTH not in counts.columns or not groups:
         raise ValueError(
@@ -291,6 +315,11 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
         raise ValueError(
             f"Document {counts.index[twice.argmax()]!r} stands twice in the counts; a document has "
             "one row, so remove the others."
+        )
+    unreal = [name for name in counts if pd.api.types.is_complex_dtype(counts[name])]
+    if unreal:
+        raise ValueError(
+            f"The counts of {unreal[0]!r} are complex numbers; counts are whole, so count again."
         )
     try:
         values = counts[groups].to_numpy(dtype=float)

@@ -2,7 +2,7 @@
 
 Two ways to the same numbers:
 
-- :func:`evaluate`: a run against qrels, through pytrec_eval (the reference);
+- :func:`evaluate`: a run against qrels, equal to trec_eval to the last bit;
 - :func:`judge` and :func:`ranking_measures`: many systems that score the same candidates, all at
   once, from arrays. Interpolation weights need this: eleven weights are eleven runs.
 
@@ -32,21 +32,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
-import pytrec_eval
 
+from everycell.retrieval.relevant_ranks import measure_ranks, relevant_ranks
 from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import check_run
 
-FloatArray = npt.NDArray[np.float64]
-
 Choice = Literal["zero", "drop", "error"]
-
-_TREC_NAMES = {"MAP": "map", "nDCG": "ndcg", "RR": "recip_rank", "P": "P", "R": "recall"}
-
-_CUT_NAMES = {"MAP": "map_cut", "nDCG": "ndcg_cut", "P": "P", "R": "recall"}
 
 _GRAMMAR = re.compile(r"(MAP|nDCG|RR|P|R)(?:@([1-9]\d{0,5}))?")
 
@@ -60,15 +52,6 @@ def parse_measure(measure: str) -> tuple[str, int | None]:
             "such as @10, or P@k or R@k."
         )
     return match[1], int(match[2]) if match[2] else None
-
-
-def trec_name(measure: str) -> str:
-    """Name under which pytrec_eval knows a measure."""
-    name, cutoff = parse_measure(measure)
-    # trec_eval cuts no reciprocal rank; `evaluate` does.
-    if cutoff is None or name == "RR":
-        return _TREC_NAMES[name]
-    return f"{_CUT_NAMES[name]}_{cutoff}"
 
 
 def check_measures(measures: Sequence[str]) -> None:
@@ -134,23 +117,6 @@ def topics_of(
     return topics[~dropped]
 
 
-def nested_scores(
-    frame: pd.DataFrame, column: str, topics: pd.Index
-) -> dict[str, dict[str, float]]:
-    """Query -> document -> value of the topics, as pytrec_eval takes it."""
-    row, queries = pd.factorize(frame["query"])
-    documents, values = pa.array(frame["document"]), frame[column].to_numpy()
-    if (np.diff(row) < 0).any():
-        order = np.argsort(row, kind="stable")
-        documents, values = documents.take(pa.array(order)), values[order]
-    ends = np.cumsum(np.bincount(row)).tolist()
-    return {
-        query: dict(zip(documents[start:end].to_pylist(), values[start:end].tolist(), strict=True))
-        for query, start, end in zip(queries, [0, *ends], ends, strict=False)
-        if query in topics
-    }
-
-
 def evaluate(
     run: pd.DataFrame,
     qrels: pd.DataFrame,
@@ -160,7 +126,7 @@ def evaluate(
     missing_topics: Choice = "zero",
     without_relevant: Choice = "zero",
 ) -> pd.DataFrame:
-    """Value of each measure for each topic, through pytrec_eval.
+    """Value of each measure for each topic, as trec_eval (pytrec_eval) gives it.
 
     To rank given candidates only, pass the run through
     :func:`~everycell.trec.runs.restrict_run` first.
@@ -212,20 +178,9 @@ def evaluate(
         missing_topics=missing_topics,
         without_relevant=without_relevant,
     )
-    # pytrec_eval never returns, or ends the process, where all grades of a topic are below 0.
-    judged = qrels.assign(relevance=qrels["relevance"].clip(lower=0))
-    evaluator = pytrec_eval.RelevanceEvaluator(
-        nested_scores(judged, "relevance", topics),
-        {trec_name(measure) for measure in measures},
-        relevance_level=relevance_level,
-    )
-    found = evaluator.evaluate(nested_scores(run, "score", topics))
-    table = {}
-    for measure in measures:
-        name, cutoff = parse_measure(measure)
-        trec = trec_name(measure)
-        values = np.array([found[topic][trec] if topic in found else 0.0 for topic in topics])
-        if name == "RR" and cutoff is not None:
-            values = np.where(values >= 1 / cutoff, values, 0.0)
-        table[measure] = values
+    ranks = relevant_ranks(run, qrels, topics)
+    table = {
+        measure: measure_ranks(ranks, qrels, topics, *parse_measure(measure), relevance_level)
+        for measure in measures
+    }
     return pd.DataFrame(table, index=topics)

@@ -11,12 +11,12 @@ import pandas as pd
 
 from everycell.retrieval.evaluation import (
     Choice,
-    FloatArray,
     check_level,
     check_measures,
     parse_measure,
     topics_of,
 )
+from everycell.retrieval.relevant_ranks import FloatArray
 from everycell.trec.candidates import check_candidates
 from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import Outside, id_order, restrict_run

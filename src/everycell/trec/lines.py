@@ -25,6 +25,9 @@ _CUTS_AN_ID = r"[\s\x0b\x00]"
 # The same as bytes that may be left in a field once lines and fields are parted.
 _BYTES_THAT_CUT = (b"\x00", b"\x0b", b"\x0c", b"\r")
 
+# First bytes of a gzip file; no text has them.
+_GZIP = b"\x1f\x8b"
+
 # Mean number of documents of a query from which counting query by query is faster.
 _LONG_LIST = 64
 
@@ -114,9 +117,16 @@ def read_lines(path: Path | str, kind: Kind, *, ranks: bool = False) -> pd.DataF
             f"The {kind.name} file {path} does not exist: check the path, or make it first."
         ) from None
     except (OSError, ValueError) as error:
+        unpacked = ", or leave .gz out of its name if it is not packed"
         raise ValueError(
-            f"The {kind.name} file {path} cannot be read, or is damaged ({error}): make it again."
+            f"The {kind.name} file {path} cannot be read, or is damaged ({error}): make it again"
+            f"{unpacked if path.suffix == '.gz' else ''}."
         ) from None
+    if data.startswith(_GZIP):
+        raise ValueError(
+            f"The {kind.name} file {path} is packed with gzip, and its name does not say so: "
+            "unpack it, or let its name end in .gz."
+        )
     data = _one_blank_between_fields(data.rstrip())
     if not data:
         raise ValueError(
@@ -177,11 +187,19 @@ def checked_lines(
             f"The {kind.name} frame has no column {missing[0]!r}: it has {list(frame.columns)}; "
             f"give it {list(kind.columns)}."
         )
+    twice = [column for column in kind.columns if (frame.columns == column).sum() > 1]
+    if twice:
+        raise ValueError(
+            f"The {kind.name} frame has the column {twice[0]!r} "
+            f"{(frame.columns == twice[0]).sum()} times: rename or drop the others."
+        )
     if frame.empty:
         raise ValueError(f"The {kind.name} frame has no rows: give it one or more.")
     frame = frame[list(kind.columns)]
     for column in ("query", "document"):
-        if not pd.api.types.is_string_dtype(frame[column]) or frame[column].hasnans:
+        ids = frame[column]
+        text = pd.api.types.is_string_dtype(ids) and not isinstance(ids.dtype, pd.CategoricalDtype)
+        if not text or ids.hasnans:
             raise ValueError(
                 f"The column {column!r} of the {kind.name} frame has the type "
                 f"{frame[column].dtype} or empty cells: ids are text, so convert it with "
@@ -233,10 +251,11 @@ def _first_twice(query: npt.NDArray[np.intp], documents: pa.ChunkedArray) -> int
 
 def _checked_number(frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]) -> pd.DataFrame:
     column = frame[kind.number]
-    if not pd.api.types.is_numeric_dtype(column) or column.hasnans and kind is QRELS:
+    number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
+    if not number or column.hasnans and kind is QRELS:
         raise ValueError(
             f"The column {kind.number!r} of the {kind.name} frame has the type {column.dtype} or "
-            "empty cells: convert it to numbers."
+            "empty cells: give real numbers, such as 12.5."
         )
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if kind is RUN:

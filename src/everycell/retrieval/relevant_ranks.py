@@ -1,0 +1,181 @@
+"""Ranks of the relevant documents of a run, and trec_eval's measures of them.
+
+The measures need no more of a run than where its relevant documents stand, and these are few. So
+a run is sorted once, as numbers, and no dictionary is made of it. Sums are taken in trec_eval's
+order, so that the values are its own to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from everycell.trec.runs import id_order
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+class RelevantRanks(NamedTuple):
+    """Retrieved documents of relevance above 0, by topic and rank.
+
+    `topic`, `rank` (from 1) and `relevance` have the shape (found,).
+    """
+
+    topic: IntArray
+    rank: IntArray
+    relevance: IntArray
+
+
+def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> RelevantRanks:
+    """Where a run ranks the documents of relevance above 0.
+
+    Parameters
+    ----------
+    run, qrels : pandas.DataFrame
+        As :func:`~everycell.trec.runs.check_run` and :func:`~everycell.trec.qrels.check_qrels`
+        return them.
+    topics : pandas.Index
+        Topics that count; numbers of topics are places in it.
+
+    Returns
+    -------
+    RelevantRanks
+        Ranks are those of :func:`~everycell.trec.runs.trec_order`.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [3.0, 2, 2]})
+    >>> qrels = pd.DataFrame({"query": "q", "document": ["b", "a"], "relevance": [1, 0]})
+    >>> relevant_ranks(run, qrels, pd.Index(["q"])).rank.tolist()
+    [3]
+    """
+    codes, names = pd.factorize(run["query"])
+    topic = topics.get_indexer(names)[codes]
+    judged = qrels[qrels["relevance"] > 0]
+    judged_topic = topics.get_indexer(judged["query"])
+    document, known = pd.factorize(judged["document"])
+    place = pc.index_in(pa.array(run["document"]), value_set=pa.array(known)).fill_null(-1)
+    run_document = place.to_numpy(zero_copy_only=False).astype(np.int64)
+    candidates = np.flatnonzero((run_document >= 0) & (topic >= 0))
+    pairs = pd.Index(judged_topic * np.int64(len(known)) + document)
+    match = pairs.get_indexer(topic[candidates] * np.int64(len(known)) + run_document[candidates])
+    rows, match = candidates[match >= 0], match[match >= 0]
+    rank = _ranks(run, topic, rows)
+    order = np.lexsort((rank, topic[rows]))
+    relevance = judged["relevance"].to_numpy(dtype=np.int64)[match]
+    return RelevantRanks(topic[rows][order], rank[order], relevance[order])
+
+
+def _ranks(run: pd.DataFrame, topic: IntArray, rows: npt.NDArray[np.intp]) -> IntArray:
+    """Rank of some rows within their topics, ties by descending id."""
+    # One number a row, ascending from a topic's best score on: the topic (-1 is no topic, and
+    # comes first), then the bits of the score, turned so that they descend.
+    score = run["score"].to_numpy().astype(np.float32) + np.float32(0)  # no negative zero
+    bits = score.view(np.int32).astype(np.int64)
+    descending = np.where(bits >= 0, 0x7FFFFFFF - bits, bits & 0xFFFFFFFF)
+    keys = ((topic + 1) << 32) | descending
+    ordered = np.sort(keys)
+    mine = keys[rows]
+    above = np.searchsorted(ordered, mine)
+    equal = np.searchsorted(ordered, mine, side="right") - above
+    rank = above - np.searchsorted(ordered, (topic[rows] + 1) << 32) + 1
+    if (equal > 1).any():
+        tied = np.unique(mine[equal > 1])
+        others = np.flatnonzero(tied[np.searchsorted(tied, keys).clip(max=len(tied) - 1)] == keys)
+        ids = id_order(run["document"].iloc[others])
+        order = np.lexsort((ids, keys[others]))
+        first = np.searchsorted(keys[others][order], keys[others][order])
+        ahead = np.zeros(len(run), dtype=np.int64)
+        ahead[others[order]] = np.arange(len(others)) - first
+        rank += ahead[rows]
+    return rank
+
+
+def measure_ranks(
+    ranks: RelevantRanks,
+    qrels: pd.DataFrame,
+    topics: pd.Index,
+    name: str,
+    cutoff: int | None,
+    relevance_level: int,
+) -> FloatArray:
+    """Value of a measure for each topic, summed in trec_eval's order.
+
+    Parameters
+    ----------
+    ranks : RelevantRanks
+    qrels : pandas.DataFrame
+        What the ranks were made with.
+    topics : pandas.Index, n topics
+    name : {"MAP", "nDCG", "RR", "P", "R"}
+    cutoff : int, optional
+        Last rank that counts.
+    relevance_level : int
+        Least relevance that counts as relevant; nDCG takes the relevance itself.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        0 where there is nothing relevant.
+
+    Examples
+    --------
+    >>> qrels = pd.DataFrame({"query": "q", "document": ["b", "a"], "relevance": [1, 1]})
+    >>> ranks = RelevantRanks(np.array([0]), np.array([2]), np.array([1]))
+    >>> measure_ranks(ranks, qrels, pd.Index(["q"]), "MAP", None, 1).tolist()
+    [0.25]
+    """
+    number = len(topics)
+    judged_topic = topics.get_indexer(qrels["query"])
+    judged = qrels["relevance"].to_numpy(dtype=np.int64)
+    if name == "nDCG":
+        ideal = np.flatnonzero((judged > 0) & (judged_topic >= 0))
+        ideal = ideal[np.lexsort((-judged[ideal], judged_topic[ideal]))]
+        best = _gain(
+            judged_topic[ideal], _places(judged_topic[ideal]), judged[ideal], number, cutoff
+        )
+        found = _gain(ranks.topic, ranks.rank, ranks.relevance, number, cutoff)
+        return np.divide(found, best, out=np.zeros(number), where=best > 0)
+    good = ranks.relevance >= relevance_level
+    topic, rank = ranks.topic[good], ranks.rank[good]
+    so_far = _places(topic)
+    if cutoff is not None:
+        within = rank <= cutoff
+        topic, rank, so_far = topic[within], rank[within], so_far[within]
+    if name == "RR":
+        values = np.zeros(number)
+        first = so_far == 1
+        values[topic[first]] = 1 / rank[first]
+        return values
+    if name == "P":
+        return np.bincount(topic, minlength=number) / cutoff
+    relevant = judged_topic[(judged >= relevance_level) & (judged_topic >= 0)]
+    counts = np.bincount(relevant, minlength=number)
+    # bincount adds in the order of the rows, which is that of the ranks.
+    sums = np.bincount(topic, weights=so_far / rank if name == "MAP" else None, minlength=number)
+    return np.divide(sums, counts, out=np.zeros(number), where=counts > 0)
+
+
+def _places(topic: IntArray) -> IntArray:
+    """Place from 1 of each row within its topic; topics stand together."""
+    return np.arange(1, len(topic) + 1) - np.searchsorted(topic, topic)
+
+
+def _gain(
+    topic: IntArray, rank: IntArray, relevance: IntArray, number: int, cutoff: int | None
+) -> FloatArray:
+    """Discounted cumulative gain of each topic."""
+    if cutoff is not None:
+        topic, rank, relevance = (array[rank <= cutoff] for array in (topic, rank, relevance))
+    # numpy's logarithm may differ from C's, which trec_eval takes, in the last bit.
+    different, which = np.unique(rank, return_inverse=True)
+    discount = np.array([math.log2(place + 1) for place in different.tolist()])
+    weights = relevance / discount[which] if len(rank) else None
+    return np.bincount(topic, weights=weights, minlength=number).astype(float)

@@ -1,0 +1,46 @@
+"""Documents that are read for counting: byte-order marks, packed files, doubled columns."""
+
+import gzip
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from everycell.metrics.fairness_inputs import read_documents
+
+LINES = {"tsv": "d1\tshe\nd2\the\n", "jsonl": '{"id": "d1", "text": "she"}\n'}
+
+
+@pytest.mark.parametrize("kind", LINES)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_byte_order_mark_is_no_part_of_an_id(tmp_path, kind, packed):
+    path = tmp_path / f"passages.{kind}{'.gz' if packed else ''}"
+    content = LINES[kind].encode("utf-8-sig")
+    path.write_bytes(gzip.compress(content) if packed else content)
+    assert next(iter(read_documents(path))) == ("d1", "she")
+
+
+def test_a_mark_within_the_file_stays(tmp_path):
+    path = tmp_path / "passages.tsv"
+    path.write_text("d1\tshe\n\ufeffd2\the\n", encoding="utf-8")
+    assert [name for name, _ in read_documents(path)] == ["d1", "\ufeffd2"]
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_packed_files_with_the_other_name(tmp_path, kind):
+    path = tmp_path / f"passages.{kind}"
+    path.write_bytes(gzip.compress(LINES[kind].encode()))
+    with pytest.raises(ValueError, match="is packed with gzip, and its name does not say so; unp"):
+        list(read_documents(path))
+    path = tmp_path / f"passages.{kind}.gz"
+    path.write_text(LINES[kind])
+    with pytest.raises(ValueError, match=r"or leave \.gz out of its name if it is not packed"):
+        list(read_documents(path))
+
+
+def test_a_doubled_column_is_refused(tmp_path):
+    path = tmp_path / "passages.parquet"
+    columns = [pa.array(["d"]), pa.array(["she"]), pa.array(["he"])]
+    pq.write_table(pa.table(columns, names=["document_id", "text", "text"]), path)
+    with pytest.raises(ValueError, match=r"has the column 'text' 2 times; rename or drop"):
+        list(read_documents(path))
