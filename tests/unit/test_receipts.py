@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import everycell
 from everycell.cli import app
 from everycell.engine.code import NOT_CODE, code_sha256, imported_files, imported_names
+from everycell.engine.files import sha256
 from everycell.engine.receipts import (
     PACKAGES,
     ReceiptError,
@@ -483,6 +484,16 @@ def test_a_receipt_lists_its_own_table(tmp_path):
     rewrite(receipt, outputs=[output for output in outputs if output["path"] != "table_1.csv"])
     [fault] = verify(receipt, tmp_path)
     assert "does not list table_1.csv, its own table" in fault
+
+
+def test_points_behind_a_drawing_have_one_form(tmp_path):
+    receipt = make(tmp_path)
+    points = receipt.with_name("table_1.points.csv")
+    points.write_text("x,y\n1,2\n")
+    outputs = json.loads(receipt.read_text())["outputs"]
+    listed = {"path": points.name, "sha256": sha256(points)}
+    rewrite(receipt, outputs=[*outputs, listed])
+    assert not verify(receipt, tmp_path)
 
 
 @pytest.mark.fault("receipt")

@@ -15,6 +15,8 @@ from everycell.engine.registry import load_registry
 #: Forms of a table and of a figure; one of them stands beside each CSV.
 TABLE_FORMS = ("csv", "md", "tex", "html")
 FIGURE_FORMS = ("csv", "pdf", "png", "svg")
+# The points behind a drawing are too many to be read as a table: they are a CSV file alone.
+POINTS = ".points"
 
 
 def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
@@ -98,7 +100,8 @@ def _lacking(receipt: dict[str, Any], stem: Path) -> list[str]:
     """Forms of the tables and figures of a receipt that it does not list."""
     listed = {output["path"] for output in receipt["outputs"]}
     lacking = []
-    for table in sorted(name.removesuffix(".csv") for name in listed if name.endswith(".csv")):
+    tables = {name.removesuffix(".csv") for name in listed if name.endswith(".csv")}
+    for table in sorted(name for name in tables if not name.endswith(POINTS)):
         pictures = any(f"{table}.{form}" in listed for form in FIGURE_FORMS[1:])
         if table == stem.name:
             pictures = table.startswith("figure_")
