@@ -428,20 +428,6 @@ def test_a_share_is_compared_with_a_number_only():
         Predicate(**part)
 
 
-@pytest.mark.parametrize(
-    ("whole", "expected"), [(4, "holds"), (5, "fails"), (0, "undecided"), ("-", "undecided")]
-)
-def test_a_share_against_a_number(whole, expected):
-    part = {"cells": {"system": "a"}, "over": {"system": "b"}, "op": ">=", "value": 0.25}
-    assert outcome(table(a=1, b=whole), part) == expected
-
-
-def test_a_share_is_compared_with_a_number_only():
-    part = {"cells": {"system": "a"}, "over": {"system": "b"}, "op": "<", "other": {"system": "c"}}
-    with pytest.raises(ValueError, match="a share is compared with a number"):
-        Predicate(**part)
-
-
 def test_a_marker_lacks_what_it_does_not_contain():
     part = {"reads": "marker", "op": "lacks", "value": "a"}
     found = [outcome(MARKED, part | {"cells": {"system": system}}) for system in "abcd"]
