@@ -283,12 +283,11 @@ def test_page_draws_what_the_workflow_drew(call, built, tmp_path):
     assert page.read_bytes() == drawn
 
 
-def test_summary_is_the_page_and_one_line(call, built):
+def test_summary_is_the_page_and_the_line_of_the_readme(call, built, repository):
     code, out, _ = call(built, "summary")
     lines = out.splitlines()
     assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
-    assert "12 rebuilt (7 of them without a rebuilt cell) and 22 stand-ins" in lines[1]
-    assert "cells: 108 equal, 2 close, 85 consistent, 109 quoted" in lines[1]
+    assert lines[1] in (repository / "README.md").read_text().splitlines()
 
 
 def test_check_verdicts(call, built, tmp_path):
