@@ -1,0 +1,213 @@
+"""FA*IR: enough protected documents in every prefix of a ranking, by a test of proportions.
+
+A prefix of k documents is fair where its protected documents are not significantly fewer than a
+draw of k with the wanted share would have.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import binom
+
+IntArray = npt.NDArray[np.int64]
+
+
+def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> IntArray:
+    """Protected documents that each prefix needs.
+
+    Parameters
+    ----------
+    ranks : int
+        Prefixes wanted, 0 or more.
+    share : float
+        Least share of protected documents, above 0 and below 1.
+    significance : float
+        Chance with which a draw with this share fails in one prefix, above 0 and below 1.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (ranks,)
+        For the prefix of k documents, the smallest m with P(X <= m) > significance where X is
+        binomial with k draws.
+
+    Raises
+    ------
+    ValueError
+        A share or significance outside its range, ranks below 0.
+
+    Notes
+    -----
+    Source: Zehlike et al., "FA*IR: a fair top-k ranking algorithm" (CIKM 2017), definition 1 and
+    table 1. The rule is strict, so that `scipy.stats.binom.ppf`, which asks for "at least", is one
+    too low where the two are equal.
+
+    Examples
+    --------
+    >>> minimum_protected(12, 0.5).tolist()
+    [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4]
+    """
+    _check(ranks, share, significance)
+    draws = np.arange(1, ranks + 1)
+    found = binom.ppf(significance, draws, share).astype(np.int64)
+    # Around the quantile, whatever rounding did to it, the rule itself decides.
+    found = np.maximum(found - 1, 0)
+    while (short := binom.cdf(found, draws, share) <= significance).any():
+        found = found + short
+    return found
+
+
+def failure_chance(needed: npt.ArrayLike, share: float) -> float:
+    """Chance that a draw with the wanted share fails in some prefix.
+
+    Parameters
+    ----------
+    needed : array_like of int, shape (k,)
+        As from `minimum_protected`.
+    share : float
+        Share of protected documents in the draw, above 0 and below 1.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, exact but for rounding: the draws that pass are followed rank by rank.
+
+    Raises
+    ------
+    ValueError
+        A share outside its range.
+
+    Notes
+    -----
+    Source: Zehlike et al., section 4.2, who find it by recursion.
+
+    Examples
+    --------
+    Of two draws one must be protected: one in four draws has none.
+
+    >>> failure_chance([0, 1], 0.5)
+    0.25
+    """
+    wanted = np.asarray(needed, dtype=int)
+    _check(len(wanted), share, 0.5)
+    passing = np.zeros(len(wanted) + 1)
+    passing[0] = 1.0
+    for least in wanted:
+        passing[1:] = passing[1:] * (1 - share) + passing[:-1] * share
+        passing[0] *= 1 - share
+        passing[:least] = 0.0
+    return float(1 - passing.sum())
+
+
+def adjusted_significance(ranks: int, share: float, significance: float = 0.1) -> float:
+    """Significance of one prefix with which a fair draw fails somewhere with a given chance.
+
+    Parameters
+    ----------
+    ranks, share
+        As for `minimum_protected`.
+    significance : float
+        Chance of a failure in some prefix, above 0 and below 1.
+
+    Returns
+    -------
+    float
+        The largest one, to within 1e-6, whose chance of failure is not above `significance`; 0
+        where even one document of the wanted share would be too many.
+
+    Raises
+    ------
+    ValueError
+        As `minimum_protected`.
+
+    Notes
+    -----
+    Source: Zehlike et al., section 4.2: tests of many prefixes are not one test.
+
+    Examples
+    --------
+    >>> chosen = adjusted_significance(20, 0.5, 0.1)
+    >>> failure_chance(minimum_protected(20, 0.5, chosen), 0.5) <= 0.1
+    True
+    >>> round(chosen, 3)
+    0.055
+    """
+    _check(ranks, share, significance)
+    low, high = 0.0, significance
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        if failure_chance(minimum_protected(ranks, share, middle), share) > significance:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, needed: npt.ArrayLike) -> IntArray:
+    """The ranking by score with enough protected documents in every prefix.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n,)
+        More is better; finite.
+    protected : array_like of bool, shape (n,)
+        Which documents are protected.
+    needed : array_like of int, shape (k,)
+        Protected documents that each prefix needs, k at least n (`minimum_protected`).
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (n,)
+        Numbers of the documents, the best first. Where a prefix lacks one, the best protected
+        document that is left; else the best of all, at equal scores a protected one, then the
+        first. Once no protected document is left, the others by score: such a list cannot be fair.
+
+    Raises
+    ------
+    ValueError
+        Lists of different lengths, scores that are no numbers, fewer needs than documents.
+
+    Notes
+    -----
+    Source: Zehlike et al., algorithm 2. The code that came with heuss2025 reads the need of rank
+    k + 1 at rank k.
+
+    Examples
+    --------
+    >>> fa_ir([5, 4, 3, 2, 1], [False, False, False, False, True], [0, 0, 0, 1, 1]).tolist()
+    [0, 1, 2, 4, 3]
+    """
+    values, kept = np.asarray(scores, dtype=float), np.asarray(protected, dtype=bool)
+    wanted = np.asarray(needed, dtype=int)
+    if values.ndim != 1 or values.shape != kept.shape or not np.isfinite(values).all():
+        raise ValueError(
+            f"There are {values.size} scores for {kept.size} documents, or one is no number: give "
+            "a finite score for each."
+        )
+    if len(wanted) < len(values):
+        raise ValueError(
+            f"The needs of {len(wanted)} ranks are given for {len(values)} documents: give one "
+            "for each rank."
+        )
+    order = np.lexsort((~kept, -values))
+    favoured, others = list(order[kept[order]][::-1]), list(order[~kept[order]][::-1])
+    place = np.empty(len(values), dtype=np.int64)
+    place[order] = np.arange(len(values))
+    ranking: list[int] = []
+    taken = 0
+    for least in wanted[: len(values)]:
+        lacking = taken < least and bool(favoured)
+        if favoured and (lacking or not others or place[favoured[-1]] < place[others[-1]]):
+            ranking.append(favoured.pop())
+            taken += 1
+        else:
+            ranking.append(others.pop())
+    return np.array(ranking, dtype=np.int64)
+
+
+def _check(ranks: int, share: float, significance: float) -> None:
+    if ranks < 0:
+        raise ValueError(f"There are {ranks} ranks: ask for 0 or more.")
+    for name, value in (("share", share), ("significance", significance)):
+        if not 0 < value < 1:
+            raise ValueError(f"The {name} is {value}: give a number above 0 and below 1.")

@@ -1,0 +1,100 @@
+"""The best ranking that is fair enough: all orders of small lists, and the integer program."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.fair_ranking.constrained import best_by_assignment, best_by_integer_program, gains
+from everycell.fair_ranking.neutral_exposure import reciprocal_fairr, reciprocal_nfairr
+
+LISTS = st.lists(
+    st.tuples(st.integers(0, 20).map(lambda n: n / 20), st.sampled_from([0, 0.5, 1])),
+    min_size=1,
+    max_size=6,
+)
+SHARES = st.sampled_from([0, 0.5, 0.8, 0.9, 1])
+
+
+def enumerated(scores, neutral, share):
+    """Largest utility of a fair enough order, by trying all."""
+    discounts = 1 / np.log2(np.arange(2, len(scores) + 2))
+    floor = share * reciprocal_fairr(sorted(neutral, reverse=True), len(scores)) - 1e-9
+    return max(
+        scores[list(order)] @ discounts
+        for order in permutations(range(len(scores)))
+        if reciprocal_fairr(neutral[list(order)], len(scores)) >= floor
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(LISTS, SHARES)
+def test_the_integer_program_finds_the_best_order(documents, share):
+    scores, neutral = map(np.array, zip(*documents, strict=True))
+    found = best_by_integer_program(scores, neutral, share)
+    assert found.utility == pytest.approx(enumerated(scores, neutral, share))
+    assert found.loss == pytest.approx(0, abs=1e-6)
+
+
+@settings(deadline=None)
+@given(LISTS, SHARES)
+def test_the_price_gives_a_fair_enough_order_within_its_bound(documents, share):
+    scores, neutral = map(np.array, zip(*documents, strict=True))
+    found = best_by_assignment(scores, neutral, share)
+    best = enumerated(scores, neutral, share)
+    assert sorted(found.ranking) == list(range(len(scores)))
+    if neutral.any():
+        assert reciprocal_nfairr(neutral[found.ranking], len(scores)) >= share - 1e-8
+    assert found.utility <= best + 1e-9 <= found.bound + 1e-8
+    assert 0 <= found.loss <= 1
+
+
+def test_the_price_loses_little_on_a_list_of_fifty():
+    rng = np.random.default_rng(2)
+    scores = gains(rng.normal(size=50))
+    neutral = (rng.random(50) < 0.7).astype(float)
+    neutral[np.argsort(-scores)[:5]] = 0
+    for share in (0.8, 0.9, 0.95):
+        found = best_by_assignment(scores, neutral, share)
+        assert reciprocal_nfairr(neutral[found.ranking], 50) >= share
+        assert found.loss < 0.002
+
+
+def test_gains_keep_the_order():
+    found = gains([-3.0, 5.0, 1.0])
+    assert found.argsort().tolist() == [0, 2, 1] and found.max() == 1 and 0 < found.min() < 1e-4
+    assert gains([2.0, 2.0]).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("solve", [best_by_assignment, best_by_integer_program])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 2], [1], 0.5), "2 scores and 1 neutralities"),
+        (([], [], 0.5), "for one document at least"),
+        (([-1, 2], [1, 0], 0.5), "A score is negative"),
+        (([1, 2], [2, 0], 0.5), "no number between 0 and 1"),
+        (([1, 2], [1, 0], 1.5), "the share of 1.5"),
+    ],
+)
+def test_what_cannot_be_solved(solve, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        solve(*arguments)
+
+
+@pytest.mark.parametrize("neutral", [[0, 0, 0], [1, 1, 1]])
+def test_one_group_only_keeps_its_order(neutral):
+    assert best_by_assignment([0.1, 0.9, 0.5], neutral, 1.0).ranking.tolist() == [1, 2, 0]
+
+
+def test_nfairr_is_one_at_best_and_missing_where_nothing_is_neutral():
+    assert reciprocal_nfairr([1, 1, 0], 2) == 1
+    assert reciprocal_nfairr([0, 1], 1) == 0
+    assert np.isnan(reciprocal_nfairr([0, 0], 2))
+    assert reciprocal_fairr([1, 1], 10) == 1.5
+    with pytest.raises(ValueError, match="have 2.0 at rank 2: give one between 0 and 1"):
+        reciprocal_fairr([1, 2], 2)
+    with pytest.raises(ValueError, match="The cut-off is 0"):
+        reciprocal_nfairr([1], 0)

@@ -1,0 +1,116 @@
+"""Laplace approximation of a last layer: against torch's gradients, sampling, and by hand."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import expit
+
+from everycell.fair_ranking.last_layer import (
+    LastLayer,
+    fisher_diagonal,
+    log_odds_distribution,
+    sampled_distribution,
+)
+
+RNG = np.random.default_rng(5)
+VECTORS = RNG.normal(size=(30, 4))
+RELEVANCE = RNG.integers(0, 2, 30)
+HEADS = [LastLayer(RNG.normal(size=(c, 4)), RNG.normal(size=c)) for c in (1, 2)]
+
+
+def gradients(head, vector, label):
+    """Of the log probability of a label, by torch."""
+    layer = torch.nn.Linear(4, len(head.bias), dtype=torch.float64)
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor(head.weights))
+        layer.bias.copy_(torch.tensor(head.bias))
+    logits = layer(torch.tensor(vector))
+    if len(head.bias) == 2:
+        loss = torch.log_softmax(logits, 0)[int(label)]
+    else:
+        loss = torch.nn.functional.logsigmoid(logits if label else -logits).sum()
+    loss.backward()
+    return np.column_stack([layer.weight.grad, layer.bias.grad])
+
+
+@pytest.mark.parametrize("head", HEADS, ids=["one logit", "two logits"])
+def test_fisher_is_the_sum_of_squared_gradients(head):
+    squared = [[gradients(head, vector, y) ** 2 for y in (0, 1)] for vector in VECTORS]
+    at_labels = sum(pair[y] for pair, y in zip(squared, RELEVANCE, strict=True))
+    np.testing.assert_allclose(fisher_diagonal(head, VECTORS, RELEVANCE), at_labels)
+    chances = expit(head.log_odds(VECTORS))
+    expected = sum(
+        (1 - p) * pair[0] + p * pair[1] for pair, p in zip(squared, chances, strict=True)
+    )
+    np.testing.assert_allclose(fisher_diagonal(head, VECTORS), expected)
+
+
+@pytest.mark.parametrize("head", HEADS, ids=["one logit", "two logits"])
+def test_sampling_finds_the_closed_form(head):
+    fisher = fisher_diagonal(head, VECTORS)
+    exact = log_odds_distribution(head, fisher, VECTORS[:6])
+    found = sampled_distribution(
+        head, fisher, VECTORS[:6], samples=200_000, rng=np.random.default_rng(0)
+    )
+    np.testing.assert_allclose(found[0], exact[0], atol=0.02)
+    np.testing.assert_allclose(found[1], exact[1], rtol=0.01)
+
+
+def test_log_probabilities_are_those_of_sampled_log_odds():
+    head, fisher = HEADS[1], fisher_diagonal(HEADS[1], VECTORS)
+    centre, spread = log_odds_distribution(head, fisher, VECTORS[:4])
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    values = -np.logaddexp(0, -(centre[:, None] + spread[:, None] * nodes))
+    mean = values @ weights / weights.sum()
+    deviation = np.sqrt((values**2) @ weights / weights.sum() - mean**2)
+    found = sampled_distribution(
+        head,
+        fisher,
+        VECTORS[:4],
+        samples=200_000,
+        rng=np.random.default_rng(1),
+        log_probability=True,
+    )
+    np.testing.assert_allclose(found[0], mean, atol=0.01)
+    np.testing.assert_allclose(found[1], deviation, rtol=0.02)
+
+
+def test_twice_the_data_makes_the_deviation_smaller_by_the_root_of_two():
+    head = HEADS[0]
+    once = log_odds_distribution(head, fisher_diagonal(head, VECTORS), VECTORS, prior=1e-12)[1]
+    doubled = np.concatenate([VECTORS, VECTORS])
+    twice = log_odds_distribution(head, fisher_diagonal(head, doubled), VECTORS, prior=1e-12)[1]
+    np.testing.assert_allclose(once / twice, np.sqrt(2))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fisher_diagonal(HEADS[0], [[1.0, 2.0]]), r"the head takes pairs x 4 finite"),
+        (lambda: fisher_diagonal(HEADS[0], [[1, 2, 3, np.nan]]), "hold what is no number"),
+        (lambda: fisher_diagonal(HEADS[0], VECTORS, [2] * 30), "give 0 or 1 for each"),
+        (lambda: fisher_diagonal(HEADS[0], VECTORS, [1]), "relevance of 1 pairs .* 30 vectors"),
+        (lambda: log_odds_distribution(HEADS[0], [[1.0]], VECTORS), "the head has .1, 5. weights"),
+        (
+            lambda: log_odds_distribution(HEADS[0], np.full((1, 5), -1.0), VECTORS),
+            "or a value below 0",
+        ),
+        (
+            lambda: log_odds_distribution(HEADS[0], np.ones((1, 5)), VECTORS, prior=0),
+            "prior precision is 0",
+        ),
+        (
+            lambda: sampled_distribution(
+                HEADS[0], np.ones((1, 5)), VECTORS, samples=1, rng=np.random.default_rng()
+            ),
+            "1 samples have no spread",
+        ),
+        (
+            lambda: LastLayer(np.ones((3, 4)), np.ones(3)).log_odds(VECTORS),
+            "give one or two logits",
+        ),
+    ],
+)
+def test_what_has_no_uncertainty(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
