@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from page import toys
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from everycell.engine.render.page.page_file import write_page
 from everycell.engine.render.page.vocabulary import VERDICTS
@@ -104,7 +104,9 @@ def test_opens_from_disk_with_its_figures(page):
     assert page.title() == "everycell: which printed numbers stand"
     image = page.locator("figure img")
     image.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('figure img').naturalWidth > 100")
+    # Not `wait_for_function`: the page's policy lets nobody evaluate text in it.
+    expect(image).to_have_js_property("complete", True)
+    assert image.evaluate("image => image.naturalWidth") > 100
     assert image.get_attribute("alt") == "Bars of the two runs"
 
 
@@ -114,7 +116,7 @@ def test_filter_by_state_verdict_text_and_back(page):
     assert visible(page) == ["toy2026-figure_2"]
     assert page.locator("#filter output").inner_text() == "1 of 4 artefacts"
     page.click("button[type=reset]")
-    page.wait_for_function("document.querySelectorAll('article:not([hidden])').length == 4")
+    expect(page.locator("article:not([hidden])")).to_have_count(4)
     page.select_option("select[name=verdict]", "differs")
     assert visible(page) == ["toy2026-table_1"]
     page.select_option("select[name=verdict]", "")
@@ -128,12 +130,9 @@ def test_filter_by_state_verdict_text_and_back(page):
 def test_a_link_reaches_what_the_filter_hid(page):
     page.select_option("select[name=state]", "drawing")
     page.locator("#falls a", has_text="b / x / MAP").click()
-    page.wait_for_function("document.querySelectorAll('article:not([hidden])').length == 4")
+    expect(page.locator("article:not([hidden])")).to_have_count(4)
     cell = page.locator("td.differs")
-    page.wait_for_function(
-        "(() => { const box = document.querySelector('td.differs').getBoundingClientRect();"
-        " return box.top >= 0 && box.bottom <= innerHeight; })()"
-    )
+    expect(cell).to_be_in_viewport(ratio=1)
     assert page.url.endswith("#" + cell.get_attribute("id"))
 
 

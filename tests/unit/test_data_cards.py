@@ -7,6 +7,7 @@ import everycell
 from everycell.collections import (
     answerability,
     cast_turns,
+    fair_ranking_lists,
     fairweb,
     nugget_labels,
     planted_dialogues,
@@ -20,7 +21,6 @@ from everycell.trec.runs import read_run
 #: reads yet.
 NO_CARD = {
     "fair-ranking-candidates",
-    "felix-trec-fair",
     "lambdarank-sample",
     "minilm",
     "smollm2",
@@ -151,6 +151,17 @@ def test_nugget_labels(mirror, tmp_path, repository):
             len(labels),
         )
         assert [judge, *map(str, numbers)] in card
+
+
+def test_fair_ranking_lists(mirror, tmp_path, repository):
+    card = rows(cards(repository)["fair-ranking-lists"])
+    for (dataset, part), key in fair_ranking_lists.FILES.items():
+        lists = fair_ranking_lists.read_fair_lists(
+            fetch(key, tmp_path, mirror=mirror, network=False)
+        )
+        sizes = lists.groupby("query").size()
+        counts = [len(sizes), len(lists), int(lists["relevance"].sum()), (sizes >= 20).sum()]
+        assert [dataset, part, *map(str, counts)] in card
 
 
 def test_user_studies(mirror, tmp_path, repository):

@@ -25,10 +25,10 @@ def written(tmp_path, rows):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"score": 2}, r"line 3: relevance is '2'; allowed is 0 or 1"),
-        ({"sensitive_attribute": "M"}, r"line 3: group is 'M'; allowed is H or L"),
-        ({"feature_7": "many"}, r"line 3: feature_7 is 'many'; allowed is a finite number"),
-        ({"feature_25": np.nan}, r"line 3: feature_25 is 'nan'"),
+        ({"score": 2}, r"row 3: relevance is '2'; allowed is 0 or 1"),
+        ({"sensitive_attribute": "M"}, r"row 3: group is 'M'; allowed is H or L"),
+        ({"feature_7": "many"}, r"row 3: feature_7 is 'many'; allowed is a finite number"),
+        ({"feature_25": np.nan}, r"row 3: feature_25 is 'nan'"),
     ],
 )
 def test_a_wrong_cell_is_named(tmp_path, change, message):
@@ -37,12 +37,14 @@ def test_a_wrong_cell_is_named(tmp_path, change, message):
 
 
 def test_other_columns_are_named(tmp_path):
-    with pytest.raises(CollectionError, match="and the columns session"):
+    with pytest.raises(
+        CollectionError, match="column 1 is 'session'; allowed is sensitive_attribute"
+    ):
         read_fair_lists(written(tmp_path, [{"session": 1}]))
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(CollectionError, match="cannot be read"):
+    with pytest.raises(CollectionError, match="does not exist"):
         read_fair_lists(tmp_path / "none.csv")
 
 

@@ -497,6 +497,10 @@ def _readers() -> dict[str, Reader]:
             b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
             call=lambda read, path: read(path, {"7": "red bee"}),
         ),
+        "collections.fair_ranking_lists.read_fair_lists": Reader(
+            b"sensitive_attribute,session,score,%s\nH,7,1%s\n"
+            % (",".join(f"feature_{n}" for n in range(1, 26)).encode(), b",2.5" * 25)
+        ),
         "retrieval.encoded.read_encoded": Reader(written(_encoded, "e.npz")),
         "language_models.templates.read_template": Reader(
             b"### system\nBe brief.\n### user\nAsk $question at $$1",
@@ -546,6 +550,7 @@ def _readers() -> dict[str, Reader]:
 READERS = _readers()
 #: Functions of this name that read no foreign file, or whose files are tested elsewhere.
 NOT_HERE = {
+    "studies.heuss2025.ch3.inputs.read_lists": "reads what jobs of the chapter wrote",
     "engine.yaml.load_yaml": "parses a text; `read_config` and `load_papers` are in the table",
     "studies.sakai2023.ch1.conversations.read_targets": "takes a frame",
     "engine.verdicts.read_rebuilt": "takes a frame",

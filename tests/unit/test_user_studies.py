@@ -276,7 +276,7 @@ def test_a_missing_file_a_folder_and_a_packed_file_are_named(tmp_path):
     for path, said in (
         (tmp_path / "none.csv", "does not exist; check the path, or fetch the file."),
         (tmp_path, "cannot be read as CSV"),
-        (packed, "lacks the column 'questions_ids'"),
+        (packed, "cannot be read as CSV"),
     ):
         with pytest.raises(RatingsError) as caught:
             read_response_limitations(path, ANSWERABILITY)

@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
+from everycell.collections.rating_files import read_table, row_in_file
+from everycell.engine.untrusted import in_quotes
 
 #: Names of the data sets in the tables, and the folders of their files.
 DATASETS = {"TREC20": "TREC2020", "TREC19": "TREC2019"}
@@ -58,16 +60,16 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
     >>> read_fair_lists(path)[["query", "relevance", "group", "feature_25"]].values.tolist()
     [[7, 1, 'H', 2.5]]
     """
-    try:
-        table = pd.read_csv(path)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise CollectionError(f"{path}: cannot be read ({error}); fetch it again.") from None
-    if list(table.columns) != _COLUMNS or table.empty:
+    found = list(read_table(Path(path), (), error=CollectionError).columns)
+    if found != _COLUMNS:
+        wanted = [*_COLUMNS, "no more"]
+        place = next(n for n, name in enumerate(wanted) if [*found, "no more"][n : n + 1] != [name])
+        name = in_quotes(found[place]) if place < len(found) else "missing"
         raise CollectionError(
-            f"{path}: has {len(table)} rows and the columns {', '.join(map(str, table.columns))}; "
-            f"allowed are rows with {', '.join(_COLUMNS[:3])} and 25 features: fetch the file "
+            f"{path}: column {place + 1} is {name}; allowed is {wanted[place]}: fetch the file "
             "again (delete it first)."
         )
+    table = pd.read_csv(path)
     numbers = table[FEATURES].apply(pd.to_numeric, errors="coerce")
     checks = {
         "relevance": (table["score"], table["score"].isin([0, 1]), "0 or 1"),
@@ -85,8 +87,8 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
         if not good.all():
             row = int(np.flatnonzero(~good)[0])
             raise CollectionError(
-                f"{path}, line {row + 2}: {name} is {str(values.iloc[row])!r}; allowed is "
-                f"{allowed}: fetch the file again (delete it first)."
+                f"{row_in_file(Path(path), row)}: {name} is {in_quotes(str(values.iloc[row]))}; "
+                f"allowed is {allowed}: fetch the file again (delete it first)."
             )
     kept = table.rename(
         columns={"session": "query", "score": "relevance", "sensitive_attribute": "group"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -88,12 +89,12 @@ def read_table(
 
 def _read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any) -> pd.DataFrame:
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False, compression=None, **options)
+        return pd.read_csv(path, dtype=str, keep_default_na=False, **options)
     except pd.errors.EmptyDataError:
         raise error(f"{path}: is empty; fetch it again (delete the file first).") from None
     except FileNotFoundError:
         raise error(f"{path}: does not exist; check the path, or fetch the file.") from None
-    except (pd.errors.ParserError, UnicodeDecodeError, OSError) as fault:
+    except (pd.errors.ParserError, UnicodeDecodeError, OSError, EOFError, zlib.error) as fault:
         raise error(
             f"{path}: cannot be read as CSV ({fault}); fetch it again (delete the file first)."
         ) from None
@@ -119,8 +120,8 @@ def row_in_file(path: Path, row: int) -> str:
                 if len(fields) > 1 or "".join(fields).strip()
             ]
         return f"{path}, row {numbers[row + 1]}"
-    except (csv.Error, IndexError):
-        # What pandas takes and this reader does not, such as a cell of 200,000 characters.
+    except (csv.Error, IndexError, UnicodeDecodeError):
+        # What pandas takes and this reader does not: a cell of 200,000 characters, a packed file.
         return f"{path}, row {row + 2}"
 
 

@@ -1,0 +1,84 @@
+"""What a cross-encoder knows of a pair before its last layer, and that layer."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from transformers import BertForSequenceClassification, PreTrainedTokenizerBase
+
+from everycell.fair_ranking.last_layer import LastLayer
+from everycell.learning.batching import map_batches
+from everycell.learning.last_layer import first_state
+from everycell.learning.text_pairs import PairLength, join, tokenise
+
+
+def pair_vectors(
+    model: BertForSequenceClassification,
+    tokenizer: PreTrainedTokenizerBase,
+    queries: Mapping[Hashable, str],
+    documents: Mapping[Hashable, str],
+    pairs: Sequence[tuple[Hashable, Hashable]],
+    length: PairLength,
+) -> npt.NDArray[np.float32]:
+    """Vector of each pair of query and document before the last layer.
+
+    Parameters
+    ----------
+    model, tokenizer, queries, documents, pairs, length
+        As for `everycell.learning.cross_encoder.score_pairs`.
+
+    Returns
+    -------
+    numpy.ndarray of float32, shape (number of pairs, hidden size)
+        What BERT's pooler gives: with `head_of` they give the scores of `score_pairs`.
+
+    Raises
+    ------
+    ValueError
+        For an id without text.
+    """
+    ids = {}
+    for name, texts, wanted in (("query", queries, 0), ("document", documents, 1)):
+        needed = list(dict.fromkeys(pair[wanted] for pair in pairs))
+        missing = [each for each in needed if each not in texts]
+        if missing:
+            raise ValueError(f"The {name} {missing[0]!r} has no text: give one for each pair.")
+        found = tokenise(tokenizer, [texts[each] for each in needed])
+        ids[name] = dict(zip(needed, found, strict=True))
+    joined = [
+        join(tokenizer, ids["query"][query], ids["document"][document], length)
+        for query, document in pairs
+    ]
+    mode = model.training
+    model.eval()
+    try:
+        rows = map_batches(
+            lambda batch: model.bert.pooler(first_state(model.bert, batch)[:, None]).float(),
+            joined,
+            pad_id=tokenizer.pad_token_id,
+            device=model.device,
+            what="pairs",
+        )
+    finally:
+        model.train(mode)
+    size = model.config.hidden_size
+    return np.array(rows, dtype=np.float32).reshape(len(pairs), size)
+
+
+def head_of(model: BertForSequenceClassification) -> LastLayer:
+    """Weights and bias of a model's last layer, of one logit or two.
+
+    Examples
+    --------
+    >>> from transformers import BertConfig
+    >>> sizes = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
+    >>> config = BertConfig(vocab_size=7, num_hidden_layers=1, num_labels=1, **sizes)
+    >>> head_of(BertForSequenceClassification(config)).weights.shape
+    (1, 4)
+    """
+    layer = model.classifier
+    return LastLayer(
+        *(part.detach().cpu().numpy().astype(np.float64) for part in (layer.weight, layer.bias))
+    )

@@ -1,0 +1,203 @@
+"""How far scores overlap (Figure 3.2), and lists of certain and uncertain scores (Figure 3.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
+from everycell.fair_ranking.uncertainty import crossing_intervals, moved_scores, pufr
+from everycell.studies.heuss2025.ch3.trade_offs import RankedList, constrained_order
+
+#: Documents of a list that Figure 3.7 shows.
+SHOWN = 5
+
+
+def crossing_documents(
+    lists: Sequence[RankedList], alphas: Sequence[float], ranks: int
+) -> pd.DataFrame:
+    """Documents that the one at each rank could swap with: median and quartiles over queries.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``alpha`` (text), ``rank``, ``value`` (median), ``low`` and ``high`` (quartiles).
+    """
+    rows = []
+    for alpha in alphas:
+        counts = np.full((len(lists), ranks), np.nan)
+        for place, each in enumerate(lists):
+            found = crossing_intervals(each.means, each.deviations, alpha)[:ranks]
+            counts[place, : len(found)] = found
+        low, middle, high = np.nanpercentile(counts, [25, 50, 75], axis=0)
+        rows += [
+            (f"{alpha:g}", rank + 1, middle[rank], low[rank], high[rank]) for rank in range(ranks)
+        ]
+    return pd.DataFrame(rows, columns=["alpha", "rank", "value", "low", "high"])
+
+
+def spread_of_deviations(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """How much the deviations of a ranker differ: their standard deviation in percent of the mean.
+
+    Within a query (mean over queries) and over all pairs. Where it is small, one deviation for all
+    documents is nearly the same as each document's own.
+
+    Parameters
+    ----------
+    scores : mapping of ranker to pandas.DataFrame
+        Columns ``query`` and ``deviation``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``ranker``, ``over`` and ``value``.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"query": ["a", "a", "b", "b"], "deviation": [1.0, 3.0, 2.0, 2.0]})
+    >>> spread_of_deviations({"BM25": scores})["value"].round(1).tolist()
+    [25.0, 35.4]
+    """
+    rows = []
+    for name, frame in scores.items():
+        deviations = frame["deviation"]
+        by_query = deviations.groupby(frame["query"])
+        within = (by_query.std(ddof=0) / by_query.mean()).mean()
+        rows.append((name, "candidates of a query", 100 * within))
+        rows.append((name, "all pairs", 100 * deviations.std(ddof=0) / deviations.mean()))
+    return pd.DataFrame(rows, columns=["ranker", "over", "value"])
+
+
+def certainty(ranked: RankedList) -> float:
+    """Spread of the first scores over their mean deviation: large where the order is certain."""
+    first = slice(0, SHOWN)
+    return float(np.ptp(ranked.means[first]) / ranked.deviations[first].mean())
+
+
+def changed_lists(
+    lists: Sequence[RankedList],
+    strengths: Mapping[str, float],
+    *,
+    protected_from: float,
+    constrained: int,
+    significance: float,
+    samples: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Share of lists whose first five documents a method changes, by how certain the scores are.
+
+    Parameters
+    ----------
+    lists : sequence of RankedList
+        Those with documents of both groups among the first five are looked at.
+    strengths : mapping of str to float
+        Strength of each method; PUFR is one.
+    protected_from, constrained, significance
+        As for `trade_offs`.
+    samples : int
+        Bootstrap samples of lists.
+    rng : numpy.random.Generator
+        Where chance comes from.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``lists`` (the most or the least certain quarter), ``method`` (and each less PUFR),
+        ``value``, ``low``, ``high``, in percent.
+    """
+    mixed = [
+        each
+        for each in lists
+        if len(set((each.neutralities[:SHOWN] >= protected_from).tolist())) == 2
+    ]
+    order = np.argsort([certainty(each) for each in mixed], kind="stable")
+    size = len(mixed) // 4
+    rows = []
+    for name, places in (("most certain", order[-size:]), ("least certain", order[:size])):
+        changed = {
+            method: np.array(
+                [
+                    _changes(mixed[place], method, alpha, protected_from, constrained, significance)
+                    for place in places
+                ],
+                dtype=float,
+            )
+            for method, alpha in strengths.items()
+        }
+        weights = np.vstack([np.ones(size), rng.multinomial(size, np.ones(size) / size, samples)])
+        for method, values in changed.items():
+            shown = {method: values}
+            if method != "PUFR":
+                shown[f"{method} less PUFR"] = values - changed["PUFR"]
+            for label, each in shown.items():
+                shares = 100 * weights @ each / size
+                low, high = np.percentile(shares[1:], [2.5, 97.5])
+                rows.append((name, label, shares[0], low, high))
+    return pd.DataFrame(rows, columns=["lists", "method", "value", "low", "high"])
+
+
+def example_lists(lists: Sequence[RankedList], alpha: float, protected_from: float) -> pd.DataFrame:
+    """First five documents of an uncertain and of a certain list, before and after PUFR.
+
+    The lists are those at the first and the last tenth of certainty among lists with documents of
+    both groups in the first five and a protected one below another.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``list``, ``query``, ``when`` (before, after), ``document``, ``protected``, ``mean``
+        and ``deviation``; one row a document and time.
+    """
+    open_lists = []
+    for each in lists:
+        protected = each.neutralities[:SHOWN] >= protected_from
+        if protected.any() and not protected[: protected.sum()].all():
+            open_lists.append(each)
+    order = np.argsort([certainty(each) for each in open_lists], kind="stable")
+    tenth = len(order) // 10
+    rows = []
+    for name, place in (("uncertain", order[tenth]), ("certain", order[-1 - tenth])):
+        chosen = open_lists[place]
+        protected = chosen.neutralities >= protected_from
+        after = moved_scores(
+            chosen.means, chosen.deviations, protected.tolist(), {True: alpha, False: -alpha}
+        )
+        for when, means in (("before", chosen.means), ("after", after)):
+            rows += [
+                (
+                    name,
+                    chosen.query,
+                    when,
+                    f"D{document + 1}",
+                    bool(protected[document]),
+                    means[document],
+                    chosen.deviations[document],
+                )
+                for document in range(SHOWN)
+            ]
+    columns = ["list", "query", "when", "document", "protected", "mean", "deviation"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _changes(
+    ranked: RankedList,
+    method: str,
+    alpha: float,
+    protected_from: float,
+    constrained: int,
+    significance: float,
+) -> bool:
+    """Whether a method changes the order of the first documents."""
+    protected = ranked.neutralities >= protected_from
+    order: npt.NDArray[np.int64]
+    if method == "PUFR":
+        order = pufr(ranked.means, ranked.deviations, protected, alpha)
+    elif method == "FA*IR":
+        needed = minimum_protected(len(protected), alpha, significance)
+        order = fa_ir(ranked.means, protected, needed)
+    else:
+        order = constrained_order(ranked, alpha, constrained)
+    return order[:SHOWN].tolist() != list(range(min(SHOWN, len(order))))

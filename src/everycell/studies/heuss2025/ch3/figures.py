@@ -1,0 +1,252 @@
+"""Drawings of chapter 3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy.stats import norm
+
+from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
+from everycell.engine.render.marks import check_intervals, check_single, common_legend, rows_by
+
+#: Green and red of the thesis, in colours that everybody can tell apart.
+_GROUPS = {True: ("protected", COLOURS[2], "-"), False: ("not protected", COLOURS[4], "--")}
+
+
+def crossing_figure(points: pd.DataFrame) -> Figure:
+    """Number of documents that the one at each rank could swap with (Figure 3.2).
+
+    Parameters
+    ----------
+    points
+        Columns `ranker`, `alpha` (text), `rank`, `value`, `low`, `high`.
+
+    Returns
+    -------
+    Figure
+        A panel for each alpha; a line for the median and a band for the quartiles.
+
+    Examples
+    --------
+    >>> points = pd.DataFrame({"ranker": "MiniLM", "alpha": ["1", "2"], "rank": 1, "value": 3,
+    ...     "low": 1, "high": 5})
+    >>> len(crossing_figure(points).axes)
+    2
+    """
+    check_intervals(points)
+    check_single(points, ["ranker", "alpha", "rank"])
+    with style():
+        figure = Figure(figsize=(6.4, 2.8), layout="constrained")
+        alphas = list(rows_by(points, "alpha"))
+        panels = np.atleast_1d(figure.subplots(1, len(alphas), sharey=True))
+        for axes, alpha in zip(panels, alphas, strict=True):
+            shown = points[points["alpha"] == alpha]
+            for place, (name, rows) in enumerate(rows_by(shown, "ranker").items()):
+                look = {"color": COLOURS[place], "linestyle": DASHES[place]}
+                axes.plot(rows["rank"], rows["value"], label=name, **look)
+                axes.fill_between(
+                    rows["rank"],
+                    rows["low"],
+                    rows["high"],
+                    color=COLOURS[place],
+                    alpha=0.15,
+                    linewidth=0,
+                )
+            unit = "standard deviation" if alpha == "1" else "standard deviations"
+            axes.set(title=f"Within {alpha} {unit}", xlabel="Rank")
+        panels[0].set_ylabel("Documents to swap with")
+        panels[0].set_ylim(bottom=0)
+        common_legend(figure)
+    return figure
+
+
+def trade_off_figure(points: pd.DataFrame) -> Figure:
+    """Utility against fairness, a curve for each method (Figures 3.3, 3.4 and 3.5).
+
+    Parameters
+    ----------
+    points
+        Columns `panel`, `method`, `utility` and `fairness` (names of measures, one each a panel),
+        `alpha`, `value` (of the utility) and `fair` (of the fairness).
+
+    Returns
+    -------
+    Figure
+        Panels in two columns.
+
+    Examples
+    --------
+    >>> points = pd.DataFrame({"panel": "MiniLM", "method": ["PUFR", "FA*IR"], "alpha": 1.0,
+    ...     "utility": "nDCG@10", "fairness": "nFaiRR@10", "value": 0.5, "fair": [0.9, 0.8]})
+    >>> trade_off_figure(points).axes[0].get_xlabel()
+    'nFaiRR@10'
+    """
+    check_single(points, ["panel", "method", "alpha"])
+    panels = rows_by(points, "panel")
+    methods = list(rows_by(points, "method"))
+    lines = -(-len(panels) // 2)
+    with style():
+        figure = Figure(figsize=(6.4, 0.5 + 2.5 * lines), layout="constrained")
+        grid = np.ravel(figure.subplots(lines, min(2, len(panels)), squeeze=False))
+        for axes, (name, rows) in zip(grid, panels.items(), strict=False):
+            for place, method in enumerate(methods):
+                curve = rows[rows["method"] == method].sort_values("alpha")
+                axes.plot(
+                    curve["fair"],
+                    curve["value"],
+                    color=COLOURS[place],
+                    marker=MARKERS[place],
+                    markersize=3,
+                    linestyle=DASHES[place % len(DASHES)],
+                    linewidth=1.1,
+                    label=method,
+                )
+            first = rows.iloc[0]
+            axes.set(title=name, xlabel=first["fairness"], ylabel=first["utility"])
+        common_legend(figure)
+    return figure
+
+
+def control_figure(points: pd.DataFrame) -> Figure:
+    """Measures over the strength of each method (Figure 3.6).
+
+    Parameters
+    ----------
+    points
+        Columns `method`, `metric`, `alpha` and `value`.
+
+    Returns
+    -------
+    Figure
+        A panel for each method.
+
+    Examples
+    --------
+    >>> points = pd.DataFrame({"method": ["PUFR", "FA*IR"], "metric": "nDCG@10", "alpha": 0.5,
+    ...     "value": 0.4})
+    >>> [axes.get_title() for axes in control_figure(points).axes]
+    ['PUFR', 'FA*IR']
+    """
+    check_single(points, ["method", "metric", "alpha"])
+    methods = rows_by(points, "method")
+    with style():
+        figure = Figure(figsize=(6.4, 2.7), layout="constrained")
+        panels = np.atleast_1d(figure.subplots(1, len(methods), sharey=True))
+        for axes, (name, rows) in zip(panels, methods.items(), strict=True):
+            for place, (metric, curve) in enumerate(rows_by(rows, "metric").items()):
+                curve = curve.sort_values("alpha")
+                axes.plot(
+                    curve["alpha"],
+                    curve["value"],
+                    color=COLOURS[place],
+                    marker=MARKERS[place],
+                    markersize=2.5,
+                    linestyle=DASHES[place % len(DASHES)],
+                    linewidth=1.1,
+                    label=metric,
+                )
+            axes.set(title=name, xlabel="alpha")
+        common_legend(figure)
+    return figure
+
+
+def density_figure(points: pd.DataFrame) -> Figure:
+    """Score distributions of the first documents of lists, before and after (Figure 3.7).
+
+    Parameters
+    ----------
+    points
+        Columns `list`, `query`, `when` ("before" or "after"), `document`, `protected`, `mean` and
+        `deviation`.
+
+    Returns
+    -------
+    Figure
+        A row for each list, a column for each time; a normal density for each document.
+
+    Examples
+    --------
+    >>> points = pd.DataFrame({"list": "certain", "query": "q", "when": ["before", "after"],
+    ...     "document": "D1", "protected": True, "mean": [1.0, 2.0], "deviation": 0.5})
+    >>> len(density_figure(points).axes)
+    2
+    """
+    check_single(points, ["list", "when", "document"])
+    lists = rows_by(points, "list")
+    with style():
+        figure = Figure(figsize=(6.4, 0.5 + 2.0 * len(lists)), layout="constrained")
+        grid = figure.subplots(len(lists), 2, sharex="row", sharey="row", squeeze=False)
+        for line, (name, rows) in zip(grid, lists.items(), strict=True):
+            for axes, when in zip(line, ("before", "after"), strict=True):
+                _draw_densities(axes, rows[rows["when"] == when])
+                axes.set(title=f"{name} scores (query {rows['query'].iloc[0]}), {when}", yticks=[])
+                axes.title.set_fontsize(8)
+            line[0].set_ylabel("Density")
+        for axes in grid[-1]:
+            axes.set_xlabel("Score")
+        common_legend(figure)
+    return figure
+
+
+def _draw_densities(axes, rows: pd.DataFrame) -> None:
+    """Draw a density for each document, named at its top."""
+    for number, row in enumerate(rows.itertuples()):
+        label, colour, dash = _GROUPS[bool(row.protected)]
+        reach = np.linspace(row.mean - 3 * row.deviation, row.mean + 3 * row.deviation, 121)
+        height = norm.pdf(reach, row.mean, row.deviation)
+        axes.plot(reach, height, color=colour, linestyle=dash, linewidth=1.1, label=label)
+        # Names of neighbours stand at five heights, so that they can be read where tops meet.
+        axes.annotate(
+            row.document,
+            (row.mean, height.max()),
+            xytext=(0, 2 + 7 * number),
+            textcoords="offset points",
+            fontsize=7,
+            ha="center",
+            color=colour,
+        )
+    # Room for the names.
+    axes.set_ylim(0, 1.9 * norm.pdf(0) / rows["deviation"].min())
+
+
+def panel_points(
+    measured: Mapping[str, pd.DataFrame], methods: list[str], utility: str, fairness: str
+) -> pd.DataFrame:
+    """Means of two measures by method and strength, for `trade_off_figure`.
+
+    Parameters
+    ----------
+    measured : mapping of panel to pandas.DataFrame
+        As from `trade_offs`.
+    methods : list of str
+        Whose curves are drawn, each from the unchanged ranking (alpha 0).
+    utility, fairness : str
+        Names of the measures.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``panel``, ``utility``, ``fairness``, ``method``, ``alpha``, ``value``, ``fair``.
+
+    Examples
+    --------
+    >>> rows = [("UNFAIR", 0.0, "q", 0.5, 0.8), ("PUFR", 1.0, "q", 0.4, 0.9)]
+    >>> frame = pd.DataFrame(rows, columns=["method", "alpha", "query", "nDCG@10", "nFaiRR@10"])
+    >>> panel_points({"BM25": frame}, ["PUFR"], "nDCG@10", "nFaiRR@10")["fair"].tolist()
+    [0.8, 0.9]
+    """
+    rows = []
+    for panel, frame in measured.items():
+        means = frame.groupby(["method", "alpha"])[[utility, fairness]].mean()
+        start = means.loc["UNFAIR"]
+        for method in methods:
+            curve = pd.concat([start, means.loc[method]])
+            rows += [
+                (panel, utility, fairness, method, alpha, *values)
+                for alpha, values in zip(curve.index, curve.to_numpy(), strict=True)
+            ]
+    columns = ["panel", "utility", "fairness", "method", "alpha", "value", "fair"]
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,104 @@
+"""Table 3.1: the fairest setting of each method for an allowed loss of utility."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from everycell.statistics.hypothesis_tests import t_tests
+from everycell.studies.heuss2025.ch3.trade_offs import METRICS
+
+#: Methods of the table that can be had here.
+ROWS = ("UNFAIR", "PUFR", "CVXOPT", "FA*IR")
+REFERENCE = "PUFR"
+#: What no loss is allowed for: the ranking as it was.
+NO_LOSS = "none"
+_KEY = ["allowed_loss", "row", "alpha"]
+
+
+def chosen_settings(
+    measured: pd.DataFrame, losses: Sequence[float]
+) -> Mapping[str, Mapping[str, float]]:
+    """Strength of each method with the best nFaiRR@10 within each allowed loss of nDCG@100.
+
+    Parameters
+    ----------
+    measured : pandas.DataFrame
+        As from `trade_offs`.
+    losses : sequence of float
+        Allowed losses against UNFAIR, on means over queries that are not rounded.
+
+    Returns
+    -------
+    mapping of str to mapping of str to float
+        By loss, and by method. Ties by nFaiRR@50, then the smaller strength; a method that no
+        strength keeps within the loss is left out.
+
+    Examples
+    --------
+    >>> rows = [("UNFAIR", 0.0, 0.5, 0.5), ("PUFR", 1.0, 0.495, 0.8), ("PUFR", 2.0, 0.4, 0.9)]
+    >>> measured = pd.DataFrame(rows, columns=["method", "alpha", "nDCG@100", "nFaiRR@10"])
+    >>> measured = measured.assign(**{"query": "q", "nDCG@10": 0.5, "nFaiRR@50": 0.5})
+    >>> chosen_settings(measured, [0.01])
+    {'0.01': {'PUFR': 1.0}}
+    """
+    means = measured.groupby(["method", "alpha"], sort=False)[list(METRICS)].mean().reset_index()
+    base = means.loc[means["method"] == "UNFAIR", "nDCG@100"].iloc[0]
+    found: dict[str, dict[str, float]] = {}
+    for loss in losses:
+        within = means[means["nDCG@100"] >= base - loss - 1e-12]
+        order = within.sort_values(
+            ["nFaiRR@10", "nFaiRR@50", "alpha"], ascending=[False, False, True], kind="stable"
+        )
+        best = order.drop_duplicates("method").set_index("method")["alpha"]
+        found[f"{loss:.2f}"] = {row: float(best[row]) for row in ROWS[1:] if row in best.index}
+    return found
+
+
+def operating_cells(
+    measured: pd.DataFrame, losses: Sequence[float], level: float
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Cells of Table 3.1, and the tests behind its asterisks.
+
+    Parameters
+    ----------
+    measured, losses
+        As for `chosen_settings`.
+    level : float
+        p below which a cell is marked.
+
+    Returns
+    -------
+    tuple of two pandas.DataFrame
+        Columns ``allowed_loss``, ``row``, ``alpha`` (text), ``metric``, ``value``, and in the first
+        ``marker``: an asterisk where a method differs from PUFR, by a two-tailed paired t-test
+        over the queries that have both values.
+    """
+    cells, tests = [], []
+    settings = {NO_LOSS: {"UNFAIR": 0.0}, **chosen_settings(measured, losses)}
+    for loss, strengths in settings.items():
+        samples = {
+            row: measured[(measured["method"] == row) & (measured["alpha"] == alpha)]
+            .set_index("query")[list(METRICS)]
+            .sort_index()
+            for row, alpha in strengths.items()
+        }
+        for row, values in samples.items():
+            for metric in METRICS:
+                key = (loss, row, f"{strengths[row]:g}", metric)
+                marker = ""
+                if row != REFERENCE and REFERENCE in samples:
+                    pair = pd.DataFrame(
+                        {row: values[metric], REFERENCE: samples[REFERENCE][metric]}
+                    ).dropna()
+                    found = t_tests(pair, [(row, REFERENCE)], paired=True, correction="none")
+                    p = float(found["p"].iloc[0])
+                    tests.append((*key, p))
+                    marker = "*" if p < level else ""
+                cells.append((*key, float(values[metric].mean()), marker))
+    columns = [*_KEY, "metric", "value"]
+    return (
+        pd.DataFrame(cells, columns=[*columns, "marker"]),
+        pd.DataFrame(tests, columns=columns),
+    )

@@ -1,0 +1,177 @@
+"""Utility and fairness of each query, for every method and strength of chapter 3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.fair_ranking.constrained import best_by_assignment, gains
+from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
+from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr
+from everycell.fair_ranking.uncertainty import pufr
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+#: Strengths of each method, as in the released code.
+ALPHAS: dict[str, list[float]] = {
+    "UNFAIR": [0.0],
+    "PUFR": [
+        *(round(0.2 * step, 1) for step in range(1, 10)),
+        *(0.5 * step for step in range(4, 20)),
+        *(2.0 * step for step in range(5, 10)),
+    ],
+    "FA*IR": [0.2, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95],
+    "CVXOPT": [0.6, 0.7, 0.75, 0.775, 0.8, 0.85, 0.9, 0.91, 0.92, 0.93, 0.95, 0.97],
+}
+#: PUFR with one deviation for all documents, which is the mean.
+UNIFORM = "PUFR, one deviation for all"
+METRICS = ("nDCG@10", "nDCG@100", "nFaiRR@10", "nFaiRR@50")
+
+
+class RankedList(NamedTuple):
+    """What is known of the candidates of one query, by decreasing mean score."""
+
+    query: str
+    documents: list[str]
+    means: FloatArray
+    deviations: FloatArray
+    neutralities: FloatArray
+    grades: FloatArray  #: relevance of each candidate, 0 where nobody judged it
+    ideal: FloatArray  #: grades of all judged documents, the highest first
+
+
+def ranked_lists(
+    scores: pd.DataFrame, neutralities: Mapping[str, float], qrels: pd.DataFrame
+) -> list[RankedList]:
+    """Candidates of each query that has a relevant document.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Columns ``query``, ``document``, ``mean`` and ``deviation``.
+    neutralities : mapping of document to float
+        Between 0 and 1, for each candidate.
+    qrels : pandas.DataFrame
+        Columns ``query``, ``document``, ``relevance``.
+
+    Returns
+    -------
+    list of RankedList
+        In the order of ``scores``; ties of the mean by the document's id.
+    """
+    judged = {
+        query: dict(zip(part["document"], part["relevance"], strict=True))
+        for query, part in qrels.groupby("query")
+    }
+    found = []
+    for query, part in scores.groupby("query", sort=False):
+        grades = judged.get(str(query), {})
+        if not any(grade > 0 for grade in grades.values()):
+            continue
+        part = part.sort_values(["mean", "document"], ascending=[False, True])
+        documents = part["document"].tolist()
+        found.append(
+            RankedList(
+                str(query),
+                documents,
+                part["mean"].to_numpy(dtype=float),
+                part["deviation"].to_numpy(dtype=float),
+                np.array([neutralities[each] for each in documents], dtype=float),
+                np.array([max(grades.get(each, 0), 0) for each in documents], dtype=float),
+                np.array(sorted((max(g, 0) for g in grades.values()), reverse=True), dtype=float),
+            )
+        )
+    return found
+
+
+def trade_offs(
+    lists: Sequence[RankedList],
+    *,
+    protected_from: float,
+    constrained: int,
+    significance: float,
+    uniform_alphas: Sequence[float] = (),
+) -> pd.DataFrame:
+    """Measures of every query under every method and strength.
+
+    Parameters
+    ----------
+    lists : sequence of RankedList
+        As from `ranked_lists`.
+    protected_from : float
+        Least neutrality of a protected document.
+    constrained : int
+        First documents that CVXOPT re-orders, the others follow.
+    significance : float
+        Of FA*IR, in each prefix.
+    uniform_alphas : sequence of float
+        Strengths of the ablation with one deviation; those of PUFR if left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``method``, ``alpha``, ``query`` and `METRICS`.
+    """
+    mean = float(np.concatenate([each.deviations for each in lists]).mean())
+    depth = max(len(each.documents) for each in lists)
+    rows = []
+    for method, alpha in _settings(uniform_alphas):
+        needed = minimum_protected(depth, alpha, significance) if method == "FA*IR" else None
+        for each in lists:
+            protected = each.neutralities >= protected_from
+            match method:
+                case "UNFAIR":
+                    order = np.arange(len(protected))
+                case "PUFR":
+                    order = pufr(each.means, each.deviations, protected, alpha)
+                case "FA*IR":
+                    order = fa_ir(each.means, protected, needed)
+                case "CVXOPT":
+                    order = constrained_order(each, alpha, constrained)
+                case _:
+                    same = np.full(len(protected), mean)
+                    order = pufr(each.means, same, protected, alpha)
+            rows.append((method, alpha, each.query, *measures(each, order)))
+    return pd.DataFrame(rows, columns=["method", "alpha", "query", *METRICS])
+
+
+def constrained_order(ranked: RankedList, share: float, depth: int) -> IntArray:
+    """Order of most utility among those whose first documents are fair enough.
+
+    Source: heuss2025, section 3.4.4; scores are scaled as in the released code.
+    """
+    head = min(depth, len(ranked.documents))
+    found = best_by_assignment(gains(ranked.means[:head]), ranked.neutralities[:head], share)
+    return np.concatenate([found.ranking, np.arange(head, len(ranked.documents))])
+
+
+def measures(ranked: RankedList, order: IntArray) -> tuple[float, ...]:
+    """Measure one order of a list: nDCG at 10 and 100, nFaiRR at 10 and 50.
+
+    Grades are gains, as in trec_eval; the best order of nDCG is of all judged documents, that of
+    nFaiRR of the candidates.
+    """
+    grades, neutral = ranked.grades[order], ranked.neutralities[order]
+    return (
+        *(_ndcg(grades, ranked.ideal, cutoff) for cutoff in (10, 100)),
+        *(reciprocal_nfairr(neutral, cutoff) for cutoff in (10, 50)),
+    )
+
+
+def _ndcg(grades: FloatArray, ideal: FloatArray, cutoff: int) -> float:
+    def gain(values: FloatArray) -> float:
+        first = values[:cutoff]
+        return float(first @ (1 / np.log2(np.arange(2, len(first) + 2))))
+
+    return gain(grades) / gain(ideal)
+
+
+def _settings(uniform_alphas: Sequence[float]) -> Iterator[tuple[str, float]]:
+    for method, alphas in ALPHAS.items():
+        yield from ((method, alpha) for alpha in alphas)
+    yield from ((UNIFORM, alpha) for alpha in uniform_alphas or ALPHAS["PUFR"])

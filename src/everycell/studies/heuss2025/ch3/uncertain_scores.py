@@ -1,0 +1,145 @@
+"""Scores with standard deviations, each query by a ranker that never saw its conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.fair_ranking.last_layer import (
+    LastLayer,
+    fisher_diagonal,
+    log_odds_distribution,
+    sampled_distribution,
+)
+from everycell.retrieval.encoded import Encoded
+
+FloatArray = npt.NDArray[np.floating]
+Vectors = Callable[[pd.DataFrame], FloatArray]
+
+
+def candidate_pairs(candidates: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of query and candidate with their relevance, each once.
+
+    Examples
+    --------
+    >>> columns = ["query_id", "document_id", "relevance"]
+    >>> candidate_pairs(pd.DataFrame([["q", "a", 1]], columns=columns)).columns.tolist()
+    ['query', 'document', 'relevance']
+    """
+    names = {"query_id": "query", "document_id": "document"}
+    pairs = candidates.rename(columns=names)[["query", "document", "relevance"]]
+    return pairs.drop_duplicates(["query", "document"]).reset_index(drop=True)
+
+
+def scores_by_fold(
+    pairs: pd.DataFrame,
+    folds: Sequence[pd.DataFrame],
+    model_of: Callable[[int, pd.DataFrame], tuple[LastLayer, Vectors]],
+    *,
+    fisher_pairs: int | None,
+    prior: float,
+    samples: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Mean and deviation of the log odds of each pair.
+
+    Parameters
+    ----------
+    pairs : pandas.DataFrame
+        Columns ``query``, ``document``, ``relevance`` (0 or 1).
+    folds : sequence of pandas.DataFrame
+        Of each fold the queries, with columns ``query_id`` and ``split`` (train, test).
+    model_of : callable
+        Head of a fold's model, and the vectors of pairs; gets the fold's number and its training
+        pairs.
+    fisher_pairs : int, optional
+        Training pairs that the Fisher information sums; all if left out.
+    prior : float
+        Precision of weights before training.
+    samples : int
+        Heads to sample, beside the closed form.
+    seed : int
+        Seed of what is drawn.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``document``, ``mean``, ``deviation`` (closed form), ``sampled_mean`` and
+        ``sampled_deviation`` (of the log probability, as the released code).
+    """
+    found = []
+    for number, fold in enumerate(folds):
+        split = fold.set_index("query_id")["split"]
+        of_pair = pairs["query"].map(split)
+        training, held_out = pairs[of_pair == "train"], pairs[of_pair == "test"]
+        head, vectors = model_of(number, training)
+        # A Generator for each fold: no fold depends on those before it.
+        rng = np.random.default_rng([seed, number])
+        if fisher_pairs is not None and fisher_pairs < len(training):
+            training = training.iloc[
+                np.sort(rng.choice(len(training), fisher_pairs, replace=False))
+            ]
+        fisher = fisher_diagonal(head, vectors(training))
+        rows = vectors(held_out)
+        mean, deviation = log_odds_distribution(head, fisher, rows, prior=prior)
+        drawn, spread = sampled_distribution(
+            head, fisher, rows, samples=samples, rng=rng, prior=prior, log_probability=True
+        )
+        found.append(
+            held_out[["query", "document"]].assign(
+                mean=mean, deviation=deviation, sampled_mean=drawn, sampled_deviation=spread
+            )
+        )
+    return pd.concat(found, ignore_index=True)
+
+
+def product_vectors(encoded: Encoded, pairs: pd.DataFrame) -> FloatArray:
+    """Entry by entry, the product of the vectors of query and document, times their length.
+
+    The sum of a row is the number of entries times the similarity of the two.
+
+    Examples
+    --------
+    >>> encoded = Encoded("vectors", np.eye(2), np.array([[1.0, 0.5]]), ["a", "b"], ["q"])
+    >>> product_vectors(encoded, pd.DataFrame({"query": ["q"], "document": ["b"]})).tolist()
+    [[0.0, 1.0]]
+    """
+    queries = pd.Index(encoded.query_ids).get_indexer(pairs["query"])
+    documents = pd.Index(encoded.document_ids).get_indexer(pairs["document"])
+    if min(queries.min(), documents.min()) < 0:
+        raise ValueError("A query or document of the pairs was not encoded: encode it first.")
+    entries = np.asarray(encoded.queries)[queries] * np.asarray(encoded.documents)[documents]
+    return entries * entries.shape[1]
+
+
+def trained_head(vectors: FloatArray, relevance: npt.ArrayLike, *, strength: float) -> LastLayer:
+    """Logistic regression as a last layer of one logit.
+
+    Parameters
+    ----------
+    vectors : numpy.ndarray, shape (n, d)
+        Training pairs.
+    relevance : array_like of int, shape (n,)
+        0 or 1, both present.
+    strength : float
+        Inverse of the penalty, above 0: the variance of the weights before training.
+
+    Returns
+    -------
+    LastLayer
+
+    Examples
+    --------
+    >>> head = trained_head(np.array([[0.0], [1.0], [2.0]]), [0, 0, 1], strength=1.0)
+    >>> bool(head.weights[0, 0] > 0)
+    True
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    # Newton's method ends at the optimum; steps of the default solver end where they are stopped.
+    model = LogisticRegression(C=strength, solver="newton-cholesky", max_iter=100, tol=1e-8)
+    fitted = model.fit(vectors, np.asarray(relevance))
+    return LastLayer(fitted.coef_, fitted.intercept_)

@@ -1,0 +1,206 @@
+"""Chapter 3 of heuss2025: measures of lists, operating points, curves, and certain lists."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from everycell.fair_ranking.last_layer import LastLayer
+from everycell.retrieval.evaluation import evaluate
+from everycell.studies.heuss2025.ch3.certainty import (
+    changed_lists,
+    crossing_documents,
+    example_lists,
+)
+from everycell.studies.heuss2025.ch3.curves import Curves, advantages, against_order, changes
+from everycell.studies.heuss2025.ch3.figures import density_figure, trade_off_figure
+from everycell.studies.heuss2025.ch3.operating_points import chosen_settings, operating_cells
+from everycell.studies.heuss2025.ch3.trade_offs import (
+    METRICS,
+    UNIFORM,
+    measures,
+    ranked_lists,
+    trade_offs,
+)
+from everycell.studies.heuss2025.ch3.uncertain_scores import scores_by_fold, trained_head
+
+RNG = np.random.default_rng(7)
+SCORES = pd.DataFrame(
+    [(f"q{q}", f"d{d:02}") for q in range(24) for d in range(30)], columns=["query", "document"]
+).assign(mean=RNG.normal(size=720), deviation=RNG.uniform(0.1, 0.8, 720))
+NEUTRAL = {f"d{d:02}": [1.0, 0.0, 1.0, 0.4][d % 4] for d in range(30)}
+QRELS = SCORES[["query", "document"]].assign(
+    relevance=np.where(SCORES["mean"] + RNG.normal(size=720) > 1.2, RNG.integers(1, 4, 720), 0)
+)
+LISTS = ranked_lists(SCORES, NEUTRAL, QRELS)
+METHODS = {"protected_from": 1.0, "constrained": 20, "significance": 0.1}
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return trade_offs(LISTS, **METHODS, uniform_alphas=[0.5, 1.0, 2.0])
+
+
+def test_ndcg_is_that_of_trec_eval():
+    run = SCORES.rename(columns={"mean": "score"})
+    expected = evaluate(run, QRELS, ["nDCG@10", "nDCG@100"])
+    for each in LISTS:
+        found = measures(each, np.arange(len(each.documents)))
+        np.testing.assert_allclose(found[:2], expected.loc[each.query], atol=1e-6)
+
+
+def test_topics_without_a_relevant_document_are_left_out():
+    qrels = QRELS[QRELS["query"] != "q3"]
+    assert [each.query for each in ranked_lists(SCORES, NEUTRAL, qrels)] == [
+        f"q{q}" for q in range(24) if q != 3
+    ]
+
+
+def test_every_method_has_all_queries_and_none_less_fair_than_before(measured):
+    assert (measured.groupby(["method", "alpha"])["query"].nunique() == len(LISTS)).all()
+    means = measured.groupby(["method", "alpha"])[list(METRICS)].mean()
+    start = means.loc[("UNFAIR", 0.0)]
+    for method in ("PUFR", UNIFORM, "CVXOPT"):
+        assert (means.loc[method, "nFaiRR@10"] >= start["nFaiRR@10"] - 1e-9).all()
+    assert means.loc[("PUFR", 18.0), "nFaiRR@10"] == pytest.approx(1.0)
+
+
+def test_operating_points_keep_to_the_loss_and_no_strength_is_fairer(measured):
+    losses = [0.01, 0.03]
+    means = measured.groupby(["method", "alpha"])[list(METRICS)].mean()
+    base = means.loc[("UNFAIR", 0.0), "nDCG@100"]
+    for loss, strengths in chosen_settings(measured, losses).items():
+        for method, alpha in strengths.items():
+            assert means.loc[(method, alpha), "nDCG@100"] >= base - float(loss) - 1e-9
+            within = means.loc[method][means.loc[method, "nDCG@100"] >= base - float(loss)]
+            assert means.loc[(method, alpha), "nFaiRR@10"] == within["nFaiRR@10"].max()
+    cells, tests = operating_cells(measured, losses, 0.05)
+    assert set(cells["allowed_loss"]) == {"none", "0.01", "0.03"}
+    assert (cells.loc[cells["row"].isin(["PUFR", "UNFAIR"]), "marker"] == "").all()
+    key = ["allowed_loss", "row", "alpha", "metric"]
+    both = cells.merge(tests, on=key, suffixes=("", "_p"))
+    assert ((both["marker"] == "*") == (both["value_p"] < 0.05)).all()
+
+
+def test_a_method_that_loses_too_much_has_no_cell(measured):
+    worse = measured["method"].eq("FA*IR")
+    without = measured.assign(**{"nDCG@100": measured["nDCG@100"].mask(worse, 0.0)})
+    assert "FA*IR" not in chosen_settings(without, [0.01])["0.01"]
+
+
+def curves_of(rows, samples=200):
+    frame = pd.DataFrame(rows, columns=["method", "alpha", "query", "nDCG@10", "nFaiRR@10"])
+    copies = frame.assign(**{"nDCG@100": frame["nDCG@10"], "nFaiRR@50": frame["nFaiRR@10"]})
+    return Curves(copies, samples, np.random.default_rng(0))
+
+
+TWO = [("UNFAIR", 0.0, "a", 0.6, 0.8), ("UNFAIR", 0.0, "b", 0.4, 0.8)]
+#: PUFR loses 0.1 for 0.1 of fairness, FA*IR twice as much.
+PAIR = [
+    *TWO,
+    *[("PUFR", 1.0, q, u - 0.1, 0.9) for _, _, q, u, _ in TWO],
+    *[("FA*IR", 0.5, q, u - 0.2, 0.9) for _, _, q, u, _ in TWO],
+]
+
+
+def test_curves_are_compared_at_the_same_fairness():
+    found = advantages(curves_of(PAIR), ["first 10"], ["FA*IR"], [0.85], (0.82, 0.88))
+    assert found["fairness"].tolist() == ["0.85", "0.88 less 0.82"]
+    np.testing.assert_allclose(found[["value", "low", "high"]].iloc[0], 0.05)
+    np.testing.assert_allclose(found["value"].iloc[1], 0.08 - 0.02)
+    beyond = advantages(curves_of(PAIR), ["first 10"], ["FA*IR"], [0.95], (0.82, 0.88))
+    assert "0.95" not in beyond["fairness"].tolist()
+
+
+def test_a_step_the_wrong_way_is_measured():
+    back = [*PAIR, *[("PUFR", 2.0, q, u - 0.07, 0.88) for _, _, q, u, _ in TWO]]
+    found = against_order(curves_of(back), ["PUFR", "FA*IR"]).set_index(["method", "metric"])
+    assert found.loc[("PUFR", "nDCG@10"), "value"] == pytest.approx(0.03)
+    assert found.loc[("PUFR", "nFaiRR@10"), "value"] == pytest.approx(0.02)
+    assert (found.loc["FA*IR", "value"] == 0).all()
+
+
+def test_changes_between_strengths():
+    more = [*PAIR, *[("PUFR", 3.0, q, u - 0.12, 0.95) for _, _, q, u, _ in TWO]]
+    found = changes(curves_of(more), "PUFR", [(0, 1), (1, 3)]).set_index(["metric", "span"])
+    assert found.loc[("nFaiRR@10", "0 to 1"), "value"] == pytest.approx(0.1)
+    assert found.loc[("nFaiRR@10", "1 to 3"), "value"] == pytest.approx(0.05)
+    assert found.loc[("nFaiRR@10", "0 to 1, less 1 to 3"), "value"] == pytest.approx(0.05)
+
+
+def test_intervals_are_wide_where_queries_differ():
+    uneven = [
+        *TWO,
+        *[("PUFR", 1.0, q, u, 0.9) for _, _, q, u, _ in TWO],
+        ("FA*IR", 0.5, "a", 0.1, 0.9),
+        ("FA*IR", 0.5, "b", 0.4, 0.9),
+    ]
+    row = advantages(curves_of(uneven), ["first 10"], ["FA*IR"], [0.9], (0.9, 0.9)).iloc[0]
+    assert row["low"] == pytest.approx(0) and row["high"] == pytest.approx(0.5)
+    assert row["value"] == pytest.approx(0.25)
+
+
+def test_crossings_of_lists():
+    found = crossing_documents(LISTS, [0.0, 50.0], 30)
+    assert (found.loc[found["alpha"] == "0", "value"] == 0).all()
+    assert (found.loc[found["alpha"] == "50", "value"] == 29).all()
+
+
+def test_lists_that_no_method_may_change_stay():
+    options = {**METHODS, "samples": 50, "rng": np.random.default_rng(0)}
+    kept = changed_lists(LISTS, {"PUFR": 0.0, "CVXOPT": 0.0, "FA*IR": 0.01}, **options)
+    assert (kept["value"] == 0).all()
+    moved = changed_lists(LISTS, {"PUFR": 18.0}, **options)
+    assert (moved["value"] == 100).all()
+
+
+def test_examples_are_five_documents_before_and_after():
+    points = example_lists(LISTS, 1.0, 1.0)
+    assert len(points) == 20 and points.groupby("list")["query"].nunique().eq(1).all()
+    shift = points.pivot(index=["list", "document"], columns="when", values="mean")
+    rises = points.drop_duplicates(["list", "document"]).set_index(["list", "document"])
+    change = (shift["after"] - shift["before"]).where(rises["protected"], np.nan)
+    assert (change.dropna() >= 0).all()
+    assert len(density_figure(points).axes) == 4
+
+
+def test_a_panel_without_a_curve_twice(measured):
+    with pytest.raises(ValueError, match="two marks for"):
+        trade_off_figure(
+            pd.DataFrame({"panel": ["a", "a"], "method": "m", "alpha": 1.0, "value": 1, "fair": 1})
+        )
+
+
+def test_scores_come_from_the_fold_that_never_saw_the_query():
+    pairs = pd.DataFrame(
+        {"query": np.repeat(["a", "b", "c", "d"], 5), "document": [*"vwxyz"] * 4, "relevance": 0}
+    )
+    folds = [
+        pd.DataFrame(
+            {"query_id": [*"abcd"], "split": ["test" if q in held else "train" for q in "abcd"]}
+        )
+        for held in ("ab", "cd")
+    ]
+    seen = []
+
+    def model_of(number, training):
+        seen.append(sorted(set(training["query"])))
+        head = LastLayer(np.array([[float(number)]]), np.zeros(1))
+        return head, lambda rows: np.ones((len(rows), 1))
+
+    options = {"fisher_pairs": 4, "prior": 1.0, "samples": 4000, "seed": 1}
+    found = scores_by_fold(pairs, folds, model_of, **options)
+    assert seen == [["c", "d"], ["a", "b"]]
+    assert found.groupby("query")["mean"].first().tolist() == [0, 0, 1, 1]
+    # Four pairs at log odds 0 have information 1, to which the prior adds 1; so has the bias.
+    np.testing.assert_allclose(found["deviation"].iloc[0], 1.0)
+    again = scores_by_fold(pairs, folds, model_of, **options)
+    pd.testing.assert_frame_equal(found, again)
+
+
+def test_the_head_is_at_the_optimum():
+    rows = RNG.normal(size=(200, 3))
+    labels = (rows[:, 0] + RNG.normal(size=200) > 0).astype(int)
+    head = trained_head(rows, labels, strength=0.5)
+    chance = 1 / (1 + np.exp(-head.log_odds(rows)))
+    gradient = rows.T @ (labels - chance) - head.weights[0] / 0.5
+    np.testing.assert_allclose(gradient, 0, atol=1e-4)

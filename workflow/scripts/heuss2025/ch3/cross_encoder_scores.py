@@ -1,0 +1,41 @@
+"""Scores of a cross-encoder with their deviations, each query by the model that never saw it."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.benchmark import texts_by_id
+from everycell.engine.job import Job
+from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.pair_vectors import head_of, pair_vectors
+from everycell.learning.text_pairs import PairLength
+from everycell.studies.heuss2025.ch3.uncertain_scores import candidate_pairs, scores_by_fold
+
+with Job(snakemake) as job:
+    one_thread()
+    params = snakemake.params
+    queries = texts_by_id(pd.read_parquet(snakemake.input.queries), "query_id")
+    documents = texts_by_id(pd.read_parquet(snakemake.input.documents), "document_id")
+    length = PairLength(**params.pair_length)
+
+    def model_of(fold, training):
+        """Head of a fold's model, and its vectors of pairs."""
+        model, tokenizer = load_model(Path(snakemake.input.models[fold]), "classifier")
+        model = model.to(device())
+
+        def vectors(pairs):
+            asked = list(pairs[["query", "document"]].itertuples(index=False, name=None))
+            return pair_vectors(model, tokenizer, queries, documents, asked, length)
+
+        return head_of(model), vectors
+
+    found = scores_by_fold(
+        candidate_pairs(pd.read_parquet(snakemake.input.candidates)),
+        [pd.read_parquet(path) for path in snakemake.input.folds],
+        model_of,
+        fisher_pairs=params.fisher_pairs,
+        prior=params.prior,
+        samples=params.samples,
+        seed=job.seed,
+    )
+    job.write_frame(found, "scores")

@@ -1,0 +1,26 @@
+"""Figure 3.7: two lists before and after PUFR, and how often a certain list is changed."""
+
+import numpy as np
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.studies.heuss2025.ch3.certainty import changed_lists, example_lists
+from everycell.studies.heuss2025.ch3.figures import density_figure
+from everycell.studies.heuss2025.ch3.inputs import read_lists
+from everycell.studies.heuss2025.ch3.operating_points import chosen_settings
+
+with ResultJob(snakemake) as job:
+    params = snakemake.params
+    lists = read_lists(snakemake.input.scores, snakemake.input.counts, snakemake.input.qrels)
+    measured = pd.read_parquet(snakemake.input.measures)
+    [strengths] = chosen_settings(measured, [params.loss]).values()
+    points = example_lists(lists, strengths["PUFR"], params.methods["protected_from"])
+    job.write_figure(points, density_figure(points))
+    changed = changed_lists(
+        lists,
+        strengths,
+        **params.methods,
+        samples=params.bootstrap,
+        rng=np.random.default_rng(params.seed),
+    )
+    job.write_beside(changed, "changed", {"all": 1})

@@ -1,0 +1,38 @@
+"""Scores of a logistic head on MiniLM with their deviations, by folds of conversations."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.retrieval.encoded import read_encoded
+from everycell.studies.heuss2025.ch3.uncertain_scores import (
+    candidate_pairs,
+    product_vectors,
+    scores_by_fold,
+    trained_head,
+)
+
+with Job(snakemake) as job:
+    params = snakemake.params
+    encoded = read_encoded(Path(snakemake.input.vectors))
+
+    def vectors(pairs):
+        """Products of the vectors of query and document."""
+        return product_vectors(encoded, pairs)
+
+    def model_of(fold, training):
+        """Head that was fitted to the other conversations."""
+        head = trained_head(vectors(training), training["relevance"], strength=params.strength)
+        return head, vectors
+
+    found = scores_by_fold(
+        candidate_pairs(pd.read_parquet(snakemake.input.candidates)),
+        [pd.read_parquet(path) for path in snakemake.input.folds],
+        model_of,
+        fisher_pairs=None,
+        prior=1 / params.strength,
+        samples=params.samples,
+        seed=job.seed,
+    )
+    job.write_frame(found, "scores")

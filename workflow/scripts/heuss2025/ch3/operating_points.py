@@ -1,0 +1,17 @@
+"""Table 3.1: the fairest setting of each method within an allowed loss, for two rankers."""
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.studies.heuss2025.ch3.operating_points import operating_cells
+
+with ResultJob(snakemake) as job:
+    first, second = (
+        operating_cells(
+            pd.read_parquet(path), snakemake.params.losses, snakemake.params.significance
+        )
+        for path in snakemake.input
+    )
+    job.write_table(first[0])
+    job.write_beside(first[1], "tests", {"all": 4})
+    job.write_beside(second[0], "cross_encoder", {"all": 3})
