@@ -501,6 +501,9 @@ def _readers() -> dict[str, Reader]:
             b"sensitive_attribute,session,score,%s\nH,7,1%s\n"
             % (",".join(f"feature_{n}" for n in range(1, 26)).encode(), b",2.5" * 25)
         ),
+        "fair_ranking.reranked_runs.read_neutralities": Reader(
+            b"document,neutrality\nd1,1\nd2,0.5\n"
+        ),
         "retrieval.encoded.read_encoded": Reader(written(_encoded, "e.npz")),
         "language_models.templates.read_template": Reader(
             b"### system\nBe brief.\n### user\nAsk $question at $$1",

@@ -1,0 +1,288 @@
+"""Whole runs re-ranked against bias, and what that costs: `everycell rerank-fair`.
+
+A document has a neutrality between 0 and 1; from a threshold on it is protected. The methods are
+those of `everycell.fair_ranking.uncertainty` (pufr), `everycell.fair_ranking.fa_ir` (fair) and
+`everycell.fair_ranking.constrained` (assignment, milp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from everycell.collections.rating_files import read_table, row_in_file
+from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
+from everycell.engine.render.marks import common_legend
+from everycell.engine.untrusted import in_quotes
+from everycell.fair_ranking.constrained import (
+    best_by_assignment,
+    best_by_integer_program,
+    gains,
+)
+from everycell.fair_ranking.fa_ir import adjusted_significance, fa_ir, minimum_protected
+from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr
+from everycell.fair_ranking.uncertainty import pufr
+from everycell.retrieval.evaluation import evaluate
+from everycell.trec.runs import trec_order
+
+Method = Literal["pufr", "fair", "assignment", "milp"]
+METHODS: tuple[str, ...] = get_args(Method)
+IntArray = npt.NDArray[np.int64]
+
+
+def read_neutralities(path: Path | str) -> dict[str, float]:
+    r"""Read the neutrality of documents.
+
+    Parameters
+    ----------
+    path : path
+        CSV with the columns ``document`` and ``neutrality``, a number between 0 and 1.
+
+    Returns
+    -------
+    dict of document to float
+
+    Raises
+    ------
+    ValueError
+        A missing file or column, a document twice, or a neutrality that is none; the message names
+        the row.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "groups.csv"
+    >>> _ = path.write_text("document,neutrality\\nd1,1\\nd2,0.5\\n")
+    >>> read_neutralities(path)
+    {'d1': 1.0, 'd2': 0.5}
+    """
+    path = Path(path)
+    table = read_table(path, ("document", "neutrality"), error=ValueError)
+    values = pd.to_numeric(table["neutrality"], errors="coerce")
+    for column, wrong, allowed in (
+        ("neutrality", ~values.between(0, 1), "a number between 0 and 1"),
+        ("document", table["document"].duplicated(), "each document once"),
+    ):
+        if wrong.any():
+            row = int(wrong.to_numpy().argmax())
+            raise ValueError(
+                f"{row_in_file(path, row)}: {column} is {in_quotes(table[column][row])}; allowed "
+                f"is {allowed}, so mend or drop the row."
+            )
+    return dict(zip(table["document"], values.astype(float), strict=True))
+
+
+def rerank_run(
+    run: pd.DataFrame,
+    neutralities: Mapping[str, float],
+    method: Method,
+    alpha: float,
+    *,
+    deviations: pd.DataFrame | None = None,
+    protected_from: float = 1.0,
+    depth: int = 50,
+    significance: float = 0.1,
+    adjusted: bool = False,
+) -> pd.DataFrame:
+    """Re-rank every list of a run.
+
+    Parameters
+    ----------
+    run : pandas.DataFrame
+        Columns ``query``, ``document``, ``score``.
+    neutralities : mapping of document to float
+        Of every document of the run.
+    method : {"pufr", "fair", "assignment", "milp"}
+        See the module.
+    alpha : float
+        pufr: standard deviations, 0 or more. fair: least share of protected documents, above 0 and
+        below 1. assignment and milp: least share of the best fairness, 0 to 1.
+    deviations : pandas.DataFrame, optional
+        Columns ``query``, ``document``, ``score``: the standard deviation of each score of the run;
+        pufr needs it.
+    protected_from : float
+        Least neutrality of a protected document.
+    depth : int
+        assignment and milp: first documents that are re-ordered; the others follow.
+    significance, adjusted
+        fair: significance in each prefix, or of all prefixes together.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``document`` and ``score``, which counts down to 1: scores before would
+        not give the order.
+
+    Raises
+    ------
+    ValueError
+        An unknown method, a document without neutrality, a pair without deviation, or a strength
+        that the method does not take; the message names the query.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.9]})
+    >>> spread = run.assign(score=0.1)
+    >>> rerank_run(run, {"a": 0.0, "b": 1.0}, "pufr", 1.0, deviations=spread)["document"].tolist()
+    ['b', 'a']
+    """
+    if method not in METHODS:
+        raise ValueError(f"The method is {method!r}: give one of {', '.join(METHODS)}.")
+    ordered = trec_order(run)
+    unknown = ~ordered["document"].isin(neutralities.keys())
+    if unknown.any():
+        raise ValueError(
+            f"The document {in_quotes(ordered['document'][unknown].iloc[0])} of the run has no "
+            "neutrality: give one for each document of the run."
+        )
+    if method == "pufr":
+        ordered = _with_deviations(ordered, deviations)
+    parts = []
+    for query, part in ordered.groupby("query", sort=False):
+        neutral = part["document"].map(neutralities).to_numpy(dtype=float)
+        protected = neutral >= protected_from
+        scores = part["score"].to_numpy(dtype=float)
+        try:
+            order: IntArray
+            if method == "pufr":
+                order = pufr(scores, part["deviation"].to_numpy(dtype=float), protected, alpha)
+            elif method == "fair":
+                level = significance
+                if adjusted:
+                    level = adjusted_significance(len(scores), alpha, significance)
+                order = fa_ir(scores, protected, minimum_protected(len(scores), alpha, level))
+            else:
+                order = _constrained(scores, neutral, alpha, depth, method)
+        except ValueError as error:
+            raise ValueError(f"Query {in_quotes(query)}: {error}") from None
+        documents = part["document"].to_numpy()[order]
+        ranks = np.arange(len(documents), 0, -1, dtype=float)
+        parts.append(pd.DataFrame({"query": query, "document": documents, "score": ranks}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def trade_off(
+    runs: Mapping[float, pd.DataFrame],
+    neutralities: Mapping[str, float],
+    qrels: pd.DataFrame | None = None,
+    *,
+    cutoffs: Sequence[int] = (10,),
+) -> pd.DataFrame:
+    """Fairness and utility of re-ranked runs.
+
+    Parameters
+    ----------
+    runs : mapping of strength to pandas.DataFrame
+        Such as `rerank_run` gives.
+    neutralities : mapping of document to float
+        As for `rerank_run`.
+    qrels : pandas.DataFrame, optional
+        Columns ``query``, ``document``, ``relevance``; without them there is no nDCG.
+    cutoffs : sequence of int
+        Of the measures.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``alpha``, ``nFaiRR@k`` (mean over the queries with a neutral document, against the
+        best order of their own documents) and ``nDCG@k`` (mean over the topics of the qrels that
+        the run answers).
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.9]})
+    >>> trade_off({0.0: run}, {"a": 0.0, "b": 1.0}, cutoffs=[2]).to_dict("records")
+    [{'alpha': 0.0, 'nFaiRR@2': 0.5}]
+    """
+    rows = []
+    for alpha, run in runs.items():
+        ordered = trec_order(run)
+        lists = [
+            part["document"].map(neutralities).to_numpy(dtype=float)
+            for _, part in ordered.groupby("query", sort=False)
+        ]
+        row: dict[str, float] = {"alpha": alpha}
+        for cutoff in cutoffs:
+            values = np.array([reciprocal_nfairr(each, cutoff) for each in lists])
+            known = values[~np.isnan(values)]
+            row[f"nFaiRR@{cutoff}"] = float(known.mean()) if known.size else float("nan")
+        if qrels is not None:
+            measures = [f"nDCG@{cutoff}" for cutoff in cutoffs]
+            row |= evaluate(run, qrels, measures, missing_topics="drop").mean().to_dict()
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def trade_off_plot(table: pd.DataFrame) -> Figure:
+    """Draw each measure over the strength.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As from `trade_off`.
+
+    Returns
+    -------
+    Figure
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"alpha": [0.0, 1.0], "nFaiRR@10": [0.5, 0.6]})
+    >>> trade_off_plot(table).axes[0].get_xlabel()
+    'alpha'
+    """
+    with style():
+        figure = Figure(figsize=(4.6, 3.0), layout="constrained")
+        axes = figure.subplots()
+        shown = table.sort_values("alpha")
+        for place, measure in enumerate(shown.columns.drop("alpha")):
+            axes.plot(
+                shown["alpha"],
+                shown[measure],
+                color=COLOURS[place % len(COLOURS)],
+                marker=MARKERS[place % len(MARKERS)],
+                linestyle=DASHES[place % len(DASHES)],
+                markersize=4,
+                label=measure,
+            )
+        axes.set(xlabel="alpha", ylabel="Mean over queries")
+        common_legend(figure)
+    return figure
+
+
+def _with_deviations(ordered: pd.DataFrame, deviations: pd.DataFrame | None) -> pd.DataFrame:
+    if deviations is None:
+        raise ValueError("The method pufr needs the standard deviation of each score: give them.")
+    names = deviations[["query", "document", "score"]].rename(columns={"score": "deviation"})
+    both = ordered.merge(names, on=["query", "document"], how="left", validate="one_to_one")
+    lacking = both["deviation"].isna()
+    if lacking.any():
+        pair = both[lacking].iloc[0]
+        raise ValueError(
+            f"The document {in_quotes(pair['document'])} of query {in_quotes(pair['query'])} has "
+            "no standard deviation: give one for each pair of the run."
+        )
+    return both
+
+
+def _constrained(
+    scores: npt.NDArray[np.float64],
+    neutral: npt.NDArray[np.float64],
+    alpha: float,
+    depth: int,
+    method: str,
+) -> IntArray:
+    if depth < 1:
+        raise ValueError(f"the depth is {depth}: re-order 1 document or more.")
+    solve: Callable[..., object] = best_by_assignment
+    if method == "milp":
+        solve = best_by_integer_program
+    head = min(depth, len(scores))
+    found = solve(gains(scores[:head]), neutral[:head], alpha)
+    return np.concatenate([found.ranking, np.arange(head, len(scores))])  # type: ignore[attr-defined]
