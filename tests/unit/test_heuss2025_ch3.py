@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from everycell.fair_ranking.last_layer import LastLayer
 from everycell.retrieval.evaluation import evaluate
+from everycell.statistics.laplace import LastLayer
 from everycell.studies.heuss2025.ch3.certainty import (
     changed_lists,
     crossing_documents,

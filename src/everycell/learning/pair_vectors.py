@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from transformers import BertForSequenceClassification, PreTrainedTokenizerBase
 
-from everycell.fair_ranking.last_layer import LastLayer
 from everycell.learning.batching import map_batches
 from everycell.learning.last_layer import first_state
 from everycell.learning.text_pairs import PairLength, join, tokenise
+from everycell.statistics.laplace import LastLayer
 
 
 def pair_vectors(

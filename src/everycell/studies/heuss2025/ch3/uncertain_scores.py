@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.fair_ranking.last_layer import (
+from everycell.retrieval.encoded import Encoded
+from everycell.statistics.laplace import (
     LastLayer,
     fisher_diagonal,
     log_odds_distribution,
     sampled_distribution,
 )
-from everycell.retrieval.encoded import Encoded
 
 FloatArray = npt.NDArray[np.floating]
 Vectors = Callable[[pd.DataFrame], FloatArray]

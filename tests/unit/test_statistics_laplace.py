@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.special import expit
 
-from everycell.fair_ranking.last_layer import (
+from everycell.statistics.laplace import (
     LastLayer,
     fisher_diagonal,
     log_odds_distribution,
