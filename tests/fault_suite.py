@@ -58,6 +58,10 @@ FAULTS = {
         "archives that lead outside, hold links or devices, or are damaged",
         "nothing is written outside the cache; the archive is named",
     ),
+    "bomb": (
+        "Parquet files of some kilobytes that unpack to gigabytes",
+        "refused by what they say of themselves, or read row by row in bounded memory",
+    ),
     "endpoint": (
         "a language model's server that fails, hangs, breaks off or answers nonsense",
         "tried again where that helps, else named; no answer is asked for, or paid, twice",

@@ -120,3 +120,8 @@ def test_what_cannot_be_reranked(change, message):
 def test_a_group_without_alpha_is_named():
     with pytest.raises(ValueError, match="The group 'b' has no alpha: give one for each of"):
         moved_scores([1, 2], [1, 1], ["a", "b"], {"a": 1})
+
+
+def test_intervals_have_a_width():
+    with pytest.raises(ValueError, match="Alpha is -1"):
+        crossing_intervals([1.0], [0.1], -1)

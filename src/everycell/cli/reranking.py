@@ -101,7 +101,8 @@ def rerank_fair(
         made = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
         try:
             for value, found in runs.items():
-                name = f"{method}-{value:g}"
+                # All digits: two strengths never share a file.
+                name = f"{method}-{str(value).removesuffix('.0')}"
                 write_run(found, made / f"{name}.run", tag=name)
             table.to_csv(made / "trade-off.csv", index=False, lineterminator="\n")
             save_figure(trade_off_plot(table), made / "trade-off")

@@ -11,6 +11,7 @@ import pyarrow.parquet
 from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import Sample
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting
+from everycell.engine.parquet_limits import check_parquet_size
 from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.text.sheets import SheetError
 
@@ -144,6 +145,7 @@ def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Place and content of each row, with the values that JSON has."""
     try:
         if path.suffix != ".jsonl":
+            check_parquet_size(path)
             rows = pyarrow.parquet.ParquetFile(path).read().to_pylist()
             lines = [(f"{path}, row {number}", row) for number, row in enumerate(rows, start=1)]
         else:

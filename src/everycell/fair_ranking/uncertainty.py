@@ -165,6 +165,11 @@ def crossing_intervals(means: npt.ArrayLike, deviations: npt.ArrayLike, alpha: f
     numpy.ndarray of int64, shape (n,)
         For each document the others whose interval shares a point with its own, ends included.
 
+    Raises
+    ------
+    ValueError
+        As `pufr`.
+
     Notes
     -----
     Source: heuss2025, Figure 3.2, whose unit is this count by rank. Whether a document counts
@@ -176,6 +181,8 @@ def crossing_intervals(means: npt.ArrayLike, deviations: npt.ArrayLike, alpha: f
     [0, 1, 1]
     """
     centres, spreads, _ = checked_scores(means, deviations, [0] * np.size(means))
+    if not alpha >= 0:
+        raise ValueError(f"Alpha is {alpha}: give a number of standard deviations, 0 or more.")
     low, high = np.sort(centres - alpha * spreads), np.sort(centres + alpha * spreads)
     # Intervals that begin after this one ends, or end before it begins, share nothing with it.
     begun = np.searchsorted(low, centres + alpha * spreads, side="right")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from everycell.engine.parquet_limits import check_parquet_size
 from everycell.engine.untrusted import in_quotes, most_unpacked, parse_json
 from everycell.metrics.term_counts import check_single_names, parquet_errors
 from everycell.metrics.word_lists import DOCUMENT
@@ -86,7 +87,12 @@ def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
 
 def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
     row = 0
-    with parquet_errors(path), pq.ParquetFile(path) as file:
+    with (
+        parquet_errors(path),
+        # A text that stands in many rows is held once.
+        pq.ParquetFile(path, read_dictionary=[DOCUMENT, "text"]) as file,
+    ):
+        check_parquet_size(path)
         for column in (DOCUMENT, "text"):
             if column not in file.schema_arrow.names:
                 raise ValueError(
@@ -95,9 +101,9 @@ def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
                 )
         check_single_names(path, file.schema_arrow.names)
         for batch in file.iter_batches(batch_size=10_000, columns=[DOCUMENT, "text"]):
-            ids, texts = (batch.column(name).to_pylist() for name in (DOCUMENT, "text"))
-            for pair in zip(ids, texts, strict=True):
+            for scalars in zip(batch.column(DOCUMENT), batch.column("text"), strict=True):
                 row += 1
+                pair = tuple(scalar.as_py() for scalar in scalars)
                 if not all(isinstance(value, str) for value in pair):
                     raise ValueError(
                         f"Row {row} of {path} has the id and text {in_quotes(pair)}; both are "

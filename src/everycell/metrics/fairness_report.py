@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow.dataset
 
+from everycell.engine.parquet_limits import check_parquet_size
 from everycell.metrics.fairness_frames import correlation, fairness_by_query
 from everycell.metrics.nfairr import TAU, neutrality
 from everycell.metrics.ranked_counts import RankedCounts, Unknown, ranked_counts
@@ -65,6 +66,7 @@ def most_neutral(
     ['d2']
     """
     best: list[pd.DataFrame] = []
+    check_parquet_size(path)
     for batch in pyarrow.dataset.dataset(path, format="parquet").to_batches():
         rows = check_counts(pd.concat([*best, batch.to_pandas().set_index(DOCUMENT)]))
         omega = neutrality(rows.drop(columns=LENGTH).to_numpy(dtype=float), tau=tau, target=target)

@@ -24,6 +24,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from everycell.engine.files import appears_whole
+from everycell.engine.parquet_limits import check_parquet_size
 from everycell.engine.untrusted import in_quotes
 from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms
 
@@ -215,6 +216,7 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
             f"The counts file {path} does not exist: check the path, or make it with count_terms."
         )
     with parquet_errors(path):
+        check_parquet_size(path)
         check_single_names(path, pq.read_schema(path).names)
         table = pyarrow.dataset.dataset(path, format="parquet")
         for column in (DOCUMENT, LENGTH):
@@ -374,6 +376,7 @@ def documents_with_terms(path: Path | str) -> tuple[int, int]:
     (2, 1)
     """
     with parquet_errors(path):
+        check_parquet_size(path)
         table = pyarrow.dataset.dataset(path, format="parquet")
         groups = [name for name in table.schema.names if name not in (DOCUMENT, LENGTH)]
         if not groups:

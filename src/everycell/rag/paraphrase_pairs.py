@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+import pyarrow as pa
 
+from everycell.engine.parquet_limits import check_parquet_size
 from everycell.text.sheets import SheetError
 from everycell.trec.runs import trec_order
 
@@ -58,8 +60,9 @@ def read_frame(path: Path, *columns: str) -> pd.DataFrame:
         No Parquet file, or one without such columns.
     """
     try:
+        check_parquet_size(path)
         return pd.read_parquet(path, columns=list(columns))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise SheetError(
             f"{path}: holds no frame with the columns {', '.join(columns)} "
             f"({str(error).splitlines()[0][:100]}); name a folder that the workflow wrote."

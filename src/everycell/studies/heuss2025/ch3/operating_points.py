@@ -52,7 +52,7 @@ def chosen_settings(
             ["nFaiRR@10", "nFaiRR@50", "alpha"], ascending=[False, False, True], kind="stable"
         )
         best = order.drop_duplicates("method").set_index("method")["alpha"]
-        found[f"{loss:.2f}"] = {row: float(best[row]) for row in ROWS[1:] if row in best.index}
+        found[f"{loss:g}"] = {row: float(best[row]) for row in ROWS[1:] if row in best.index}
     return found
 
 

@@ -1,0 +1,63 @@
+"""Parquet files of others: how much they unpack to is known before anything is unpacked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from everycell.engine.untrusted import most_unpacked
+
+#: Rows that a file of any size may have, and more of them for each of its bytes. Rows of a table
+#: with an id each take a byte or more; a column of one value takes nearly nothing for a million.
+ROWS, ROWS_PER_BYTE = 1_000_000, 4
+
+
+def check_parquet_size(path: Path | str) -> None:
+    """Refuse a Parquet file that unpacks to far more than its own size.
+
+    Only the description at its end is read. A file that lies about its sizes is found by pyarrow.
+
+    Parameters
+    ----------
+    path : path
+        A Parquet file.
+
+    Raises
+    ------
+    ValueError
+        More rows than ids could tell apart in a file of this size, or columns that unpack to more
+        than `most_unpacked` allows; the message names the file.
+    OSError, pyarrow.ArrowException
+        As `pyarrow.parquet.ParquetFile`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> path = Path(tempfile.mkdtemp()) / "zeros.parquet"
+    >>> pd.DataFrame({"length": [0] * 3}).to_parquet(path)
+    >>> check_parquet_size(path)
+    """
+    path = Path(path)
+    with pq.ParquetFile(path) as file:
+        metadata = file.metadata
+        groups = range(metadata.num_row_groups)
+        unpacked = sum(
+            metadata.row_group(group).column(column).total_uncompressed_size
+            for group in groups
+            for column in range(metadata.num_columns)
+        )
+        rows = sum(metadata.row_group(group).num_rows for group in groups)
+    size = path.stat().st_size
+    allowed = ROWS + ROWS_PER_BYTE * size
+    if rows > allowed:
+        raise ValueError(
+            f"{path} has {rows:,} rows in {size:,} bytes; allowed are {allowed:,} rows, since each "
+            "has an id of its own: make the file again."
+        )
+    if unpacked > most_unpacked(path):
+        raise ValueError(
+            f"{path} unpacks from {size:,} to {unpacked:,} bytes; allowed are "
+            f"{most_unpacked(path):,}: make the file again, packed less tightly."
+        )
