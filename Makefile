@@ -36,7 +36,7 @@ VENV_IS := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help reproduce test test-quick test-faults docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
-  setup-cluster lint bench clean-results locks
+  setup-cluster lint bench audit clean-results locks
 ifneq ($(VENV_IS),whole)
 .PHONY: $(STAMPS)/venv
 endif
@@ -89,6 +89,14 @@ lint: setup-test ## check style: ruff and snakefmt
 
 bench: setup-bench ## measure the speed ratios (minutes; not part of the tests)
 	@set -e; for script in bench/*.py; do echo "$$script"; $(IN_VENV) python "$$script"; done
+
+# pip-audit asks a public service, so it stands in no lock and runs in an environment of its own.
+audit: $(STAMPS)/venv ## ask for known vulnerabilities of all locked packages (needs the network)
+	@failed=; for lock in envs/*.lock; do echo "$$lock"; \
+	  $(UV) tool run --quiet $(FIND_LINKS) pip-audit==2.9.0 --strict --no-deps --disable-pip -r "$$lock" \
+	  || failed="$$failed $$lock"; done; \
+	if [ -n "$$failed" ]; then echo "make: for$$failed there are known vulnerabilities, or no" \
+	  "answer; the lines above say which. Raise the versions and run 'make locks'." >&2; exit 1; fi
 
 # Each group keeps to the versions of the ones before it. Versions stay as they are while the .in
 # files allow them: delete a lock to take newer ones.

@@ -160,3 +160,19 @@ def test_clean_results_keeps_the_readme(checkout):
     (checkout / "results" / "README.md").touch()
     assert make(checkout, "clean-results").returncode == 0
     assert [path.name for path in (checkout / "results").iterdir()] == ["README.md"]
+
+
+@pytest.mark.parametrize(("code", "said"), [(0, ""), (1, "for envs/base.lock envs/bench.lock")])
+def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, said):
+    # A stand-in for uv: the service that the real one asks is not to be had here.
+    uv = set_up / ".venv" / "bin" / "uv"
+    uv.write_text(f'#!/bin/sh\necho "$@" >> asked\nexit {code}\n')
+    uv.chmod(0o755)
+    done = make(set_up, "audit")
+    assert (done.returncode != 0) == bool(code) and said in done.stderr
+    asked = (set_up / "asked").read_text().splitlines()
+    assert [line.split()[-1] for line in asked] == sorted(
+        f"envs/{path.name}" for path in (set_up / "envs").glob("*.lock")
+    )
+    # Strict: a package that the service does not know is no package without vulnerabilities.
+    assert all("pip-audit==" in line and "--strict" in line for line in asked)
