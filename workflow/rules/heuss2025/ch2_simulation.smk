@@ -21,7 +21,7 @@ use rule figure as heuss2025_ch2_simulation with:
             iterations=[1, 2, 3, 5, 9, 17, 33],
             at_candidates=100,
             at_iterations=20,
-            lists=100,
+            lists=FAIR_EXPOSURE.simulated_lists,
             ranks=10,
             steps={
                 "candidates": [(10, 40), (40, 100), (100, 200)],
@@ -30,7 +30,7 @@ use rule figure as heuss2025_ch2_simulation with:
         ),
         choices=dict(
             items=40,
-            lists=12,
+            lists=FAIR_EXPOSURE.compared_lists,
             ranks=10,
             iterations=[1, 5, 20],
             rules=["row_first", "column_first", "assignment"],
@@ -38,7 +38,7 @@ use rule figure as heuss2025_ch2_simulation with:
         # Items and ranks; of the first, all sets that may be shown can be looked at.
         bounds=dict(
             sizes=[(11, 8), (15, 10), (20, 10), (40, 10), (100, 10)],
-            lists=12,
+            lists=FAIR_EXPOSURE.compared_lists,
             iterations=20,
         ),
         bootstrap=2000,

@@ -25,6 +25,12 @@ class FairExposure(Settings):
     marginals: Literal["entropy", "centre"] = Field(
         "entropy", description="Which of all matrices with the fair exposures is decomposed."
     )
+    simulated_lists: int = Field(
+        100, ge=2, le=100_000, description="Lists of each point of the simulation of Figure 2.2."
+    )
+    compared_lists: int = Field(
+        12, ge=2, le=10_000, description="Lists on which its choices and bounds are compared."
+    )
 
 
 #: Blocks of ``config.yaml`` by their keys.
