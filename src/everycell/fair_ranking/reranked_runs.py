@@ -37,7 +37,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def read_neutralities(path: Path | str) -> dict[str, float]:
-    r"""Read the neutrality of documents.
+    """Read the neutrality of documents.
 
     Parameters
     ----------

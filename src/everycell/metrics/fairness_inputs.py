@@ -87,19 +87,21 @@ def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
 
 def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
     row = 0
+    with parquet_errors(path):
+        check_parquet_size(path)
+        names = pq.read_schema(path).names
+    for column in (DOCUMENT, "text"):
+        if column not in names:
+            raise ValueError(
+                f"{path} has no column {column!r}: it has {in_quotes(names, 300)}; "
+                f"give '{DOCUMENT}' and 'text'."
+            )
+    check_single_names(path, names)
     with (
         parquet_errors(path),
         # A text that stands in many rows is held once.
         pq.ParquetFile(path, read_dictionary=[DOCUMENT, "text"]) as file,
     ):
-        check_parquet_size(path)
-        for column in (DOCUMENT, "text"):
-            if column not in file.schema_arrow.names:
-                raise ValueError(
-                    f"{path} has no column {column!r}: it has "
-                    f"{in_quotes(file.schema_arrow.names, 300)}; give '{DOCUMENT}' and 'text'."
-                )
-        check_single_names(path, file.schema_arrow.names)
         for batch in file.iter_batches(batch_size=10_000, columns=[DOCUMENT, "text"]):
             for scalars in zip(batch.column(DOCUMENT), batch.column("text"), strict=True):
                 row += 1
