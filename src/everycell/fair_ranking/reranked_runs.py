@@ -37,7 +37,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def read_neutralities(path: Path | str) -> dict[str, float]:
-    """Read the neutrality of documents.
+    r"""Read the neutrality of documents.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def read_neutralities(path: Path | str) -> dict[str, float]:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "groups.csv"
-    >>> _ = path.write_text("document,neutrality\\nd1,1\\nd2,0.5\\n")
+    >>> _ = path.write_text("document,neutrality\nd1,1\nd2,0.5\n")
     >>> read_neutralities(path)
     {'d1': 1.0, 'd2': 0.5}
     """
