@@ -96,6 +96,31 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
     return kept[["query", "relevance", "group", *FEATURES]]
 
 
+def write_fair_lists(lists: pd.DataFrame, path: Path | str) -> None:
+    """Write lists of papers in the form of the released files.
+
+    Parameters
+    ----------
+    lists : pandas.DataFrame
+        With the columns that :func:`read_fair_lists` gives.
+    path : path
+        CSV file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "test.csv"
+    >>> row = {"query": 7, "relevance": 1, "group": "H"} | dict.fromkeys(FEATURES, 0.1)
+    >>> write_fair_lists(pd.DataFrame([row]), path)
+    >>> read_fair_lists(path).equals(pd.DataFrame([row]))
+    True
+    """
+    named = lists.rename(
+        columns={"query": "session", "relevance": "score", "group": "sensitive_attribute"}
+    )
+    named[_COLUMNS].to_csv(path, index=False)
+
+
 def long_lists(lists: pd.DataFrame, items: int) -> pd.DataFrame:
     """Lists with so many items or more.
 

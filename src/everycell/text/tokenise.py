@@ -49,13 +49,14 @@ _WHITESPACE_TOKEN = re.compile(
     r"[^\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+"
 )
 # In both patterns runs of underscores without a letter or digit are eaten outside the group, so
-# that each is read once only, and come out as "".
+# that each is read once only, and come out as "". The group of the first is not possessive:
+# Python 3.11.4 and earlier match such a group wrongly. Nothing follows it, so nothing is retried.
 _ASCII_TOKEN = re.compile(
     r"""( _*+ [A-Za-z0-9]
           (?: [A-Za-z0-9_]++
             | (?<=[A-Za-z]) [:.'] (?=[A-Za-z])
             | (?<=[0-9]) [,;.'] (?=[0-9])
-          )*+
+          )*
         )
       | _++""",
     re.VERBOSE,

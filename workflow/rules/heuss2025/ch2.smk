@@ -1,5 +1,6 @@
 # heuss2025, chapter 2: fair exposure when exposure is partly unknown (FELIX).
-# Released lists -> ListNet, several seeds -> policies of each list -> measures -> tables.
+# Lists, released ones or simulated ones with planted outliers -> ListNet, several seeds -> policies of
+# each list -> measures -> tables.
 
 
 include: "ch2_inputs.smk"
@@ -20,16 +21,34 @@ use rule table as heuss2025_ch2_lists with:
         "Lists of TREC Fair Ranking (Table 2.1)"
 
 
+# A stand-in for the released lists, whose outliers are known.
+use rule step as heuss2025_ch2_planted with:
+    output:
+        train="work/heuss2025/ch2/planted/{dataset}_train.csv",
+        test="work/heuss2025/ch2/planted/{dataset}_test.csv",
+    pathvars:
+        job="heuss2025/ch2/planted/{dataset}",
+    wildcard_constraints:
+        dataset="|".join(FAIR_DATASETS),
+    params:
+        **runs("heuss2025/ch2/planted"),
+        lists=FAIR_EXPOSURE.planted_lists,
+        seed=SETTINGS.seed,
+    message:
+        "Lists with planted outliers ({wildcards.dataset})"
+
+
 # The ranker: a small network, trained with each seed; its scores of the test lists.
 use rule cached_step as heuss2025_ch2_train with:
     input:
         train=lists_of_dataset("train"),
         test=lists_of_dataset("test"),
     output:
-        scores="work/heuss2025/ch2/{dataset}.parquet",
+        scores="work/heuss2025/ch2/{tier}/{dataset}.parquet",
     pathvars:
-        job="heuss2025/ch2/{dataset}",
+        job="heuss2025/ch2/{tier}/{dataset}",
     wildcard_constraints:
+        tier="embedded|released",
         dataset="|".join(FAIR_DATASETS),
     cache: True
     resources:
@@ -38,23 +57,24 @@ use rule cached_step as heuss2025_ch2_train with:
         **runs("heuss2025/ch2/train"),
         # One training: what is scored after the text's epochs, and after those of the code.
         epochs=sorted({FAIR_EXPOSURE.epochs, FAIR_EXPOSURE.epochs_of_code}),
-        seeds=FAIR_EXPOSURE.seeds,
+        seeds=trainings,
         seed=SETTINGS.seed,
         # The authors' code sets this seed before it draws what lists are filled up with.
         draw=71,
     message:
-        "Training ListNet ({wildcards.dataset})"
+        "Training ListNet ({wildcards.dataset}, {wildcards.tier})"
 
 
 # Policies of each test list, and their measures: over the first ten ranks, and over all.
 use rule step as heuss2025_ch2_policies with:
     input:
-        scores="work/heuss2025/ch2/{dataset}.parquet",
+        scores="work/heuss2025/ch2/{tier}/{dataset}.parquet",
     output:
-        measures="work/heuss2025/ch2/table_2_{number}.{dataset}.parquet",
+        measures="work/heuss2025/ch2/{tier}/table_2_{number}.{dataset}.parquet",
     pathvars:
-        job="heuss2025/ch2/table_2_{number}.{dataset}",
+        job="heuss2025/ch2/{tier}/table_2_{number}.{dataset}",
     wildcard_constraints:
+        tier="embedded|released",
         dataset="|".join(FAIR_DATASETS),
         number="|".join(RANKS),
     resources:
@@ -64,14 +84,14 @@ use rule step as heuss2025_ch2_policies with:
         setup=policy_setup,
         seed=SETTINGS.seed,
     message:
-        "Policies and their measures ({wildcards.dataset}, Table 2.{wildcards.number})"
+        "Policies and their measures ({wildcards.dataset}, Table 2.{wildcards.number}, {wildcards.tier})"
 
 
 # Tables 2.2 and 2.3.
 use rule table as heuss2025_ch2_tables with:
     input:
         expand(
-            "work/heuss2025/ch2/table_2_{{number}}.{dataset}.parquet",
+            "work/heuss2025/ch2/{{tier}}/table_2_{{number}}.{dataset}.parquet",
             dataset=FAIR_DATASETS,
         ),
     output:
@@ -81,15 +101,16 @@ use rule table as heuss2025_ch2_tables with:
         **companion(table_files, "<result>", "spread"),
         **companion(table_files, "<result>", "formula"),
     pathvars:
-        result="released/heuss2025/table_2_{number}",
+        result="{tier}/heuss2025/table_2_{number}",
     wildcard_constraints:
+        tier="embedded|released",
         number="|".join(RANKS),
     params:
         **runs("heuss2025/ch2/policy_tables"),
         epochs=FAIR_EXPOSURE.epochs,
         alpha=0.05,
     message:
-        "Policies and outliers (Table 2.{wildcards.number})"
+        "Policies and outliers (Table 2.{wildcards.number}, {wildcards.tier})"
 
 
 # Section 2.7: how often ten random items hold an outlier.

@@ -15,9 +15,11 @@ def fair_lists(*datasets):
 
 
 def lists_of_dataset(part):
-    """Released lists of the wildcard's data set."""
+    """Lists of the wildcards' data set: released ones, or planted ones where nothing is fetched."""
 
     def lists(wildcards):
+        if wildcards.tier == "embedded":
+            return f"work/heuss2025/ch2/planted/{wildcards.dataset}_{part}.csv"
         return resource(FAIR_FILES[wildcards.dataset, part])
 
     return lists
@@ -27,6 +29,11 @@ FETCHED_TOGETHER["felix-trec-fair-lists"] = list(fair_lists(*FAIR_DATASETS).valu
 
 #: Ranks of a ranking by the number of its table; all where there is none.
 RANKS = {"2": 10, "3": None}
+
+
+def trainings(wildcards):
+    """Number of trainings; two show what seeds do to a stand-in."""
+    return 2 if wildcards.tier == "embedded" else FAIR_EXPOSURE.seeds
 
 
 def policy_setup(wildcards):

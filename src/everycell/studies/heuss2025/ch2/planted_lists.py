@@ -1,0 +1,106 @@
+"""Simulated lists in which a few items stand out, and how often a random ranking shows one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from everycell.collections.fair_ranking_lists import FEATURES, OUTLYING
+
+#: Features that say something of an item's relevance; the others are noise.
+TELLING = 6
+#: Outliers of a list, least and most; the most of a list of 36 items is three. Where more items
+#: stand out, they hide each other in the whole list, too.
+OUTLIERS, ITEMS_OF_ONE = (2, 4), 12
+#: Sizes of test lists: as the released ones that are long enough.
+TEST_SIZES = {"TREC20": (20, 60), "TREC19": (10, 50)}
+#: Sizes of training lists.
+TRAIN_SIZES = (10, 60)
+
+
+def planted_lists(
+    lists: int, sizes: tuple[int, int], rng: np.random.Generator, first: int = 0
+) -> pd.DataFrame:
+    """Draw lists of items with planted outliers.
+
+    A third of a list's items is relevant. Some features tell them apart, with noise; the others
+    are noise. What items stand out by is close to 1, and 10 for the two to four planted ones, half
+    of which are relevant (rounded up). One of them among ten shown items lies 2.8 standard
+    deviations from their mean, two of them only 2, so that they hide each other.
+
+    Parameters
+    ----------
+    lists : int
+        Number of lists.
+    sizes : (int, int)
+        Least and largest number of items.
+    rng : numpy.random.Generator
+        Source of all that is drawn.
+    first : int
+        Number of the first list.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``relevance``, ``group`` and 25 features, as
+        :func:`.read_fair_lists` gives them.
+
+    Examples
+    --------
+    >>> found = planted_lists(3, (10, 10), np.random.default_rng(1))
+    >>> found.groupby("query").size().tolist()
+    [10, 10, 10]
+    >>> bool((found.groupby("query")[OUTLYING].apply(lambda seen: (seen > 5).sum()) >= 2).all())
+    True
+    """
+    return pd.concat(
+        [_planted_list(first + place, sizes, rng) for place in range(lists)], ignore_index=True
+    )
+
+
+def _planted_list(query: int, sizes: tuple[int, int], rng: np.random.Generator) -> pd.DataFrame:
+    items = int(rng.integers(sizes[0], sizes[1], endpoint=True))
+    relevance = np.zeros(items, dtype=int)
+    relevance[rng.permutation(items)[: -(-items // 3)]] = 1
+    features = rng.normal(size=(items, len(FEATURES)))
+    features[:, :TELLING] += 0.5 * relevance[:, None]
+    features[:, -1] = 1 + 0.05 * features[:, -1]
+    least, most = OUTLIERS
+    most = max(least, min(most, items // ITEMS_OF_ONE))
+    outliers = int(rng.integers(least, most, endpoint=True))
+    of_relevant = -(-outliers // 2)
+    for value, number in ((1, of_relevant), (0, outliers - of_relevant)):
+        features[rng.permutation(np.flatnonzero(relevance == value))[:number], -1] = 10.0
+    frame = pd.DataFrame(features, columns=FEATURES)
+    frame.insert(0, "query", query)
+    frame.insert(1, "relevance", relevance)
+    frame.insert(2, "group", np.where(rng.random(items) < 0.5, "H", "L"))
+    return frame
+
+
+def chance_of_one(outlying: Sequence[np.ndarray], shown: int = 10) -> float:
+    """Probability that random rankings show exactly one planted item, mean over lists.
+
+    With the lists of :func:`planted_lists` this is P(u) of the random policy, but for items that
+    stand out among the others by chance.
+
+    Parameters
+    ----------
+    outlying : sequence of array, shape (n,)
+        What the items of each list stand out by.
+    shown : int
+        First ranks whose outliers count.
+
+    Examples
+    --------
+    >>> round(chance_of_one([np.array([10.0, 10.0, *[1.0] * 18])]), 4)  # 2 * 10 * 10 / (20 * 19)
+    0.5263
+    """
+    return float(
+        np.mean(
+            [stats.hypergeom.pmf(1, len(seen), int((seen > 5).sum()), shown) for seen in outlying]
+        )
+    )
