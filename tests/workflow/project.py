@@ -54,7 +54,7 @@ SMALL = {
         "{dialogues: 60, test_dialogues: 15, dissatisfied: 0.06, noise: 0.03, steps: 4, pairs: 2}"
     ),
     "noise_seeds: 20": "noise_seeds: 2",
-    "planted_lists: 40": "planted_lists: 6",
+    "planted_lists: 24": "planted_lists: 6",
     "simulated_lists: 100": "simulated_lists: 12",
     "compared_lists: 12": "compared_lists: 2",
 }
