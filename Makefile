@@ -61,8 +61,8 @@ test-quick: setup-test lint ## the linters and the quick tests alone, in three m
 	  -m "not slow and not page and not cluster" $(PYTEST_ARGS)
 
 test-faults: setup-test ## damage on purpose, and the table of what survived in docs/reliability.md
-	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q -m fault --kills $(FAULT_KILLS) \
-	  --fault-table docs/reliability.md $(PYTEST_ARGS)
+	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q -m fault --kills=$(FAULT_KILLS) \
+	  --fault-table=docs/reliability.md $(PYTEST_ARGS)
 
 setup: setup-lucene setup-torch ## make .venv with all that a run needs (3 GB)
 

@@ -1,8 +1,10 @@
 """The Makefile: settings are honoured, and set-up is repeated exactly when it must be."""
 
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,24 @@ def test_tests_run_all_linters_first(set_up):
     planned = make(set_up, "-n", "test").stdout
     steps = ["ruff check", "ruff format --check", "snakefmt --check", "python -m pytest"]
     assert [planned.index(step) for step in steps] == sorted(map(planned.index, steps))
+
+
+def test_pytest_takes_the_options_of_the_fault_suite(set_up, tmp_path):
+    planned = make(set_up, "-n", "test-faults", "WORKERS=0").stdout.replace("\\\n", "")
+    page = shutil.copy2(REPOSITORY / "docs" / "reliability.md", tmp_path)
+    command = shlex.split(planned.partition(" -m pytest ")[2].replace("docs/reliability.md", page))
+    # Of the tests a folder is enough.
+    folders = ("docs", "page", "setup", "truth", "unit", "workflow")
+    others = ["--ignore=src", *(f"--ignore=tests/{name}" for name in folders)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *command, "--collect-only", *others],
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "tests/cluster" in done.stdout
 
 
 def test_a_changed_lock_installs_only_its_group(set_up):
