@@ -13,6 +13,7 @@ from everycell.studies.heuss2025.ch3.certainty import (
 )
 from everycell.studies.heuss2025.ch3.curves import Curves, advantages, against_order, changes
 from everycell.studies.heuss2025.ch3.figures import density_figure, trade_off_figure
+from everycell.studies.heuss2025.ch3.inputs import read_lists
 from everycell.studies.heuss2025.ch3.operating_points import chosen_settings, operating_cells
 from everycell.studies.heuss2025.ch3.trade_offs import (
     METRICS,
@@ -204,3 +205,21 @@ def test_the_head_is_at_the_optimum():
     chance = 1 / (1 + np.exp(-head.log_odds(rows)))
     gradient = rows.T @ (labels - chance) - head.weights[0] / 0.5
     np.testing.assert_allclose(gradient, 0, atol=1e-4)
+
+
+def test_passages_are_neutral_or_not_where_a_limit_is_given(tmp_path):
+    # No gender term, terms of both sides, terms of one side alone.
+    counts = pd.DataFrame(
+        {"document_id": ["a", "b", "c"], "length": 9, "f": [0, 3, 9], "m": [0, 2, 0]}
+    )
+    scores = pd.DataFrame(
+        {"query": "1", "document": ["a", "b", "c"], "mean": 1.0, "deviation": 0.1}
+    )
+    qrels = pd.DataFrame({"query": ["1"], "document": ["a"], "relevance": [1]})
+    paths = [tmp_path / f"{name}.parquet" for name in ("scores", "counts", "qrels")]
+    for path, frame in zip(paths, (scores, counts, qrels), strict=True):
+        frame.to_parquet(path)
+    (graded,) = read_lists(*paths)
+    (binary,) = read_lists(*paths, neutral_from=0.5)
+    assert graded.neutralities.tolist() == pytest.approx([1.0, 0.8, 0.0])
+    assert binary.neutralities.tolist() == [1.0, 1.0, 0.0]

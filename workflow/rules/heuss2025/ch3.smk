@@ -75,18 +75,35 @@ use rule step as heuss2025_ch3_trade_offs with:
     params:
         **runs("heuss2025/ch3/trade_offs"),
         methods=UNCERTAIN_METHODS,
+        neutral_from=None,
     message:
         "Methods against bias by strength ({wildcards.ranker})"
+
+
+# The same as the released code counts: a document is neutral or not, from 0.5 on.
+use rule heuss2025_ch3_trade_offs as heuss2025_ch3_trade_offs_binary with:
+    output:
+        measures="work/heuss2025/ch3/{ranker}.measures-binary.parquet",
+    pathvars:
+        job="heuss2025/ch3/{ranker}.measures-binary",
+    params:
+        **runs("heuss2025/ch3/trade_offs"),
+        methods=UNCERTAIN_METHODS,
+        neutral_from=0.5,
+    message:
+        "Methods against bias by strength, passages neutral or not ({wildcards.ranker})"
 
 
 # Table 3.1: the best fairness within a loss of utility.
 use rule table as heuss2025_ch3_operating_points with:
     input:
-        of_rankers("measures"),
+        measures=of_rankers("measures"),
+        binary="work/heuss2025/ch3/minilm.measures-binary.parquet",
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "tests"),
         **companion(table_files, "<result>", "cross_encoder"),
+        **companion(table_files, "<result>", "binary"),
     pathvars:
         result="released/heuss2025/table_3_1",
     params:

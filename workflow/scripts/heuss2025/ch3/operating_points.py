@@ -6,12 +6,13 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.heuss2025.ch3.operating_points import operating_cells
 
 with ResultJob(snakemake) as job:
-    first, second = (
+    first, second, binary = (
         operating_cells(
             pd.read_parquet(path), snakemake.params.losses, snakemake.params.significance
         )
-        for path in snakemake.input
+        for path in [*snakemake.input.measures, snakemake.input.binary]
     )
     job.write_table(first[0])
     job.write_beside(first[1], "tests", {"all": 4})
     job.write_beside(second[0], "cross_encoder", {"all": 3})
+    job.write_beside(binary[0], "binary", {"all": 3})

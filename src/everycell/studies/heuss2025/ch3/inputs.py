@@ -13,7 +13,12 @@ from everycell.studies.heuss2025.ch3.trade_offs import RankedList, ranked_lists
 RANKERS = {"minilm": "MiniLM, logistic head", "cross-encoder": "Cross-encoder"}
 
 
-def read_lists(scores: Path | str, counts: Path | str, qrels: Path | str) -> list[RankedList]:
+def read_lists(
+    scores: Path | str,
+    counts: Path | str,
+    qrels: Path | str,
+    neutral_from: float | None = None,
+) -> list[RankedList]:
     """Lists of a ranker with the neutrality of each document.
 
     Parameters
@@ -24,6 +29,9 @@ def read_lists(scores: Path | str, counts: Path | str, qrels: Path | str) -> lis
         Group terms of each document, as `count_terms` writes them.
     qrels : path
         Columns ``query``, ``document``, ``relevance``.
+    neutral_from : float, optional
+        Neutrality from which on a document counts as wholly neutral, the others as not at all; as
+        the released code does. Left out, neutralities stay as they are.
 
     Returns
     -------
@@ -31,5 +39,8 @@ def read_lists(scores: Path | str, counts: Path | str, qrels: Path | str) -> lis
     """
     counted = pd.read_parquet(counts)
     groups = counted.drop(columns=["document_id", "length"]).to_numpy()
-    neutral = dict(zip(counted["document_id"], neutrality(groups), strict=True))
+    values = neutrality(groups)
+    if neutral_from is not None:
+        values = (values >= neutral_from).astype(float)
+    neutral = dict(zip(counted["document_id"], values, strict=True))
     return ranked_lists(pd.read_parquet(scores), neutral, pd.read_parquet(qrels))
