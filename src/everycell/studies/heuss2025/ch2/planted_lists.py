@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from everycell.collections.fair_ranking_lists import FEATURES, OUTLYING
+from everycell.collections.fair_ranking_lists import FEATURES
 
 #: Features that say something of an item's relevance; the others are noise.
 TELLING = 6
@@ -50,6 +50,7 @@ def planted_lists(
 
     Examples
     --------
+    >>> from everycell.collections.fair_ranking_lists import OUTLYING
     >>> found = planted_lists(3, (10, 10), np.random.default_rng(1))
     >>> found.groupby("query").size().tolist()
     [10, 10, 10]
