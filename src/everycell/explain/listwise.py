@@ -65,6 +65,7 @@ class ListwiseGame:
     ties: Ties = "first"
 
     def __post_init__(self) -> None:
+        """Refuse arrays that no game can be made of."""
         _checked("documents", self.documents)
         _checked("background", self.background)
         features = self.documents.shape[1], self.background.shape[1]
@@ -109,12 +110,12 @@ def _checked(name: str, values: FloatArray) -> None:
     given = np.asarray(values)
     if given.ndim != 2 or not all(given.shape):
         raise ValueError(
-            f"The {name} have the shape {given.shape}: give one row or more of one feature or more."
+            f"The shape of the {name} is {given.shape}: give a row or more of a feature or more."
         )
     wrong = np.argwhere(~np.isfinite(given))
     if len(wrong):
         row, column = wrong[0]
         raise ValueError(
-            f"The {name} have {given[row, column]} in row {row + 1}, feature {column + 1}: give "
+            f"Row {row + 1} of the {name} has {given[row, column]} as feature {column + 1}: give "
             "finite numbers, such as 0 for what is missing."
         )

@@ -36,7 +36,8 @@ def pointwise_shapley_values(
 
     Examples
     --------
-    >>> pointwise_shapley_values(lambda x: x.sum(axis=1), np.ones((1, 2)), np.zeros((3, 2))).tolist()
+    >>> model = lambda vectors: vectors.sum(axis=1)
+    >>> pointwise_shapley_values(model, np.ones((1, 2)), np.zeros((3, 2))).tolist()
     [[1.0, 1.0]]
     """
     count, features = documents.shape

@@ -80,9 +80,7 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
     values = np.asarray(worth, dtype=float)
     players = len(values).bit_length() - 1
     if players < 1 or len(values) != 2**players:
-        raise ValueError(
-            f"The worth of {len(values)} coalitions is given; f features have 2 ** f."
-        )
+        raise ValueError(f"The worth of {len(values)} coalitions is given; f features have 2 ** f.")
     coalitions = all_coalitions(players)
     sizes = coalitions.sum(axis=1)
     weights = np.array(

@@ -1,5 +1,5 @@
 # Names of the rules of heuss2025, chapter 4.
-from everycell.studies.heuss2025.ch4.shown import OF_CANDIDATES, OF_LISTS
+from everycell.studies.heuss2025.ch4.talent_search import OF_CANDIDATES, OF_LISTS
 
 #: Printed inputs of the talent search.
 TALENT_SEARCH = {

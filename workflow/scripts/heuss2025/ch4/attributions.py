@@ -1,5 +1,7 @@
 """Attributions of the talent search: whole lists, single candidates, other choices, spread."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
@@ -21,7 +23,7 @@ from everycell.studies.heuss2025.ch4.talent_search import (
 
 with Job(snakemake) as job:
     params = snakemake.params
-    papers = load_papers("published")
+    papers = load_papers(Path("published"))
     tables = {
         name: find_artefact(papers, f"heuss2025/table_4_A_{name}").input_cells("embedded")
         for name in (1, 2)

@@ -12,4 +12,4 @@ with ResultJob(snakemake) as job:
     )
     columns = ["query", "candidates", "explainer", "feature", "value"]
     points = shown(lists[columns], None)
-    job.write_figure(points, bars(points, "explainer", ["query", "candidates"]))
+    job.write_figure(points, bars(points, "explainer", ["query", "candidates"], columns=2))

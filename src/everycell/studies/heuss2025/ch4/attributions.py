@@ -22,6 +22,10 @@ Candidates = Mapping[str, FloatArray]
 SELECTED = 2
 #: How the released code breaks ties: of documents with one score the last is ranked first.
 RELEASED_TIES: Ties = "last"
+#: The choice that gives Shapley values, with the ties of the released code.
+WITH_BASE = "with the worth of no feature"
+#: Names of queries that Table 4.A.3 shortens.
+SHORTENED = {"international": "internat."}
 EXPLAINERS = ("Greedy", "PointwiseSHAP", "RankingSHAP")
 
 
@@ -38,14 +42,15 @@ def ranks_in_queries(model: TalentModel, people: Candidates) -> pd.DataFrame:
         for query, members in QUERIES.items():
             scores = model(np.array([people[member] for member in members]))
             ranks = dict(zip(members, ranks_of(scores).tolist(), strict=True))
-            rows.append((name, query, "rank_biased_ranker", ranks.get(name, 0)))
+            column = SHORTENED.get(query, query)
+            rows.append((name, column, "rank_biased_ranker", ranks.get(name, 0)))
     return pd.DataFrame(rows, columns=["row", "query", "metric", "value"])
 
 
 def worth_of_coalitions(
     model: TalentModel, documents: FloatArray, samples: FloatArray, ties: Ties
 ) -> tuple[FloatArray, FloatArray]:
-    """Kendall's tau, shape (32,), and exposure of each document, shape (32, n), of all coalitions."""
+    """Worth of all coalitions: Kendall's tau, shape (32,), and exposures, shape (32, n)."""
     reference = kendall(ranks_of(model(documents), ties))
     exposed = exposures()
 
@@ -140,12 +145,11 @@ def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.D
     for query, members in QUERIES.items():
         documents = np.array([people[member] for member in members])
         last, first = (
-            worth_of_coalitions(model, documents, samples, ties)[0]
-            for ties in ("last", "first")
+            worth_of_coalitions(model, documents, samples, ties)[0] for ties in ("last", "first")
         )
         for choice, worth in (
             ("as released", without_base(last)),
-            ("with the worth of no feature", last),
+            (WITH_BASE, last),
             ("and ties in the order given", first),
         ):
             taken = greedy_selection(_game(worth), len(FEATURES), SELECTED)

@@ -29,6 +29,14 @@ QUERIES = {
     "nepotism": ["privileged", "non-qual", "qual-1", "qual-2"],
     "international": ["qual-net", "qual-ger", "qual-3", "non-qual"],
 }
+#: Queries and explainers of each figure on single candidates.
+OF_CANDIDATES = {
+    "4_3": (["qualified", "biased"], ["RankingSHAP", "PointwiseSHAP"]),
+    "4_B_3": (None, ["RankingSHAP"]),
+    "4_B_4": (None, ["PointwiseSHAP"]),
+}
+#: Queries of each figure on lists that the biased model ranks; all where none are named.
+OF_LISTS = {"4_2": ["average", "qualified", "biased"], "4_B_1": None}
 #: What a notebook of the authors' repository has in place of the values of Table 4.A.1.
 OLDER_VALUES = {
     "qual-2": {"experience": 0.7, "skills": 0.3, "grades": 3.0},
