@@ -1,0 +1,105 @@
+"""Loops that numba compiles at their first use and keeps on disk.
+
+Importing this module imports numba, which takes a second, so its callers import it where they call.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+
+@intrinsic
+def _lowest_bit(_context, _word):
+    """Place of the lowest bit that is set in a word."""
+
+    def code(_context, builder, _signature, arguments):
+        return builder.cttz(arguments[0], cgutils.false_bit)
+
+    return types.uint64(types.uint64), code
+
+
+@numba.njit(cache=True)
+def add_leaves(documents, samples, holds, features, roots, lefts, rights, leaves, found):
+    """Add the leaves that each coalition reaches to ``found``, shape (b, n, c).
+
+    ``documents`` and ``samples`` say of each node if a vector goes to the left, shape (m, nodes);
+    ``holds`` has the coalitions that hold a feature as bits, shape (f + 1, words), all in its last
+    row. Where document and sample go the same way, so do all coalitions. A stack holds the nodes at
+    which they parted. The first leaf of a tree is added to all coalitions at once (`common`), and to
+    those that reach another one, what that is more.
+    """
+    words = holds.shape[1]
+    stack = np.empty(len(lefts) + 2, dtype=np.int64)
+    bits = np.empty((len(lefts) + 2, words), dtype=np.uint64)
+    for b in range(len(samples)):
+        for d in range(len(documents)):
+            kept, other = documents[d], samples[b]
+            scores = found[b, d]
+            scores[:] = 0
+            common = 0
+            for root in roots:
+                node = root
+                while node >= 0 and kept[node] == other[node]:
+                    node = lefts[node] if kept[node] else rights[node]
+                if node < 0:
+                    common += leaves[~node]
+                    continue
+                stack[0] = node
+                bits[0] = holds[-1]
+                top = 0
+                base = 0
+                first = True
+                while top >= 0:
+                    node = stack[top]
+                    while node >= 0 and kept[node] == other[node]:
+                        node = lefts[node] if kept[node] else rights[node]
+                    if node >= 0:
+                        # Coalitions that hold the feature go the document's way; others below it.
+                        with_it = holds[features[node]]
+                        lacking, holding = np.uint64(0), np.uint64(0)
+                        for word in range(words):
+                            here = bits[top, word]
+                            bits[top, word] = here & ~with_it[word]
+                            bits[top + 1, word] = here & with_it[word]
+                            lacking |= bits[top, word]
+                            holding |= bits[top + 1, word]
+                        if not lacking:
+                            bits[top] = bits[top + 1]
+                            stack[top] = lefts[node] if kept[node] else rights[node]
+                            continue
+                        stack[top] = lefts[node] if other[node] else rights[node]
+                        if holding:
+                            top += 1
+                            stack[top] = lefts[node] if kept[node] else rights[node]
+                        continue
+                    value = leaves[~node]
+                    if first:
+                        base = value
+                        common += value
+                        first = False
+                    else:
+                        for word in range(words):
+                            here = bits[top, word]
+                            while here:
+                                scores[word * 64 + _lowest_bit(here)] += value - base
+                                here &= here - np.uint64(1)
+                    top -= 1
+            scores += common
+
+
+@numba.njit(cache=True)
+def discordant_pairs(ranks):
+    """Pairs of places whose ranks are not in ascending order, of each row of shape (m, n)."""
+    found = np.empty(len(ranks), dtype=np.int64)
+    for row in range(len(ranks)):
+        given = ranks[row]
+        count = 0
+        for place in range(1, len(given)):
+            here = given[place]
+            for before in range(place):
+                count += given[before] > here
+        found[row] = count
+    return found

@@ -1,0 +1,217 @@
+"""Forests of LightGBM, and their scores of documents with masked features.
+
+A list with n documents, b background samples and c coalitions has n * b * c masked vectors. Their
+scores are not predicted one by one: each tree is walked once for a document and a sample, and the
+coalitions part only where the two would go different ways.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+#: LightGBM takes a value as near to 0 as this for missing, where a split says that 0 is missing.
+_ZERO = 1e-35
+#: Bits of a word of coalitions.
+_BITS = 64
+
+
+class Forest(NamedTuple):
+    """Trees of a LightGBM model as arrays; a node's number below 0 is a leaf's, as ``~leaf``.
+
+    Scores are whole multiples of `unit`, so that they can be added in any order: leaves are rounded
+    to a part of 2**-60 of the largest score that the forest can give. Two documents that reach the
+    same leaves have the same score.
+    """
+
+    names: list[str]  #: features, in the order of their columns
+    roots: IntArray  #: first node of each tree, shape (t,)
+    features: IntArray  #: column that a node looks at, shape (nodes,)
+    thresholds: FloatArray  #: a value up to here goes to the left
+    zero_goes: IntArray  #: where a missing 0 goes: 1 left, 0 right; -1 where 0 is not missing
+    lefts: IntArray
+    rights: IntArray
+    leaves: IntArray  #: values of all leaves, in units
+    unit: float
+
+    def __call__(self, vectors: FloatArray) -> FloatArray:
+        """Score feature vectors, shape (m, f); shape (m,).
+
+        Examples
+        --------
+        >>> stump = forest_of([({"split_feature": 0, "threshold": 0.5, "decision_type": "<=",
+        ...     "missing_type": "None", "default_left": True, "left_child": {"leaf_value": -1.0},
+        ...     "right_child": {"leaf_value": 1.0}})], ["length"])
+        >>> stump(np.array([[0.2], [0.7]])).tolist()
+        [-1.0, 1.0]
+        """
+        given = self._checked("documents", vectors)
+        everything = np.ones((1, len(self.names)), dtype=bool)
+        return self.masked_scores(given, given[:1], everything)[0, 0]
+
+    def masked_scores(
+        self, documents: FloatArray, background: FloatArray, coalitions: BoolArray
+    ) -> FloatArray:
+        """Scores of documents that keep some features and have the others of a background sample.
+
+        Parameters
+        ----------
+        documents : numpy.ndarray of float, shape (n, f)
+            Feature vectors.
+        background : numpy.ndarray of float, shape (b, f)
+            Samples.
+        coalitions : numpy.ndarray of bool, shape (c, f)
+            Features that keep their values.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (c, b, n)
+            As the model's `predict` gives them, but for rounding.
+
+        Raises
+        ------
+        ValueError
+            For a number of features that is not the model's.
+        """
+        given = self._checked("documents", documents)
+        samples = self._checked("background", background)
+        words = _bits_by_feature(self._checked("coalitions", coalitions))
+        # numba takes a second to import, and most jobs explain nothing.
+        from everycell.explain.compiled import add_leaves
+
+        found = np.empty((len(samples), len(given), len(coalitions)), dtype=np.int64)
+        ways = self._goes_left(given), self._goes_left(samples)
+        trees = self.features, self.roots, self.lefts, self.rights, self.leaves
+        add_leaves(*ways, words, *trees, found)
+        return found.transpose(2, 0, 1) * self.unit
+
+    def _goes_left(self, vectors: FloatArray) -> BoolArray:
+        """If a vector goes to the left at a node, shape (m, nodes)."""
+        values = vectors[:, self.features]
+        left = values <= self.thresholds
+        missing = (self.zero_goes >= 0) & (np.abs(values) <= _ZERO)
+        return np.where(missing, self.zero_goes == 1, left)
+
+    def _checked(self, what: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if values.ndim != 2 or values.shape[1] != len(self.names):
+            raise ValueError(
+                f"The shape of the {what} is {values.shape}, and the model has {len(self.names)} "
+                "features: give a column for each."
+            )
+        return np.ascontiguousarray(values)
+
+
+def read_forest(path: Path) -> Forest:
+    """Read a model that LightGBM saved as text.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        File of `Booster.save_model`.
+
+    Returns
+    -------
+    Forest
+        All its trees.
+
+    Raises
+    ------
+    ValueError
+        For a file that is no such model, and for models with several classes, linear trees or
+        categorical splits.
+    """
+    import lightgbm
+
+    try:
+        model = lightgbm.Booster(model_str=path.read_text())
+        dumped = model.dump_model()
+    except (lightgbm.basic.LightGBMError, UnicodeDecodeError, ValueError) as error:
+        raise ValueError(
+            f"{path} is no model of LightGBM ({error}): give a file that its `save_model` wrote."
+        ) from error
+    if dumped["num_tree_per_iteration"] != 1:
+        raise ValueError(
+            f"{path} has {dumped['num_tree_per_iteration']} trees an iteration: give a model with "
+            "one score a document, such as a ranker."
+        )
+    trees = [tree["tree_structure"] for tree in dumped["tree_info"]]
+    try:
+        return forest_of(trees, dumped["feature_names"])
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def forest_of(trees: list[dict[str, Any]], names: list[str]) -> Forest:
+    """Make arrays of trees as LightGBM's `dump_model` nests them.
+
+    Raises
+    ------
+    ValueError
+        For no tree, linear trees or categorical splits.
+    """
+    if not trees:
+        raise ValueError("The model has no trees: train it for one iteration or more.")
+    splits: list[tuple[int, float, int]] = []
+    children: list[list[int]] = []
+    leaves: list[float] = []
+    roots, largest = [], 0.0
+    for tree in trees:
+        first = len(leaves)
+        roots.append(_added(tree, splits, children, leaves))
+        largest += max(abs(value) for value in leaves[first:])
+    unit = 2.0 ** (np.ceil(np.log2(largest)) - 60) if largest > 0 else 1.0
+    features, thresholds, zero_goes = zip(*splits, strict=True) if splits else ((), (), ())
+    lefts, rights = np.array(children, dtype=np.int64).reshape(-1, 2).T
+    return Forest(
+        names,
+        np.array(roots, dtype=np.int64),
+        np.array(features, dtype=np.int64),
+        np.array(thresholds, dtype=np.float64),
+        np.array(zero_goes, dtype=np.int64),
+        np.ascontiguousarray(lefts),
+        np.ascontiguousarray(rights),
+        np.rint(np.array(leaves) / unit).astype(np.int64),
+        unit,
+    )
+
+
+def _added(
+    node: dict[str, Any],
+    splits: list[tuple[int, float, int]],
+    children: list[list[int]],
+    leaves: list[float],
+) -> int:
+    """Add a node with all below it; its number, or that of its leaf."""
+    if "leaf_value" in node and "split_feature" not in node:
+        if node.get("leaf_coeff"):
+            raise ValueError("The model has linear trees: train it without `linear_tree`.")
+        leaves.append(float(node["leaf_value"]))
+        return ~(len(leaves) - 1)
+    if node["decision_type"] != "<=":
+        raise ValueError(
+            f"The model splits feature {node['split_feature'] + 1} by categories: train it on numbers."
+        )
+    number = len(splits)
+    zero = int(node["default_left"]) if node["missing_type"] == "Zero" else -1
+    splits.append((node["split_feature"], float(node["threshold"]), zero))
+    children.append([0, 0])
+    for side, name in enumerate(("left_child", "right_child")):
+        children[number][side] = _added(node[name], splits, children, leaves)
+    return number
+
+
+def _bits_by_feature(coalitions: BoolArray) -> npt.NDArray[np.uint64]:
+    """Coalitions that hold each feature, as bits, shape (f, words); the last row has all bits."""
+    count, features = coalitions.shape
+    padded = np.zeros((features + 1, -(-count // _BITS) * _BITS), dtype=bool)
+    padded[:features, :count] = coalitions.T
+    padded[features, :count] = True
+    packed = np.packbits(padded, axis=1, bitorder="little")
+    return packed.view("<u8").astype(np.uint64)
