@@ -88,18 +88,3 @@ def add_leaves(documents, samples, holds, features, roots, lefts, rights, leaves
                                 here &= here - np.uint64(1)
                     top -= 1
             scores += common
-
-
-@numba.njit(cache=True)
-def discordant_pairs(ranks):
-    """Pairs of places whose ranks are not in ascending order, of each row of shape (m, n)."""
-    found = np.empty(len(ranks), dtype=np.int64)
-    for row in range(len(ranks)):
-        given = ranks[row]
-        count = 0
-        for place in range(1, len(given)):
-            here = given[place]
-            for before in range(place):
-                count += given[before] > here
-        found[row] = count
-    return found

@@ -16,7 +16,8 @@ from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-#: From feature vectors, shape (m, f), to m scores.
+#: From feature vectors, shape (m, f), to m scores. A model may have a method `masked_scores` such as
+#: that of `everycell.explain.forests.Forest`, which is then asked for whole coalitions.
 Model = Callable[[FloatArray], npt.ArrayLike]
 
 #: Feature vectors that a model scores at once, at most: a bound of the memory.
@@ -97,13 +98,62 @@ class ListwiseGame:
         at_once = max(1, _VECTORS // (samples * documents))
         parts = []
         for start in range(0, len(coalitions), at_once):
-            kept = coalitions[start : start + at_once, None, None, :]
-            masked = np.where(kept, self.documents[None, None], self.background[None, :, None])
-            scores = np.asarray(self.model(masked.reshape(-1, self.features)), dtype=float)
+            kept = coalitions[start : start + at_once]
+            scores = masked_scores(self.model, self.documents, self.background, kept)
             ranks = ranks_of(scores.reshape(-1, documents), self.ties)
             values = self.value(ranks)
             parts.append(values.reshape(-1, samples, *values.shape[1:]).mean(axis=1))
         return np.concatenate(parts)
+
+
+def masked_scores(
+    model: Model, documents: FloatArray, background: FloatArray, coalitions: BoolArray
+) -> FloatArray:
+    """Scores of documents that keep some features and have the others of a background sample.
+
+    Parameters
+    ----------
+    model : callable
+        From feature vectors, shape (m, f), to m scores; it is called once with all of them.
+    documents : numpy.ndarray of float, shape (n, f)
+        Feature vectors.
+    background : numpy.ndarray of float, shape (b, f)
+        Samples.
+    coalitions : numpy.ndarray of bool, shape (c, f)
+        Features that keep their values.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (c, b, n)
+        Scores.
+
+    Raises
+    ------
+    ValueError
+        For scores that are no finite numbers, or not one a vector.
+
+    Notes
+    -----
+    Source: heuss2025, equation 4.2.
+
+    Examples
+    --------
+    >>> scores = masked_scores(lambda x: x.sum(axis=1), np.ones((1, 2)), np.zeros((1, 2)),
+    ...     np.array([[True, False], [True, True]]))
+    >>> scores.ravel().tolist()
+    [1.0, 2.0]
+    """
+    if hasattr(model, "masked_scores"):
+        return model.masked_scores(documents, background, coalitions)
+    vectors = np.where(coalitions[:, None, None], documents[None, None], background[None, :, None])
+    shape = vectors.shape[:-1]
+    scores = np.asarray(model(vectors.reshape(-1, documents.shape[1])), dtype=float)
+    if scores.shape != (np.prod(shape),) or not np.isfinite(scores).all():
+        raise ValueError(
+            f"The model gave scores of shape {scores.shape} for {np.prod(shape)} vectors, or some "
+            "that are no finite numbers: it has to give one number a vector."
+        )
+    return scores.reshape(shape)
 
 
 def _checked(name: str, values: FloatArray) -> None:

@@ -98,11 +98,15 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
         raise ValueError(
             f"The list has {len(given)} document: give two or more, since one has no order."
         )
-    first, second = np.triu_indices(len(given), k=1)
-    signs = np.sign(given[second] - given[first])
+    order = np.argsort(given)
+    pairs = len(given) * (len(given) - 1) / 2
 
     def value(ranks: IntArray) -> FloatArray:
-        return (np.sign(ranks[:, second] - ranks[:, first]) * signs).mean(axis=1)
+        sorted_ranks = ranks[:, order]
+        discordant = np.zeros(len(ranks), dtype=np.int64)
+        for place in range(1, len(order)):
+            discordant += (sorted_ranks[:, :place] > sorted_ranks[:, place, None]).sum(axis=1)
+        return 1 - 2 * discordant / pairs
 
     return value
 

@@ -1,0 +1,74 @@
+"""Shapley values by a weighted regression over drawn coalitions (KernelSHAP), of the package shap."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.explain.shapley import Game
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def kernel_shapley_values(
+    game: Game,
+    players: int,
+    *,
+    rng: np.random.Generator,
+    coalitions: int | Literal["auto"] = "auto",
+    select: bool = False,
+) -> FloatArray:
+    """Shapley values by KernelSHAP, whose coalitions come in pairs with their complements.
+
+    Parameters
+    ----------
+    game : callable
+        From coalitions, shape (c, players), to their worth, shape (c,); it is asked twice for one
+        coalition, and once for all that are drawn.
+    players : int
+        Features, 2 or more.
+    rng : numpy.random.Generator
+        Source of the coalitions.
+    coalitions : int or "auto"
+        Coalitions that are drawn; the package's default is 2 * players + 2048. Where there are no
+        more than that, all are taken, and the values are exact.
+    select : bool
+        Whether players with small values get 0 by a lasso (AIC), as the released code of heuss2025
+        has it with the defaults of its version of shap.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (players,)
+        They sum to the worth of all less that of none.
+
+    Notes
+    -----
+    A coalition is a vector of ones for the players in it, and the background a single vector of
+    zeros, so that the package's model is the game itself.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> game = lambda coalitions: coalitions @ np.array([1.0, 2.0, 4.0])
+    >>> kernel_shapley_values(game, 3, rng=rng).round(6).tolist()
+    [1.0, 2.0, 4.0]
+    """
+    # It takes seconds to import.
+    import shap
+
+    def worth(rows: FloatArray) -> FloatArray:
+        return game(np.asarray(rows) > 0.5)
+
+    explainer = shap.KernelExplainer(worth, np.zeros((1, players)))
+    # The package draws from the generator of the whole process.
+    before = np.random.get_state()
+    np.random.seed(int(rng.integers(2**32)))
+    try:
+        values = explainer.shap_values(
+            np.ones((1, players)), nsamples=coalitions, l1_reg="aic" if select else 0, silent=True
+        )
+    finally:
+        np.random.set_state(before)
+    return np.asarray(values)[0]
