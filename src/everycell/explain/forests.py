@@ -21,6 +21,8 @@ BoolArray = npt.NDArray[np.bool_]
 _ZERO = 1e-35
 #: Bits of a word of coalitions.
 _BITS = 64
+#: Vectors that are scored at once: a bound of the memory.
+_AT_ONCE = 1024
 
 
 class Forest(NamedTuple):
@@ -40,6 +42,7 @@ class Forest(NamedTuple):
     rights: IntArray
     leaves: IntArray  #: values of all leaves, in units
     unit: float
+    text: str = ""  #: the file that it was read from
 
     def __call__(self, vectors: FloatArray) -> FloatArray:
         """Score feature vectors, shape (m, f); shape (m,).
@@ -52,9 +55,13 @@ class Forest(NamedTuple):
         >>> stump(np.array([[0.2], [0.7]])).tolist()
         [-1.0, 1.0]
         """
-        given = self._checked("documents", vectors)
         everything = np.ones((1, len(self.names)), dtype=bool)
-        return self.masked_scores(given, given[:1], everything)[0, 0]
+        parts = [
+            self.masked_scores(part, part[:1], everything)[0, 0]
+            for start in range(0, len(vectors), _AT_ONCE)
+            for part in [vectors[start : start + _AT_ONCE]]
+        ]
+        return np.concatenate(parts) if parts else np.empty(0)
 
     def masked_scores(
         self, documents: FloatArray, background: FloatArray, coalitions: BoolArray
@@ -143,7 +150,7 @@ def read_forest(path: Path) -> Forest:
         )
     trees = [tree["tree_structure"] for tree in dumped["tree_info"]]
     try:
-        return forest_of(trees, dumped["feature_names"])
+        return forest_of(trees, dumped["feature_names"])._replace(text=model.model_to_string())
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 

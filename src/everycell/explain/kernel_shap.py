@@ -25,8 +25,8 @@ def kernel_shapley_values(
     Parameters
     ----------
     game : callable
-        From coalitions, shape (c, players), to their worth, shape (c,); it is asked twice for one
-        coalition, and once for all that are drawn.
+        From coalitions, shape (c, players), to their worth, shape (c,) or (c, k); it is asked twice
+        for one coalition, and once for all that are drawn.
     players : int
         Features, 2 or more.
     rng : numpy.random.Generator
@@ -40,7 +40,7 @@ def kernel_shapley_values(
 
     Returns
     -------
-    numpy.ndarray of float, shape (players,)
+    numpy.ndarray of float, shape (players,) or (players, k)
         They sum to the worth of all less that of none.
 
     Notes

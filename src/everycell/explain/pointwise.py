@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 
+from everycell.explain.forests import Forest
 from everycell.explain.listwise import Model, masked_scores
 from everycell.explain.shapley import all_coalitions, shapley_values
 
@@ -46,13 +45,13 @@ def pointwise_shapley_values(
     return shapley_values(scores.mean(axis=1)).T
 
 
-def tree_shapley_values(path: Path, documents: FloatArray, background: FloatArray) -> FloatArray:
+def tree_shapley_values(forest: Forest, documents: FloatArray, background: FloatArray) -> FloatArray:
     """Shapley values of each document's score by a LightGBM model, exact for any number of features.
 
     Parameters
     ----------
-    path : pathlib.Path
-        Model that LightGBM saved as text.
+    forest : Forest
+        Model as from `read_forest`.
     documents : numpy.ndarray of float, shape (n, f)
         What is explained.
     background : numpy.ndarray of float, shape (b, f)
@@ -71,6 +70,6 @@ def tree_shapley_values(path: Path, documents: FloatArray, background: FloatArra
     import lightgbm
     import shap
 
-    model = lightgbm.Booster(model_file=str(path))
+    model = lightgbm.Booster(model_str=forest.text)
     explainer = shap.TreeExplainer(model, background, feature_perturbation="interventional")
     return np.asarray(explainer.shap_values(documents, check_additivity=False))

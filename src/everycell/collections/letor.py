@@ -1,0 +1,116 @@
+"""Judged feature vectors of documents in the form of LETOR: ``2 qid:10 1:0.03 2:0.1 # comment``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.errors import CollectionError
+
+#: A line: a label, the query unless a file of its own has the lengths of lists, and features.
+_LINE = re.compile(r"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)*\s*(#.*)?")
+
+
+def read_letor(
+    path: Path, *, lengths: Path | None = None, features: int | None = None
+) -> pd.DataFrame:
+    """Read judged feature vectors.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A line a document: label, ``qid:`` and the query, then ``number:value`` of features from 1
+        on in ascending order; what is left out is 0. Lines of a query stand together.
+    lengths : pathlib.Path, optional
+        Number of documents of each query, a line a query, where `path` has no ``qid:``. Queries
+        are then numbered from 1.
+    features : int, optional
+        Number of features, where the file may lack the last ones; by default the largest number.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query`` (str), ``relevance`` (float) and ``feature_1`` to ``feature_f``.
+
+    Raises
+    ------
+    CollectionError
+        For a broken line, a file without documents or queries, more features than allowed, lengths
+        that are not those of the file, or a query that stands in two places.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "test.txt"
+    >>> _ = path.write_text("2 qid:10 1:0.5 2:1 # a comment\\n0 qid:10 2:0.25\\n")
+    >>> read_letor(path).values.tolist()
+    [['10', 2.0, 0.5, 1.0], ['10', 0.0, 0.0, 0.25]]
+    """
+    # It takes a second to import.
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        found = load_svmlight_file(
+            str(path), n_features=features, zero_based=False, query_id=lengths is None
+        )
+    except (ValueError, OverflowError, UnicodeDecodeError, TypeError) as error:
+        raise CollectionError(f"{path}: {_fault(path, error, features)}") from error
+    vectors, labels = found[0].toarray(), found[1]
+    if not len(labels):
+        raise CollectionError(f"{path} has no documents: give a file of judged feature vectors.")
+    if lengths is None:
+        queries = found[2].astype(str)
+        starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
+        if len(set(queries[starts])) < len(starts):
+            named = pd.Series(queries[starts])
+            again = named[named.duplicated()].iloc[0]
+            raise CollectionError(
+                f"{path}: the documents of query {again} stand in two places: put the lines of a "
+                "query together."
+            )
+    else:
+        counts = _lengths(lengths)
+        if counts.sum() != len(labels):
+            raise CollectionError(
+                f"{lengths} has lists of {counts.sum()} documents, and {path} has {len(labels)}: "
+                "give the lengths of this file."
+            )
+        queries = np.repeat(np.arange(1, len(counts) + 1), counts).astype(str)
+    names = [f"feature_{number}" for number in range(1, vectors.shape[1] + 1)]
+    table = pd.DataFrame(vectors, columns=names)
+    table.insert(0, "relevance", labels.astype(float))
+    table.insert(0, "query", pd.Series(queries, dtype="str"))
+    return table
+
+
+def _lengths(path: Path) -> np.ndarray:
+    lines = path.read_text().split()
+    wrong = next((n for n, line in enumerate(lines, start=1) if not line.isdecimal()), None)
+    if wrong is not None:
+        raise CollectionError(
+            f"{path}: entry {wrong} is {lines[wrong - 1][:40]!r}: allowed is the number of "
+            "documents of a query."
+        )
+    return np.array([int(line) for line in lines], dtype=int)
+
+
+def _fault(path: Path, error: Exception, features: int | None) -> str:
+    """What is wrong with a file that could not be read."""
+    with path.open(errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip() and not _LINE.fullmatch(line.rstrip("\n")):
+                return (
+                    f"line {number} is {line.strip()[:60]!r}: allowed is a label, qid: and a query, "
+                    "and number:value of each feature, such as '2 qid:10 1:0.03'."
+                )
+            numbers = [int(n) for n in re.findall(r"\s(\d+):", line.split("#")[0])]
+            if 0 in numbers or numbers != sorted(set(numbers)):
+                return f"line {number} has features out of order: number them from 1, ascending."
+            if features is not None and numbers and numbers[-1] > features:
+                return f"line {number} has feature {numbers[-1]}: allowed are 1 to {features}."
+            if line.strip() and " qid:" not in line:
+                return f"line {number} names no query: write qid: and its number after the label."
+    return f"it cannot be read ({error}): give lines such as '2 qid:10 1:0.03 2:0.1'."

@@ -1,0 +1,135 @@
+"""Explainers of ranked lists by a forest: attributions of the features that it reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.explain.forests import Forest
+from everycell.explain.kernel_shap import kernel_shapley_values
+from everycell.explain.lime import listwise_lime, pointwise_lime
+from everycell.explain.listwise import ListwiseGame
+from everycell.explain.pointwise import tree_shapley_values
+from everycell.explain.selection import greedy_selection
+from everycell.explain.single_documents import RankGame
+from everycell.explain.value_functions import IntArray, ValueFunction, kendall, ranks_of
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Documents at the top whose pointwise attributions are averaged; heuss2025, section 4.6.
+TOP = 5
+
+
+@dataclass(frozen=True)
+class ExplainedList:
+    """A list of documents, the forest that ranks it and a background.
+
+    Features that no split looks at change no ranking and have the attribution 0, so the explainers
+    are about the others (`read`) alone.
+
+    Parameters
+    ----------
+    forest : Forest
+        Its scores rank the list.
+    documents : numpy.ndarray of float, shape (n, f)
+        Feature vectors, n of 2 or more.
+    background : numpy.ndarray of float, shape (b, f)
+        Samples that stand in for masked features.
+    """
+
+    forest: Forest
+    documents: FloatArray
+    background: FloatArray
+
+    @cached_property
+    def read(self) -> IntArray:
+        """Columns that the forest looks at, ascending."""
+        return np.unique(self.forest.features)
+
+    @cached_property
+    def narrow(self) -> ExplainedList:
+        """The same with the columns that the forest looks at alone."""
+        forest = self.forest._replace(
+            names=[self.forest.names[column] for column in self.read],
+            features=np.searchsorted(self.read, self.forest.features),
+        )
+        return ExplainedList(forest, self.documents[:, self.read], self.background[:, self.read])
+
+    @cached_property
+    def ranks(self) -> IntArray:
+        """Ranks of the documents, shape (n,)."""
+        return ranks_of(self.forest(self.documents))
+
+    def game(self, value: ValueFunction) -> ListwiseGame:
+        """Game of the features that are read."""
+        narrow = self.narrow
+        return ListwiseGame(narrow.forest, narrow.documents, narrow.background, value)
+
+    def whole(self, values: FloatArray) -> FloatArray:
+        """Attributions of all features from those of the features that are read."""
+        found = np.zeros(self.documents.shape[1])
+        found[self.read] = values
+        return found
+
+
+def ranking_shap(
+    given: ExplainedList, value: ValueFunction, rng: np.random.Generator, *, select: bool
+) -> FloatArray:
+    """RankingSHAP by KernelSHAP, shape (f,); `select` as for `kernel_shapley_values`."""
+    game = given.game(value)
+    if game.features == 1:
+        return given.whole(np.diff(game(np.array([[False], [True]]))))
+    return given.whole(kernel_shapley_values(game, game.features, rng=rng, select=select))
+
+
+def greedy(given: ExplainedList, value: ValueFunction, most: int) -> FloatArray:
+    """Greedy selection: the first feature has `most`, the second one less, and so on; shape (f,)."""
+    game = given.game(value)
+    found = np.zeros(game.features)
+    order = greedy_selection(game, game.features, most)
+    found[order] = most - np.arange(len(order))
+    return given.whole(found)
+
+
+def pointwise_shap(given: ExplainedList, top: int = TOP) -> FloatArray:
+    """Mean Shapley values of the scores of the first documents, shape (f,)."""
+    documents = given.documents[given.ranks <= top]
+    return tree_shapley_values(given.forest, documents, given.background).mean(axis=0)
+
+
+def sharp(given: ExplainedList, rng: np.random.Generator) -> FloatArray:
+    """Mean over documents of Shapley values of a document's rank (ShaRP), shape (f,)."""
+    narrow = given.narrow
+    game = RankGame(narrow.forest, narrow.documents, narrow.background)
+    features = len(narrow.read)
+    values = kernel_shapley_values(game, features, rng=rng)
+    return given.whole(values.mean(axis=1))
+
+
+def mean_pointwise_lime(
+    given: ExplainedList, rng: np.random.Generator, samples: int, top: int = TOP
+) -> FloatArray:
+    """Mean absolute weights of the scores of the first documents, shape (f,)."""
+    narrow = given.narrow
+    documents = narrow.documents[given.ranks <= top]
+    weights = pointwise_lime(narrow.forest, documents, narrow.background, samples=samples, rng=rng)
+    return given.whole(np.abs(weights).mean(axis=0))
+
+
+def mean_listwise_lime(
+    given: ExplainedList, rng: np.random.Generator, samples: int
+) -> FloatArray:
+    """Mean over documents of the weights of Kendall's tau, shape (f,)."""
+    narrow = given.narrow
+    weights = listwise_lime(
+        narrow.forest,
+        narrow.documents,
+        narrow.background,
+        kendall(given.ranks),
+        samples=samples,
+        rng=rng,
+    )
+    return given.whole(weights.mean(axis=0))

@@ -1,0 +1,140 @@
+"""Local linear models of a score or of a ranking (LIME) over features that are kept or masked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.explain.listwise import Model
+from everycell.explain.value_functions import ValueFunction, ranks_of
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+#: Width of the kernel as a share of the square root of the number of features; Ribeiro et al.
+WIDTH = 0.75
+
+
+def linear_weights(
+    worth: Callable[[BoolArray], FloatArray], features: int, samples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Weights of a ridge regression of what masked inputs are worth on what they keep.
+
+    Parameters
+    ----------
+    worth : callable
+        From what is kept, shape (m, features), to m numbers, with a mask of its own for each.
+    features : int
+        What can be masked, 1 or more; each is masked in half of the samples.
+    samples : int
+        Masked inputs, 2 or more, the first of which keeps all.
+    rng : numpy.random.Generator
+        Source of the masks.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (features,)
+        Weights. A sample counts by exp(-d / (2 w^2 features)), d features masked and w of `WIDTH`,
+        and the penalty is 1, as in the package lime.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> linear_weights(lambda kept: kept @ np.array([3.0, 1.0]), 2, 1000, rng).round(1).tolist()
+    [3.0, 1.0]
+    """
+    # It takes a second to import.
+    from sklearn.linear_model import Ridge
+
+    kept = rng.random((samples, features)) < 0.5
+    kept[0] = True
+    masked = features - kept.sum(axis=1)
+    weights = np.exp(-masked / (2 * WIDTH**2 * features))
+    found = Ridge(alpha=1).fit(kept.astype(float), worth(kept), sample_weight=weights)
+    return found.coef_
+
+
+def pointwise_lime(
+    model: Model,
+    documents: FloatArray,
+    background: FloatArray,
+    *,
+    samples: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Weights of each document's score, shape (n, f).
+
+    Parameters
+    ----------
+    model : callable
+        From feature vectors, shape (m, f), to m scores.
+    documents : numpy.ndarray of float, shape (n, f)
+        What is explained.
+    background : numpy.ndarray of float, shape (b, f)
+        A sample of it, drawn anew for each masked input, has the values of masked features.
+    samples : int
+        Masked inputs a document.
+    rng : numpy.random.Generator
+        Source of masks and draws.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> pointwise_lime(lambda x: x.sum(axis=1), np.ones((1, 2)), np.zeros((5, 2)),
+    ...     samples=1000, rng=rng).round(1).tolist()
+    [[1.0, 1.0]]
+    """
+    found = []
+    for document in documents:
+
+        def worth(kept: BoolArray, document: FloatArray = document) -> FloatArray:
+            drawn = background[rng.integers(len(background), size=len(kept))]
+            return np.asarray(model(np.where(kept, document, drawn)), dtype=float)
+
+        found.append(linear_weights(worth, documents.shape[1], samples, rng))
+    return np.array(found)
+
+
+def listwise_lime(
+    model: Model,
+    documents: FloatArray,
+    background: FloatArray,
+    value: ValueFunction,
+    *,
+    samples: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Weights of a ranking's value, where each document has masks of its own, shape (n, f).
+
+    Parameters
+    ----------
+    model, documents, background, samples, rng
+        As for `pointwise_lime`; a masked input is a whole list.
+    value : callable
+        A value function, see `everycell.explain.value_functions`.
+
+    Notes
+    -----
+    Source: heuss2025, section 4.6, after Chowdhury et al. (RankLIME).
+
+    Examples
+    --------
+    >>> from everycell.explain.value_functions import kendall
+    >>> rng = np.random.default_rng(0)
+    >>> weights = listwise_lime(lambda x: x[:, 0], np.array([[3.0, 1.0], [2.0, 1.0]]),
+    ...     np.array([[2.5, 0.0]]), kendall([1, 2]), samples=1000, rng=rng)
+    >>> np.abs(weights[:, 1]).max() < 0.1 < weights[:, 0].min()
+    True
+    """
+    count, features = documents.shape
+
+    def worth(kept: BoolArray) -> FloatArray:
+        masks = kept.reshape(-1, count, features)
+        drawn = background[rng.integers(len(background), size=masks.shape[:2])]
+        vectors = np.where(masks, documents, drawn)
+        scores = np.asarray(model(vectors.reshape(-1, features)), dtype=float)
+        return value(ranks_of(scores.reshape(-1, count)))
+
+    return linear_weights(worth, count * features, samples, rng).reshape(count, features)

@@ -1,0 +1,65 @@
+"""The game of one document at a time: its features are masked, and the others stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.explain.listwise import Model, masked_scores
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RankGame:
+    """Rank that each document of a list gets where it alone keeps a coalition of its features.
+
+    The documents are n games at once. Of equal scores the document that stands first ranks higher.
+
+    Parameters
+    ----------
+    model : callable
+        From feature vectors, shape (m, f), to m scores.
+    documents : numpy.ndarray of float, shape (n, f)
+        Feature vectors of the list.
+    background : numpy.ndarray of float, shape (b, f)
+        Samples that stand in for features outside a coalition.
+
+    Notes
+    -----
+    Source: heuss2025, section 4.6, after Pliatsika et al. (ShaRP, with the rank as the quantity of
+    interest).
+
+    Examples
+    --------
+    >>> documents = np.array([[3.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
+    >>> game = RankGame(lambda x: x[:, 0], documents, np.array([[1.5, 0.0]]))
+    >>> game(np.array([[True, True], [False, True]])).tolist()
+    [[-1.0, -2.0, -3.0], [-2.0, -2.0, -3.0]]
+    """
+
+    model: Model
+    documents: FloatArray
+    background: FloatArray
+
+    def __call__(self, coalitions: BoolArray) -> FloatArray:
+        """Worth of coalitions, shape (c, n): the rank, below 0 so that more is better.
+
+        Parameters
+        ----------
+        coalitions : numpy.ndarray of bool, shape (c, f)
+            Features that keep their values.
+        """
+        scores = masked_scores(self.model, self.documents, self.background, coalitions)
+        given = np.asarray(self.model(self.documents), dtype=float)
+        ranks = np.empty(scores.shape)
+        for place in range(len(given)):
+            masked = scores[:, :, place]
+            before, after = np.sort(given[:place]), np.sort(given[place + 1 :])
+            higher = len(before) - np.searchsorted(before, masked, side="left")
+            higher += len(after) - np.searchsorted(after, masked, side="right")
+            ranks[:, :, place] = 1 + higher
+        return -ranks.mean(axis=1)

@@ -1,0 +1,149 @@
+"""The experiment of section 4.6: explanations of ranked lists, and how faithful they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.explain.checks import checks
+from everycell.explain.explainers import (
+    ExplainedList,
+    greedy,
+    mean_listwise_lime,
+    mean_pointwise_lime,
+    pointwise_shap,
+    ranking_shap,
+    sharp,
+)
+from everycell.explain.forests import Forest
+from everycell.explain.value_functions import (
+    IntArray,
+    exposure_difference,
+    kendall,
+    weighted_rank_difference,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Sizes of explanations.
+SIZES = (1, 3, 5, 7, 10)
+#: Features that greedy selection takes at most.
+SELECTED = 10
+#: What a list is worth, in the order of the columns of a game.
+MEASURES = ("Kendall's tau", "Exposure difference")
+
+
+class Setup(NamedTuple):
+    """What a data set is explained with."""
+
+    background: int  #: samples for explanations, and as many others for the checks
+    lime_samples: int
+
+
+Explainer = Callable[[ExplainedList, np.random.Generator, Setup], FloatArray]
+
+
+def _weighted(given: ExplainedList, rng: np.random.Generator, setup: Setup) -> FloatArray:
+    """RankingSHAP of the weighted rank difference, with the sign by which no change is best."""
+    difference = weighted_rank_difference(given.ranks)
+    return ranking_shap(given, lambda ranks: -difference(ranks), rng, select=True)
+
+
+#: The explainers by their names in Figure 4.4.
+EXPLAINERS: dict[str, Explainer] = {
+    "RShapK": lambda given, rng, setup: ranking_shap(
+        given, kendall(given.ranks), rng, select=True
+    ),
+    "RShapW": _weighted,
+    "Greedy": lambda given, rng, setup: greedy(given, kendall(given.ranks), SELECTED),
+    "ShaRP": lambda given, rng, setup: sharp(given, rng),
+    "PWShap": lambda given, rng, setup: pointwise_shap(given),
+    "PWLime": lambda given, rng, setup: mean_pointwise_lime(given, rng, setup.lime_samples),
+    "RLime": lambda given, rng, setup: mean_listwise_lime(given, rng, setup.lime_samples),
+    "Random": lambda given, rng, setup: rng.random(given.documents.shape[1]),
+}
+
+
+def explanations(
+    forest: Forest,
+    lists: Mapping[str, FloatArray],
+    pool: FloatArray,
+    setup: Setup,
+    seed: int,
+    known: FloatArray | None = None,
+) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
+    """Explain lists one by one, and check each explanation.
+
+    Parameters
+    ----------
+    forest : Forest
+        The ranker.
+    lists : mapping
+        Feature vectors by query, shape (n, f) each, n of 2 or more.
+    pool : numpy.ndarray of float, shape (m, f)
+        Training documents that backgrounds are drawn from.
+    setup : Setup
+    seed : int
+        Each query has a generator of its own, so that a list's numbers do not depend on others.
+    known : numpy.ndarray of float, shape (f,), optional
+        Attributions that are known to be right, checked as "Planted".
+
+    Yields
+    ------
+    tuple
+        Query; attributions with the columns ``query``, ``explainer``, ``feature`` (from 1) and
+        ``value``; checks with ``query``, ``explainer``, ``check``, ``measure``, ``size`` and
+        ``value``.
+    """
+    draw = np.random.default_rng(seed)
+    drawn = pool[draw.choice(len(pool), 2 * setup.background, replace=len(pool) < 2 * setup.background)]
+    explaining, checking = drawn[: setup.background], drawn[setup.background :]
+    for place, (query, documents) in enumerate(lists.items()):
+        given = ExplainedList(forest, documents, explaining)
+        found = {
+            name: explain(given, np.random.default_rng([seed, place, number]), setup)
+            for number, (name, explain) in enumerate(EXPLAINERS.items())
+        }
+        if known is not None:
+            found["Planted"] = known
+        yield query, _attributions(query, found), _checked(query, found, given, checking)
+
+
+def _attributions(query: str, found: Mapping[str, FloatArray]) -> pd.DataFrame:
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "query": query,
+                    "explainer": name,
+                    "feature": np.arange(1, len(values) + 1),
+                    "value": values,
+                }
+            )
+            for name, values in found.items()
+        ],
+        ignore_index=True,
+    )
+
+
+def _checked(
+    query: str, found: Mapping[str, FloatArray], given: ExplainedList, background: FloatArray
+) -> pd.DataFrame:
+    tau, exposed = kendall(given.ranks), exposure_difference(given.ranks)
+
+    def value(ranks: IntArray) -> FloatArray:
+        return np.column_stack([tau(ranks), exposed(ranks)])
+
+    game = ExplainedList(given.forest, given.documents, background).game(value)
+    rows = []
+    for name, values in found.items():
+        for check, worth in checks(game, values[given.read], SIZES)._asdict().items():
+            for size, pair in zip(SIZES, worth, strict=True):
+                for measure, number in zip(MEASURES, pair, strict=True):
+                    rows.append((query, name, check, measure, size, float(number)))
+    columns = ["query", "explainer", "check", "measure", "size", "value"]
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,63 @@
+"""Simulated lists whose labels come from a few features with known weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+#: Features, and weights of those that matter, largest first; the others are noise.
+FEATURES, WEIGHTS = 20, (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
+#: Documents of a list.
+DOCUMENTS = 20
+#: Shares of documents below the labels 1 to 4.
+_SHARES = (0.5, 0.75, 0.9, 0.97)
+#: Standard deviation of what the features do not say.
+_NOISE = 0.1
+
+
+def planted_weights() -> np.ndarray:
+    """Weight of each feature, shape (FEATURES,): what an explanation should find.
+
+    Those that matter are not the first ones, so that no order of columns looks right by itself.
+
+    Examples
+    --------
+    >>> int((planted_weights() > 0).sum()), int(planted_weights().argmax())
+    (6, 17)
+    """
+    weights = np.zeros(FEATURES)
+    weights[FEATURES - 3 :: -3] = [*WEIGHTS, *[0] * (len(weights[FEATURES - 3 :: -3]) - 6)]
+    return weights
+
+
+def planted_features(lists: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw lists of documents.
+
+    Features are uniform from 0 to 1. A label from 0 to 4 says in which part of all documents the
+    weighted sum of features lies, with noise.
+
+    Parameters
+    ----------
+    lists : int
+        Number of lists, 1 or more.
+    rng : numpy.random.Generator
+        Source of all that is drawn.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query`` (str), ``relevance`` and ``feature_1`` to ``feature_20``.
+
+    Examples
+    --------
+    >>> found = planted_features(3, np.random.default_rng(0))
+    >>> found.shape, sorted(found["relevance"].unique().tolist())
+    ((60, 22), [0.0, 1.0, 2.0, 3.0, 4.0])
+    """
+    vectors = rng.random((lists * DOCUMENTS, FEATURES))
+    gains = vectors @ planted_weights() + _NOISE * rng.normal(size=len(vectors))
+    labels = np.searchsorted(np.quantile(gains, _SHARES), gains)
+    table = pd.DataFrame(vectors, columns=[f"feature_{n}" for n in range(1, FEATURES + 1)])
+    table.insert(0, "relevance", labels.astype(float))
+    table.insert(0, "query", np.repeat(np.arange(1, lists + 1), DOCUMENTS).astype(str))
+    return table
