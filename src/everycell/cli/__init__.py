@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from everycell.cli import checks, machine, measures, reranking, results, sheets
+from everycell.cli import checks, explaining, machine, measures, reranking, results, sheets
 
 app = typer.Typer(
     help="Look at what the workflow rebuilt. Run it in the project folder.",
@@ -29,6 +29,7 @@ for _name, _command in {
     "overlap": measures.overlap,
     "compare": measures.compare,
     "rerank-fair": reranking.rerank_fair,
+    "explain": explaining.explain,
 }.items():
     app.command(_name)(_command)
 app.add_typer(sheets.annotation, name="annotation")

@@ -10,6 +10,9 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+#: LightGBM takes a value as near to 0 as this for missing, where a split says that 0 is missing.
+ZERO = 1e-35
+
 
 @intrinsic
 def _lowest_bit(_context, _word):
@@ -88,3 +91,22 @@ def add_leaves(documents, samples, holds, features, roots, lefts, rights, leaves
                                 here &= here - np.uint64(1)
                     top -= 1
             scores += common
+
+
+@numba.njit(cache=True)
+def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, rights, leaves, found):
+    """Add the leaves that each vector reaches to ``found``, shape (m,)."""
+    for row in range(len(vectors)):
+        vector = vectors[row]
+        total = 0
+        for root in roots:
+            node = root
+            while node >= 0:
+                value = vector[features[node]]
+                if zero_goes[node] >= 0 and abs(value) <= ZERO:
+                    left = zero_goes[node] == 1
+                else:
+                    left = value <= thresholds[node]
+                node = lefts[node] if left else rights[node]
+            total += leaves[~node]
+        found[row] = total

@@ -17,12 +17,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-#: LightGBM takes a value as near to 0 as this for missing, where a split says that 0 is missing.
-_ZERO = 1e-35
 #: Bits of a word of coalitions.
 _BITS = 64
-#: Vectors that are scored at once: a bound of the memory.
-_AT_ONCE = 1024
 
 
 class Forest(NamedTuple):
@@ -55,13 +51,14 @@ class Forest(NamedTuple):
         >>> stump(np.array([[0.2], [0.7]])).tolist()
         [-1.0, 1.0]
         """
-        everything = np.ones((1, len(self.names)), dtype=bool)
-        parts = [
-            self.masked_scores(part, part[:1], everything)[0, 0]
-            for start in range(0, len(vectors), _AT_ONCE)
-            for part in [vectors[start : start + _AT_ONCE]]
-        ]
-        return np.concatenate(parts) if parts else np.empty(0)
+        # numba takes a second to import, and most jobs explain nothing.
+        from everycell.explain.compiled import add_own_leaves
+
+        given = self._checked("documents", vectors)
+        found = np.zeros(len(given), dtype=np.int64)
+        splits = self.features, self.thresholds, self.zero_goes
+        add_own_leaves(given, *splits, self.roots, self.lefts, self.rights, self.leaves, found)
+        return found * self.unit
 
     def masked_scores(
         self, documents: FloatArray, background: FloatArray, coalitions: BoolArray
@@ -90,7 +87,6 @@ class Forest(NamedTuple):
         given = self._checked("documents", documents)
         samples = self._checked("background", background)
         words = _bits_by_feature(self._checked("coalitions", coalitions))
-        # numba takes a second to import, and most jobs explain nothing.
         from everycell.explain.compiled import add_leaves
 
         found = np.empty((len(samples), len(given), len(coalitions)), dtype=np.int64)
@@ -101,9 +97,11 @@ class Forest(NamedTuple):
 
     def _goes_left(self, vectors: FloatArray) -> BoolArray:
         """If a vector goes to the left at a node, shape (m, nodes)."""
+        from everycell.explain.compiled import ZERO
+
         values = vectors[:, self.features]
         left = values <= self.thresholds
-        missing = (self.zero_goes >= 0) & (np.abs(values) <= _ZERO)
+        missing = (self.zero_goes >= 0) & (np.abs(values) <= ZERO)
         return np.where(missing, self.zero_goes == 1, left)
 
     def _checked(self, what: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -112,7 +110,7 @@ class Forest(NamedTuple):
                 f"The shape of the {what} is {values.shape}, and the model has {len(self.names)} "
                 "features: give a column for each."
             )
-        return np.ascontiguousarray(values)
+        return np.ascontiguousarray(values, dtype=values.dtype if values.dtype == bool else float)
 
 
 def read_forest(path: Path) -> Forest:

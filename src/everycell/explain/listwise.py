@@ -20,8 +20,9 @@ BoolArray = npt.NDArray[np.bool_]
 #: that of `everycell.explain.forests.Forest`, which is then asked for whole coalitions.
 Model = Callable[[FloatArray], npt.ArrayLike]
 
-#: Feature vectors that a model scores at once, at most: a bound of the memory.
-_VECTORS = 200_000
+#: Masked vectors at once: a bound of the memory. There can be more where the model is given
+#: coalitions and nobody writes the vectors down.
+_VECTORS, _SCORES = 200_000, 4_000_000
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ class ListwiseGame:
             By the number of values of the value function.
         """
         samples, documents = len(self.background), len(self.documents)
-        at_once = max(1, _VECTORS // (samples * documents))
+        most = _SCORES if hasattr(self.model, "masked_scores") else _VECTORS
+        at_once = max(1, most // (samples * documents))
         parts = []
         for start in range(0, len(coalitions), at_once):
             kept = coalitions[start : start + at_once]

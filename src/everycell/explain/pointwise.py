@@ -45,8 +45,10 @@ def pointwise_shapley_values(
     return shapley_values(scores.mean(axis=1)).T
 
 
-def tree_shapley_values(forest: Forest, documents: FloatArray, background: FloatArray) -> FloatArray:
-    """Shapley values of each document's score by a LightGBM model, exact for any number of features.
+def tree_shapley_values(
+    forest: Forest, documents: FloatArray, background: FloatArray
+) -> FloatArray:
+    """Shapley values of each document's score by a forest, exact for any number of features.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,9 +55,7 @@ def _weighted(given: ExplainedList, rng: np.random.Generator, setup: Setup) -> F
 
 #: The explainers by their names in Figure 4.4.
 EXPLAINERS: dict[str, Explainer] = {
-    "RShapK": lambda given, rng, setup: ranking_shap(
-        given, kendall(given.ranks), rng, select=True
-    ),
+    "RShapK": lambda given, rng, setup: ranking_shap(given, kendall(given.ranks), rng, select=True),
     "RShapW": _weighted,
     "Greedy": lambda given, rng, setup: greedy(given, kendall(given.ranks), SELECTED),
     "ShaRP": lambda given, rng, setup: sharp(given, rng),
@@ -72,6 +70,7 @@ def explanations(
     forest: Forest,
     lists: Mapping[str, FloatArray],
     pool: FloatArray,
+    names: Sequence[str],
     setup: Setup,
     seed: int,
     known: FloatArray | None = None,
@@ -86,6 +85,8 @@ def explanations(
         Feature vectors by query, shape (n, f) each, n of 2 or more.
     pool : numpy.ndarray of float, shape (m, f)
         Training documents that backgrounds are drawn from.
+    names : sequence of str
+        Of the features.
     setup : Setup
     seed : int
         Each query has a generator of its own, so that a list's numbers do not depend on others.
@@ -95,12 +96,14 @@ def explanations(
     Yields
     ------
     tuple
-        Query; attributions with the columns ``query``, ``explainer``, ``feature`` (from 1) and
+        Query; attributions with the columns ``query``, ``explainer``, ``feature`` and
         ``value``; checks with ``query``, ``explainer``, ``check``, ``measure``, ``size`` and
         ``value``.
     """
     draw = np.random.default_rng(seed)
-    drawn = pool[draw.choice(len(pool), 2 * setup.background, replace=len(pool) < 2 * setup.background)]
+    drawn = pool[
+        draw.choice(len(pool), 2 * setup.background, replace=len(pool) < 2 * setup.background)
+    ]
     explaining, checking = drawn[: setup.background], drawn[setup.background :]
     for place, (query, documents) in enumerate(lists.items()):
         given = ExplainedList(forest, documents, explaining)
@@ -110,24 +113,19 @@ def explanations(
         }
         if known is not None:
             found["Planted"] = known
-        yield query, _attributions(query, found), _checked(query, found, given, checking)
+        yield query, _attributions(query, found, names), _checked(query, found, given, checking)
 
 
-def _attributions(query: str, found: Mapping[str, FloatArray]) -> pd.DataFrame:
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "query": query,
-                    "explainer": name,
-                    "feature": np.arange(1, len(values) + 1),
-                    "value": values,
-                }
-            )
-            for name, values in found.items()
-        ],
-        ignore_index=True,
-    )
+def _attributions(
+    query: str, found: Mapping[str, FloatArray], names: Sequence[str]
+) -> pd.DataFrame:
+    columns = {
+        "query": query,
+        "explainer": np.repeat(list(found), len(names)),
+        "feature": list(names) * len(found),
+        "value": np.concatenate(list(found.values())),
+    }
+    return pd.DataFrame(columns)
 
 
 def _checked(

@@ -1,0 +1,146 @@
+"""Explaining a ranking of one's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from everycell.cli.printing import output_console, print_frame, records
+from everycell.cli.project import check_choice, errors_as_sentences
+from everycell.cli.user_files import read_user_file
+from everycell.engine.printed_cells import CardError
+
+
+def explain(
+    model: Annotated[Path, typer.Argument(help="LightGBM model, as `save_model` writes it.")],
+    data: Annotated[
+        Path, typer.Argument(help="Judged features: lines such as '2 qid:10 1:0.03 2:0.1'.")
+    ],
+    query: Annotated[str, typer.Option(help="Query whose ranking is explained.")],
+    explainer: Annotated[
+        str,
+        typer.Option(
+            help="shapley, kernel, greedy, pointwise, sharp, lime or pointwise-lime "
+            "(docs/explaining-rankings.md)."
+        ),
+    ] = "shapley",
+    objective: Annotated[
+        str, typer.Option(help="What is explained: kendall, weighted, rank or exposure.")
+    ] = "kendall",
+    document: Annotated[
+        int | None,
+        typer.Option(help="Document of the list, from 1, that rank or exposure is about."),
+    ] = None,
+    background: Annotated[
+        Path | None,
+        typer.Option(help="File like DATA for masked features; by default other queries of DATA."),
+    ] = None,
+    samples: Annotated[int, typer.Option(help="Documents of the background.", min=1)] = 100,
+    tolerance: Annotated[
+        float, typer.Option(help="shapley: standard error at which sampling ends.")
+    ] = 0.01,
+    permutations: Annotated[
+        int, typer.Option(help="shapley: pairs of permutations, at most.", min=2)
+    ] = 500,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0)] = 0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Name of the plot, to which .svg, .pdf, .png are added.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say which features made a ranking: attributions with errors (RankingSHAP and others)."""
+    import numpy as np
+
+    from everycell.collections.letor import read_letor
+    from everycell.engine.render.figure_files import save_figure
+    from everycell.explain.attributed_lists import (
+        EXPLAINERS,
+        OBJECTIVES,
+        OF_A_DOCUMENT,
+        WITH_OBJECTIVE,
+        Sampling,
+        attributed_list,
+        attribution_plot,
+    )
+    from everycell.explain.explainers import ExplainedList
+    from everycell.explain.forests import read_forest
+
+    with errors_as_sentences(ValueError):
+        check_choice("explainer", explainer, EXPLAINERS)
+        check_choice("objective", objective, OBJECTIVES)
+        if objective != "kendall" and explainer not in WITH_OBJECTIVE:
+            raise CardError(
+                f"The explainer {explainer} has an objective of its own; leave --objective out."
+            )
+        if (objective in OF_A_DOCUMENT) != (document is not None):
+            raise CardError(
+                f"The objective {objective} "
+                + ("needs --document." if document is None else "takes no --document.")
+            )
+        if plot is not None:
+            for kind in ("svg", "pdf", "png"):
+                file = plot.with_name(f"{plot.name}.{kind}")
+                if file.exists():
+                    raise CardError(f"{file} is there already; name another plot.")
+        forest = read_user_file(model, read_forest)
+        features = len(forest.names)
+        table = read_user_file(data, read_letor, features=features)
+        own = table["query"] == query
+        if not own.any():
+            known = ", ".join(table["query"].unique()[:5])
+            raise CardError(f"{data} has no query {query}; it has {known} and so on.")
+        others = (
+            table[~own]
+            if background is None
+            else read_user_file(background, read_letor, features=features)
+        )
+        if len(others) < samples:
+            raise CardError(
+                f"{background or data} has {len(others)} documents for the background, and "
+                f"--samples is {samples}; ask for fewer, or name a larger --background."
+            )
+        vectors = table[own].iloc[:, 2:].to_numpy(dtype=float)
+        if document is not None and not 1 <= document <= len(vectors):
+            raise CardError(
+                f"Query {query} has {len(vectors)} documents; --document is from 1 to that number."
+            )
+        rng = np.random.default_rng(seed)
+        pool = others.iloc[:, 2:].to_numpy(dtype=float)
+        given = ExplainedList(
+            forest, vectors, pool[rng.choice(len(pool), samples, replace=False)]
+        )
+        found = attributed_list(
+            given,
+            explainer=explainer,
+            objective=objective,
+            document=(document or 1) - 1,
+            sampling=Sampling(tolerance=tolerance, permutations=permutations),
+            rng=rng,
+        )
+        settings: dict[str, Any] = {
+            "query": query,
+            "documents": len(vectors),
+            "explainer": explainer,
+            "objective": objective if explainer in WITH_OBJECTIVE else None,
+            "document": document,
+            "background": samples,
+            "seed": seed,
+        }
+        if plot is not None:
+            plot.parent.mkdir(parents=True, exist_ok=True)
+            label = objective if explainer in WITH_OBJECTIVE else explainer
+            save_figure(attribution_plot(found, f"Attribution ({label})"), plot)
+    if as_json:
+        typer.echo(json.dumps({"settings": settings, "rows": records(found)}, indent=1))
+        return
+    console = output_console()
+    console.print(f"{EXPLAINERS[explainer]}; {len(vectors)} documents of query {query}.")
+    print_frame(console, found)
+    if found["error"].max() > tolerance:
+        console.print(
+            f"The largest standard error is {found['error'].max():.3f}, above {tolerance:g}: "
+            "raise --permutations."
+        )

@@ -1,0 +1,205 @@
+"""Explanation of one list of a user's own: a table of attributions with errors, and its plot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from everycell.engine.render.figure_files import COLOURS, INK, style
+from everycell.explain.explainers import (
+    ExplainedList,
+    greedy,
+    mean_listwise_lime,
+    mean_pointwise_lime,
+    pointwise_shap,
+    ranking_shap,
+    sharp,
+)
+from everycell.explain.shapley import all_coalitions, sampled_shapley_values, shapley_values
+from everycell.explain.value_functions import (
+    IntArray,
+    ValueFunction,
+    exposure,
+    kendall,
+    negative_rank,
+    weighted_rank_difference,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Features whose coalitions are enumerated; with more of them permutations are drawn.
+ENUMERATED = 10
+#: Features of a plot.
+PLOTTED = 15
+
+
+def _weighted(ranks: IntArray, _document: int) -> ValueFunction:
+    difference = weighted_rank_difference(ranks)
+    return lambda changed: -difference(changed)
+
+
+def _exposure(_ranks: IntArray, document: int) -> ValueFunction:
+    return lambda changed: exposure(changed[:, document])
+
+
+#: What a ranking is worth, from its ranks and the document that is asked about.
+OBJECTIVES: dict[str, Callable[[IntArray, int], ValueFunction]] = {
+    "kendall": lambda ranks, _document: kendall(ranks),
+    "weighted": _weighted,
+    "rank": lambda _ranks, document: negative_rank(document),
+    "exposure": _exposure,
+}
+#: Objectives that are about one document.
+OF_A_DOCUMENT = ("rank", "exposure")
+#: Explainers, and what each does.
+EXPLAINERS = {
+    "shapley": "Shapley values of the ranking (RankingSHAP), exact or with standard errors",
+    "kernel": "the same by KernelSHAP, without errors",
+    "greedy": "selection of features one by one; the first has the highest number",
+    "pointwise": "mean Shapley values of the scores of the first five documents",
+    "sharp": "mean over documents of Shapley values of a document's rank",
+    "lime": "mean weights of linear models of Kendall's tau",
+    "pointwise-lime": "mean absolute weights of linear models of the first five scores",
+}
+#: Explainers that an objective is given to.
+WITH_OBJECTIVE = ("shapley", "kernel", "greedy")
+
+
+class Sampling(NamedTuple):
+    """How much is drawn."""
+
+    tolerance: float = 0.01  #: standard error at which permutations end
+    permutations: int = 500  #: pairs of permutations, at most
+    lime_samples: int = 1000
+    greedy: int = 10  #: features that are selected, at most
+
+
+def attributed_list(
+    given: ExplainedList,
+    *,
+    explainer: str,
+    objective: str = "kendall",
+    document: int = 0,
+    sampling: Sampling | None = None,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Attribute a ranking to the features of its documents.
+
+    Parameters
+    ----------
+    given : ExplainedList
+        The list, its ranker and a background.
+    explainer : str
+        Of `EXPLAINERS`.
+    objective : str
+        Of `OBJECTIVES`, for the explainers of `WITH_OBJECTIVE`.
+    document : int
+        Row of the document that the objective is about, from 0.
+    sampling : Sampling, optional
+        How much is drawn.
+    rng : numpy.random.Generator
+        Source of what is drawn.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``feature``, ``attribution`` and ``error`` (standard error of sampling; NaN where
+        the explainer gives none), by falling attribution. Features that the model does not read
+        are left out.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two documents, and for scores that are all the same.
+
+    Examples
+    --------
+    >>> from everycell.explain.forests import forest_of
+    >>> stump = forest_of([{"split_feature": 0, "threshold": 0.5, "decision_type": "<=",
+    ...     "missing_type": "None", "default_left": True, "left_child": {"leaf_value": -1.0},
+    ...     "right_child": {"leaf_value": 1.0}}], ["BM25", "length"])
+    >>> given = ExplainedList(stump, np.array([[0.1, 3.0], [0.9, 1.0]]), np.array([[0.2, 2.0]]))
+    >>> attributed_list(given, explainer="shapley", rng=np.random.default_rng(0)).values.tolist()
+    [['BM25', 2.0, 0.0]]
+    """
+    drawn = sampling or Sampling()
+    scores = given.forest(given.documents)
+    if len(scores) < 2:
+        raise ValueError("The list has one document: there is no order to explain.")
+    if np.ptp(scores) == 0:
+        raise ValueError(
+            f"The model gives all {len(scores)} documents the score {scores[0]:g}: there is no "
+            "order to explain."
+        )
+    value = OBJECTIVES[objective](given.ranks, document)
+    errors = np.full(given.documents.shape[1], np.nan)
+    if explainer == "shapley":
+        values, errors = _shapley(given, value, drawn, rng)
+    else:
+        values = {
+            "kernel": lambda: ranking_shap(given, value, rng, select=False),
+            "greedy": lambda: greedy(given, value, drawn.greedy),
+            "pointwise": lambda: pointwise_shap(given),
+            "sharp": lambda: sharp(given, rng),
+            "lime": lambda: mean_listwise_lime(given, rng, drawn.lime_samples),
+            "pointwise-lime": lambda: mean_pointwise_lime(given, rng, drawn.lime_samples),
+        }[explainer]()
+    table = pd.DataFrame(
+        {"feature": given.forest.names, "attribution": values, "error": errors}
+    ).iloc[given.read]
+    return table.sort_values("attribution", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _shapley(
+    given: ExplainedList, value: ValueFunction, drawn: Sampling, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    game = given.game(value)
+    players = game.features
+    if players <= ENUMERATED:
+        return given.whole(shapley_values(game(all_coalitions(players)))), given.whole(
+            np.zeros(players)
+        )
+    found = sampled_shapley_values(
+        game, players, tolerance=drawn.tolerance, most=drawn.permutations, rng=rng
+    )
+    return given.whole(found.values), given.whole(found.errors)
+
+
+def attribution_plot(table: pd.DataFrame, label: str) -> Figure:
+    """Bars of the attributions that are largest in size, with twice their standard errors.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As from `attributed_list`.
+    label : str
+        Of the axis of attributions.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"feature": ["a"], "attribution": [0.5], "error": [0.1]})
+    >>> attribution_plot(table, "Kendall's tau").axes[0].get_xlabel()
+    "Kendall's tau"
+    """
+    largest = table["attribution"].abs().sort_values(ascending=False, kind="stable").index
+    rows = table.loc[sorted(largest[:PLOTTED])]
+    with style():
+        figure = Figure(figsize=(5, 0.6 + 0.25 * len(rows)), layout="constrained")
+        axes = figure.subplots()
+        axes.barh(
+            rows["feature"].astype(str),
+            rows["attribution"],
+            xerr=2 * rows["error"].fillna(0),
+            color=COLOURS[0],
+            ecolor=INK,
+        )
+        axes.axvline(0, color=INK, linewidth=0.6)
+        axes.invert_yaxis()
+        axes.set_xlabel(label)
+        axes.grid(visible=False, axis="y")
+    return figure

@@ -1,0 +1,140 @@
+"""Means of the checks over queries, and differences between explainers, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Explainers that others are compared with.
+COMPARED = ("RShapK", "RShapW", "Greedy")
+#: What random features do is the measure of these.
+CHANCE = "Random"
+_PANEL = ["data", "measure", "check"]
+
+
+class Means:
+    """Means over queries and over samples of them, of the checks of one or more data sets.
+
+    Parameters
+    ----------
+    checked : mapping
+        By name of the data set, columns ``query``, ``explainer``, ``check``, ``measure``, ``size``
+        and ``value``.
+    samples : int
+        Bootstrap samples of queries.
+    rng : numpy.random.Generator
+        Source of the samples.
+    """
+
+    def __init__(
+        self, checked: Mapping[str, pd.DataFrame], samples: int, rng: np.random.Generator
+    ) -> None:
+        self._means: dict[tuple[str, str, str], dict[tuple[str, int], FloatArray]] = {}
+        for data, rows in checked.items():
+            keys = ["measure", "check", "explainer", "size"]
+            wide = rows.pivot(index=keys, columns="query", values="value")
+            # Keys in the order of the file: pivoting sorts them.
+            wide = wide.reindex(pd.MultiIndex.from_frame(rows[keys].drop_duplicates()))
+            count = wide.shape[1]
+            # The first sample is the queries themselves.
+            weights = np.vstack(
+                [np.ones(count), rng.multinomial(count, np.full(count, 1 / count), size=samples)]
+            )
+            means = wide.to_numpy() @ weights.T / count
+            for (measure, check, explainer, size), values in zip(wide.index, means, strict=True):
+                panel = self._means.setdefault((data, measure, check), {})
+                panel[explainer, int(size)] = values
+
+    def curves(self) -> pd.DataFrame:
+        """Points of the figure: `_PANEL`, ``explainer``, ``size``, ``value``, ``low``, ``high``."""
+        rows = [
+            (*panel, explainer, size, *_interval(values))
+            for panel, found in self._means.items()
+            for (explainer, size), values in found.items()
+        ]
+        columns = [*_PANEL, "explainer", "size", "value", "low", "high"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _overall(self) -> Iterator[tuple[tuple[str, str, str], dict[str, FloatArray]]]:
+        """Mean over sizes of each explainer, by panel."""
+        for panel, found in self._means.items():
+            names = dict.fromkeys(explainer for explainer, _ in found)
+            yield (
+                panel,
+                {
+                    name: np.mean(
+                        [v for (explainer, _), v in found.items() if explainer == name], 0
+                    )
+                    for name in names
+                },
+            )
+
+    def differences(self) -> pd.DataFrame:
+        """What an explainer has more than another one, mean over sizes.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `_PANEL`, ``explainer``, ``other``, ``value``, ``low`` and ``high``.
+        """
+        rows = [
+            (*panel, name, other, *_interval(found[name] - found[other]))
+            for panel, found in self._overall()
+            for name in COMPARED
+            for other in found
+            if other != name
+        ]
+        return pd.DataFrame(rows, columns=[*_PANEL, "explainer", "other", "value", "low", "high"])
+
+    def ratios(self) -> pd.DataFrame:
+        """What an explainer has as a share of what random features have, mean over sizes.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `_PANEL`, ``explainer``, ``value``, ``low`` and ``high``.
+        """
+        rows = [
+            (*panel, name, *_interval(values / found[CHANCE]))
+            for panel, found in self._overall()
+            if panel[1] == "Exposure difference"
+            for name, values in found.items()
+            if name != CHANCE
+        ]
+        return pd.DataFrame(rows, columns=[*_PANEL, "explainer", "value", "low", "high"])
+
+
+def _interval(values: FloatArray) -> tuple[float, float, float]:
+    low, high = np.percentile(values[1:], [2.5, 97.5])
+    return float(values[0]), float(min(low, values[0])), float(max(high, values[0]))
+
+
+def mean_attributions(attributed: Mapping[str, pd.DataFrame], explainer: str) -> pd.DataFrame:
+    """Features of each data set by their mean attribution, largest first.
+
+    Parameters
+    ----------
+    attributed : mapping
+        By name of the data set, columns ``query``, ``explainer``, ``feature`` and ``value``.
+    explainer : str
+        Whose attributions are averaged.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``data``, ``feature`` and ``value``; the ten first features of each data set.
+    """
+    parts = []
+    for data, rows in attributed.items():
+        own = rows[rows["explainer"] == explainer]
+        means = own.groupby("feature", sort=False)["value"].mean()
+        first = means.sort_values(ascending=False, kind="stable").head(10)
+        parts.append(
+            pd.DataFrame({"data": data, "feature": first.index, "value": first.to_numpy()})
+        )
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,88 @@
+"""Features of candidate documents from runs and terms, in the manner of LETOR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+#: Features from the terms of query and document.
+OF_TERMS = (
+    "document length",
+    "query length",
+    "covered query terms",
+    "shared terms",
+    "rarity of shared terms",
+)
+
+
+def retrieval_features(
+    candidates: pd.DataFrame,
+    runs: Mapping[str, pd.DataFrame],
+    queries: Mapping[str, str],
+    documents: Mapping[str, str],
+) -> pd.DataFrame:
+    """Make feature vectors of candidates.
+
+    Parameters
+    ----------
+    candidates : pandas.DataFrame
+        Columns ``query_id``, ``document_id`` and ``relevance``.
+    runs : mapping
+        Runs by the name of their feature, with the columns ``query``, ``document`` and ``score``;
+        each has all candidates.
+    queries, documents : mapping
+        Terms by identifier, separated by spaces.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``relevance`` and a column for each run and each of `OF_TERMS`.
+
+    Raises
+    ------
+    ValueError
+        For a candidate that a run lacks.
+
+    Examples
+    --------
+    >>> candidates = pd.DataFrame({"query_id": ["q"], "document_id": ["d"], "relevance": [1]})
+    >>> run = pd.DataFrame({"query": ["q"], "document": ["d"], "score": [2.5]})
+    >>> found = retrieval_features(candidates, {"BM25": run}, {"q": "a b"}, {"d": "b c c"})
+    >>> found[["relevance", "BM25", "document length", "covered query terms"]].values.tolist()
+    [[1.0, 2.5, 3.0, 0.5]]
+    """
+    keys = pd.MultiIndex.from_frame(candidates[["query_id", "document_id"]])
+    table = pd.DataFrame(
+        {
+            "query": candidates["query_id"].to_numpy(),
+            "relevance": candidates["relevance"].to_numpy(dtype=float),
+        }
+    )
+    for name, run in runs.items():
+        scores = run.set_index(["query", "document"])["score"].reindex(keys).to_numpy(dtype=float)
+        if np.isnan(scores).any():
+            query, document = keys[np.flatnonzero(np.isnan(scores))[0]]
+            raise ValueError(f"The run {name} lacks document {document} of query {query}.")
+        table[name] = scores
+    table[list(OF_TERMS)] = _of_terms(keys, queries, documents)
+    return table
+
+
+def _of_terms(
+    keys: pd.MultiIndex, queries: Mapping[str, str], documents: Mapping[str, str]
+) -> np.ndarray:
+    asked = {query: queries[query].split() for query in keys.unique(0)}
+    held = {document: documents[document].split() for document in documents}
+    frequency = pd.Series([term for terms in held.values() for term in set(terms)]).value_counts()
+    rarity = np.log(len(held) / frequency).to_dict()
+    rows = []
+    for query, document in keys:
+        terms, others = asked[query], held[document]
+        shared = set(terms) & set(others)
+        covered = len(shared) / max(len(set(terms)), 1)
+        rows.append(
+            (len(others), len(terms), covered, len(shared), sum(rarity[t] for t in sorted(shared)))
+        )
+    return np.array(rows, dtype=float).reshape(-1, len(OF_TERMS))

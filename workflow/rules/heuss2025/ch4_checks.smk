@@ -1,0 +1,156 @@
+# heuss2025, section 4.6: are explanations of ranked lists faithful?
+# Lists with features (planted, from runs, or released) -> LambdaRank -> explanations by eight
+# explainers -> preservation and deletion -> Figure 4.4.
+
+
+# Lists whose labels come from known features.
+use rule step as heuss2025_ch4_planted with:
+    output:
+        train="work/heuss2025/ch4/planted/train.parquet",
+        test="work/heuss2025/ch4/planted/test.parquet",
+    pathvars:
+        job="heuss2025/ch4/planted_features",
+    params:
+        **runs("heuss2025/ch4/planted_features"),
+        lists=EXPLAINED.planted_lists,
+        seed=SETTINGS.seed,
+    message:
+        "Lists with planted features"
+
+
+# Candidates of pydocs, by what systems and terms say of them.
+use rule step as heuss2025_ch4_retrieval_features with:
+    input:
+        candidates="work/pydocs/candidates.parquet",
+        queries="work/pydocs/tokens/STM2/queries.parquet",
+        documents="work/pydocs/tokens/STM2/documents.parquet",
+        runs=[f"work/pydocs/runs/{run}.run" for run in RUNS_OF_FEATURES.values()],
+    output:
+        train="work/heuss2025/ch4/pydocs/train.parquet",
+        test="work/heuss2025/ch4/pydocs/test.parquet",
+    pathvars:
+        job="heuss2025/ch4/retrieval_features",
+    params:
+        **runs("heuss2025/ch4/retrieval_features"),
+        features=list(RUNS_OF_FEATURES),
+        setting="package",
+        task="cite",
+    message:
+        "Features of candidates (pydocs)"
+
+
+# The sample of LightGBM.
+use rule step as heuss2025_ch4_lambdarank with:
+    input:
+        **LAMBDARANK,
+    output:
+        train="work/heuss2025/ch4/lambdarank/train.parquet",
+        test="work/heuss2025/ch4/lambdarank/test.parquet",
+    pathvars:
+        job="heuss2025/ch4/lambdarank",
+    params:
+        **runs("heuss2025/ch4/letor_features"),
+        features=300,
+    message:
+        "Features of LightGBM's sample"
+
+
+# Papers of TREC Fair Ranking.
+use rule step as heuss2025_ch4_fair_features with:
+    input:
+        train=resource(LISTS_OF_PAPERS["TREC20", "train"]),
+        test=resource(LISTS_OF_PAPERS["TREC20", "test"]),
+    output:
+        train="work/heuss2025/ch4/trecfair/train.parquet",
+        test="work/heuss2025/ch4/trecfair/test.parquet",
+    pathvars:
+        job="heuss2025/ch4/fair_features",
+    params:
+        **runs("heuss2025/ch4/fair_features"),
+    message:
+        "Features of TREC Fair Ranking 2020"
+
+
+# A fold of the published data sets, from the user's folder.
+use rule heuss2025_ch4_lambdarank as heuss2025_ch4_letor with:
+    input:
+        unpack(letor_fold),
+    output:
+        train="work/heuss2025/ch4/{data}/train.parquet",
+        test="work/heuss2025/ch4/{data}/test.parquet",
+    pathvars:
+        job="heuss2025/ch4/letor_{data}",
+    wildcard_constraints:
+        data="|".join(EXPLAINED_DATA["full"]),
+    resources:
+        **needs(12000, 60),
+    params:
+        features=lambda wildcards: LETOR_FEATURES[wildcards.data],
+    message:
+        "Features of {wildcards.data}"
+
+
+# The ranker.
+use rule cached_step as heuss2025_ch4_train with:
+    input:
+        train="work/heuss2025/ch4/{data}/train.parquet",
+    output:
+        model="work/heuss2025/ch4/{data}/model.txt",
+    pathvars:
+        job="heuss2025/ch4/train_{data}",
+    cache: True
+    conda:
+        environment("base")
+    resources:
+        **needs(1000, 10),
+    params:
+        **runs("heuss2025/ch4/train_forest"),
+        seed=SETTINGS.seed,
+    message:
+        "LambdaRank ({wildcards.data})"
+
+
+# All explainers on the first test lists, and their checks.
+use rule step as heuss2025_ch4_explanations with:
+    input:
+        train="work/heuss2025/ch4/{data}/train.parquet",
+        test="work/heuss2025/ch4/{data}/test.parquet",
+        model="work/heuss2025/ch4/{data}/model.txt",
+    output:
+        attributions="work/heuss2025/ch4/{data}/attributions.parquet",
+        checks="work/heuss2025/ch4/{data}/checks.parquet",
+    pathvars:
+        job="heuss2025/ch4/explanations_{data}",
+    resources:
+        **needs(1500, 20),
+    params:
+        **runs("heuss2025/ch4/explanations"),
+        lists=EXPLAINED.explained_lists,
+        background=lambda wildcards: EXPLAINED.background.get(wildcards.data, 100),
+        lime_samples=EXPLAINED.lime_samples,
+        seed=SETTINGS.seed,
+    message:
+        "Explanations and their checks ({wildcards.data})"
+
+
+# Figure 4.4.
+use rule figure as heuss2025_ch4_faithfulness with:
+    input:
+        checks=of_explained("checks"),
+        attributions=of_explained("attributions"),
+    output:
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "differences"),
+        **companion(table_files, "<result>", "ratios"),
+        **companion(table_files, "<result>", "features"),
+    pathvars:
+        result="{tier}/heuss2025/figure_4_4",
+    wildcard_constraints:
+        tier="embedded|released|full",
+    params:
+        **runs("heuss2025/ch4/faithfulness"),
+        names=lambda wildcards: list(EXPLAINED_DATA[wildcards.tier].values()),
+        bootstrap=2000,
+        seed=SETTINGS.seed,
+    message:
+        "Preservation and deletion (Figure 4.4, {wildcards.tier})"

@@ -1,0 +1,35 @@
+"""Explanations of the first test lists by all explainers, and checks of how faithful they are."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.explain.forests import read_forest
+from everycell.studies.heuss2025.ch4.experiment import Setup, explanations
+from everycell.studies.heuss2025.ch4.planted_features import planted_weights
+
+with Job(snakemake) as job:
+    params = snakemake.params
+    test = pd.read_parquet(snakemake.input.test)
+    names = list(test.columns[2:])
+    # One document has no order.
+    lists = {
+        query: rows[names].to_numpy(dtype=float)
+        for query, rows in test.groupby("query", sort=False)
+        if len(rows) > 1
+    }
+    lists = dict(list(lists.items())[: params.lists])
+    pool = pd.read_parquet(snakemake.input.train)[names].to_numpy(dtype=float)
+    setup = Setup(params.background, params.lime_samples)
+    known = planted_weights() if snakemake.wildcards.data == "planted" else None
+    found = explanations(
+        read_forest(Path(snakemake.input.model)), lists, pool, names, setup, job.seed, known
+    )
+    attributed, checked = [], []
+    for place, (query, attributions, checks) in enumerate(found, start=1):
+        attributed.append(attributions)
+        checked.append(checks)
+        print(f"{place} of {len(lists)} lists: query {query}", flush=True)
+    job.write_frame(pd.concat(attributed, ignore_index=True), "attributions")
+    job.write_frame(pd.concat(checked, ignore_index=True), "checks")

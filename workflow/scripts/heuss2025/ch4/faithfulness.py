@@ -1,0 +1,21 @@
+"""Figure 4.4: preservation and deletion by the size of explanations."""
+
+import numpy as np
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.studies.heuss2025.ch4.checks_figure import checks_figure
+from everycell.studies.heuss2025.ch4.faithfulness import Means, mean_attributions
+
+with ResultJob(snakemake) as job:
+    inputs, params = snakemake.input, snakemake.params
+    checked, attributed = (
+        {name: pd.read_parquet(path) for name, path in zip(params.names, paths, strict=True)}
+        for paths in (inputs.checks, inputs.attributions)
+    )
+    means = Means(checked, params.bootstrap, np.random.default_rng(job.seed))
+    points = means.curves()
+    job.write_figure(points, checks_figure(points))
+    job.write_beside(means.differences(), "differences", {"all": 3})
+    job.write_beside(means.ratios(), "ratios", {"all": 2})
+    job.write_beside(mean_attributions(attributed, "RShapK"), "features", {"all": 3})

@@ -1,0 +1,13 @@
+"""A LambdaRank model by LightGBM, with its defaults."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.files import write_atomically
+from everycell.engine.job import Job
+from everycell.explain.training import train_forest
+
+with Job(snakemake) as job:
+    model = train_forest(pd.read_parquet(snakemake.input.train), job.seed)
+    write_atomically(Path(snakemake.output.model), model.encode())
