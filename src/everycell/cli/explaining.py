@@ -10,7 +10,6 @@ import typer
 
 from everycell.cli.printing import output_console, print_frame, records
 from everycell.cli.project import check_choice, errors_as_sentences
-from everycell.cli.user_files import read_user_file
 from everycell.engine.printed_cells import CardError
 
 
@@ -54,6 +53,7 @@ def explain(
     """Say which features made a ranking: attributions with errors (RankingSHAP and others)."""
     import numpy as np
 
+    from everycell.collections.errors import CollectionError
     from everycell.collections.letor import read_letor
     from everycell.engine.render.figure_files import save_figure
     from everycell.explain.attributed_lists import (
@@ -68,7 +68,7 @@ def explain(
     from everycell.explain.explainers import ExplainedList
     from everycell.explain.forests import read_forest
 
-    with errors_as_sentences(ValueError):
+    with errors_as_sentences(ValueError, CollectionError):
         check_choice("explainer", explainer, EXPLAINERS)
         check_choice("objective", objective, OBJECTIVES)
         if objective != "kendall" and explainer not in WITH_OBJECTIVE:
@@ -85,18 +85,14 @@ def explain(
                 file = plot.with_name(f"{plot.name}.{kind}")
                 if file.exists():
                     raise CardError(f"{file} is there already; name another plot.")
-        forest = read_user_file(model, read_forest)
+        forest = read_forest(model)
         features = len(forest.names)
-        table = read_user_file(data, read_letor, features=features)
+        table = read_letor(data, features=features)
         own = table["query"] == query
         if not own.any():
             known = ", ".join(table["query"].unique()[:5])
             raise CardError(f"{data} has no query {query}; it has {known} and so on.")
-        others = (
-            table[~own]
-            if background is None
-            else read_user_file(background, read_letor, features=features)
-        )
+        others = table[~own] if background is None else read_letor(background, features=features)
         if len(others) < samples:
             raise CardError(
                 f"{background or data} has {len(others)} documents for the background, and "
@@ -109,9 +105,7 @@ def explain(
             )
         rng = np.random.default_rng(seed)
         pool = others.iloc[:, 2:].to_numpy(dtype=float)
-        given = ExplainedList(
-            forest, vectors, pool[rng.choice(len(pool), samples, replace=False)]
-        )
+        given = ExplainedList(forest, vectors, pool[rng.choice(len(pool), samples, replace=False)])
         found = attributed_list(
             given,
             explainer=explainer,

@@ -17,7 +17,7 @@ _LINE = re.compile(r"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)*\s*(#.*)?")
 def read_letor(
     path: Path, *, lengths: Path | None = None, features: int | None = None
 ) -> pd.DataFrame:
-    """Read judged feature vectors.
+    r"""Read judged feature vectors.
 
     Parameters
     ----------
@@ -38,14 +38,14 @@ def read_letor(
     Raises
     ------
     CollectionError
-        For a broken line, a file without documents or queries, more features than allowed, lengths
+        For a broken line, a value that is no finite number, a file without documents or queries, more features than allowed, lengths
         that are not those of the file, or a query that stands in two places.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "test.txt"
-    >>> _ = path.write_text("2 qid:10 1:0.5 2:1 # a comment\\n0 qid:10 2:0.25\\n")
+    >>> _ = path.write_text("2 qid:10 1:0.5 2:1 # a comment\n0 qid:10 2:0.25\n")
     >>> read_letor(path).values.tolist()
     [['10', 2.0, 0.5, 1.0], ['10', 0.0, 0.0, 0.25]]
     """
@@ -61,7 +61,16 @@ def read_letor(
     vectors, labels = found[0].toarray(), found[1]
     if not len(labels):
         raise CollectionError(f"{path} has no documents: give a file of judged feature vectors.")
+    wrong = np.argwhere(~np.isfinite(np.column_stack([labels, vectors])))
+    if len(wrong):
+        row, column = wrong[0]
+        raise CollectionError(
+            f"{path}: document {row + 1} has no finite number as "
+            f"{f'feature {column}' if column else 'label'}: write 0 for what is missing."
+        )
     if lengths is None:
+        if len(found[2]) < len(labels):
+            raise CollectionError(f"{path}: {_fault(path, None, features)}")
         queries = found[2].astype(str)
         starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
         if len(set(queries[starts])) < len(starts):
@@ -97,14 +106,14 @@ def _lengths(path: Path) -> np.ndarray:
     return np.array([int(line) for line in lines], dtype=int)
 
 
-def _fault(path: Path, error: Exception, features: int | None) -> str:
+def _fault(path: Path, error: Exception | None, features: int | None) -> str:
     """What is wrong with a file that could not be read."""
     with path.open(errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip() and not _LINE.fullmatch(line.rstrip("\n")):
                 return (
-                    f"line {number} is {line.strip()[:60]!r}: allowed is a label, qid: and a query, "
-                    "and number:value of each feature, such as '2 qid:10 1:0.03'."
+                    f"line {number} is {line.strip()[:60]!r}: allowed is a label, qid: and a "
+                    "query, and number:value of each feature, such as '2 qid:10 1:0.03'."
                 )
             numbers = [int(n) for n in re.findall(r"\s(\d+):", line.split("#")[0])]
             if 0 in numbers or numbers != sorted(set(numbers)):

@@ -31,8 +31,8 @@ def add_leaves(documents, samples, holds, features, roots, lefts, rights, leaves
     ``documents`` and ``samples`` say of each node if a vector goes to the left, shape (m, nodes);
     ``holds`` has the coalitions that hold a feature as bits, shape (f + 1, words), all in its last
     row. Where document and sample go the same way, so do all coalitions. A stack holds the nodes at
-    which they parted. The first leaf of a tree is added to all coalitions at once (`common`), and to
-    those that reach another one, what that is more.
+    which they parted. The first leaf of a tree is added to all coalitions at once (`common`), and
+    to those that reach another one, what that is more.
     """
     words = holds.shape[1]
     stack = np.empty(len(lefts) + 2, dtype=np.int64)

@@ -86,7 +86,7 @@ def ranking_shap(
 
 
 def greedy(given: ExplainedList, value: ValueFunction, most: int) -> FloatArray:
-    """Greedy selection: the first feature has `most`, the second one less, and so on; shape (f,)."""
+    """Greedy selection: `most` for the first feature, one less for the next; shape (f,)."""
     game = given.game(value)
     found = np.zeros(game.features)
     order = greedy_selection(game, game.features, most)

@@ -201,7 +201,8 @@ def _added(
         return ~(len(leaves) - 1)
     if node["decision_type"] != "<=":
         raise ValueError(
-            f"The model splits feature {node['split_feature'] + 1} by categories: train it on numbers."
+            f"The model splits feature {node['split_feature'] + 1} by categories: train it on "
+            "numbers."
         )
     number = len(splits)
     zero = int(node["default_left"]) if node["missing_type"] == "Zero" else -1

@@ -1,4 +1,4 @@
-"""Shapley values by a weighted regression over drawn coalitions (KernelSHAP), of the package shap."""
+"""Shapley values by a weighted regression over drawn coalitions: KernelSHAP of the package shap."""
 
 from __future__ import annotations
 

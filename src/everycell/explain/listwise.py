@@ -16,8 +16,8 @@ from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-#: From feature vectors, shape (m, f), to m scores. A model may have a method `masked_scores` such as
-#: that of `everycell.explain.forests.Forest`, which is then asked for whole coalitions.
+#: From feature vectors, shape (m, f), to m scores. A model may have a method `masked_scores`, as
+#: `everycell.explain.forests.Forest` has, which is then asked for whole coalitions.
 Model = Callable[[FloatArray], npt.ArrayLike]
 
 #: Masked vectors at once: a bound of the memory. There can be more where the model is given

@@ -1,7 +1,8 @@
-"""Explanations of the first test lists by all explainers, and checks of how faithful they are."""
+"""Explanations of test lists by all explainers, and checks of how faithful they are."""
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from everycell.engine.job import Job
@@ -19,7 +20,9 @@ with Job(snakemake) as job:
         for query, rows in test.groupby("query", sort=False)
         if len(rows) > 1
     }
-    lists = dict(list(lists.items())[: params.lists])
+    # Spread over the file: neighbours may be of one kind.
+    spread = np.linspace(0, len(lists) - 1, min(params.lists, len(lists))).round().astype(int)
+    lists = {query: lists[query] for query in np.array(list(lists))[spread]}
     pool = pd.read_parquet(snakemake.input.train)[names].to_numpy(dtype=float)
     setup = Setup(params.background, params.lime_samples)
     known = planted_weights() if snakemake.wildcards.data == "planted" else None

@@ -21,7 +21,7 @@ class ListExplanations(Settings):
         60, ge=10, le=100_000, description="Simulated lists that train a ranker, on the stand-in."
     )
     explained_lists: int = Field(
-        30, ge=2, le=100_000, description="Test lists that are explained, the first ones."
+        30, ge=2, le=100_000, description="Test lists that are explained, spread over all."
     )
     background: dict[str, int] = Field(
         {"mslr_web10k": 20}, description="Background samples by data set, 100 where it names none."

@@ -1,0 +1,131 @@
+"""The command explain on files that are not ours: values, options, what is refused."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import command_line
+import lightgbm
+import numpy as np
+import pytest
+
+refused = partial(command_line.refused, "explain")
+
+FEATURES = 6
+
+
+def call(*arguments):
+    """Output of a command that ends well."""
+    code, out, err = command_line.call("explain", *arguments)
+    assert (code, err) == (0, "")
+    return out
+
+
+def letor(vectors, queries):
+    lines = []
+    for vector, query in zip(vectors, queries, strict=True):
+        values = " ".join(f"{n}:{value:.6f}" for n, value in enumerate(vector, start=1))
+        lines.append(f"0 qid:{query} {values}\n")
+    return "".join(lines)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Folder, which is the working one, with a model and lists that it ranks."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    vectors = rng.random((300, FEATURES))
+    labels = np.digitize(vectors[:, 2] + 0.3 * vectors[:, 4], [0.4, 0.7, 0.9])
+    model = lightgbm.LGBMRanker(objective="lambdarank", verbose=-1, n_jobs=1, n_estimators=20)
+    model.fit(vectors, labels, group=[30] * 10)
+    model.booster_.save_model("model.txt")
+    tied = np.repeat(vectors[:1], 3, axis=0)
+    queries = [*np.repeat([1, 2, 3, 4], 10), 5, 6, 6, 6]
+    Path("data.svm").write_text(letor([*vectors[:41], *tied], queries))
+    return tmp_path
+
+
+def test_values_sum_to_what_the_list_gains_and_the_best_feature_is_first(files):
+    found = json.loads(call("model.txt", "data.svm", "--query", "2", "--samples", "30", "--json"))
+    assert found["settings"]["documents"] == 10
+    rows = found["rows"]
+    assert rows[0]["feature"] == "Column_2" and rows[0]["error"] == 0
+    assert 0 < sum(row["attribution"] for row in rows) < 2
+
+
+def test_the_table_names_features_and_the_plot_is_written(files):
+    printed = call("model.txt", "data.svm", "--query", "2", "--samples", "30", "--plot", "out/p")
+    assert "Column_2" in printed and "10 documents of query 2" in printed
+    assert sorted(path.name for path in Path("out").iterdir()) == ["p.pdf", "p.png", "p.svg"]
+    again = refused("model.txt", "data.svm", "--query", "2", "--samples", "30", "--plot", "out/p")
+    assert "out/p.svg is there already" in again
+
+
+def test_the_same_seed_gives_the_same_numbers(files):
+    command = ("model.txt", "data.svm", "--query", "3", "--samples", "20", "--json")
+    assert call(*command) == call(*command)
+    assert call(*command) != call(*command, "--seed", "1")
+
+
+@pytest.mark.parametrize(
+    "explainer", ["kernel", "greedy", "pointwise", "sharp", "lime", "pointwise-lime"]
+)
+def test_every_explainer_finds_the_feature_that_matters(files, explainer):
+    command = ("model.txt", "data.svm", "--query", "1", "--samples", "30", "--json")
+    rows = json.loads(call(*command, "--explainer", explainer))["rows"]
+    assert rows[0]["error"] is None
+    if explainer in ("kernel", "greedy", "pointwise-lime"):
+        assert rows[0]["feature"] == "Column_2"
+
+
+def test_the_rank_of_one_document_can_be_explained(files):
+    command = ("model.txt", "data.svm", "--query", "1", "--samples", "20", "--json")
+    first, second = (
+        json.loads(call(*command, "--objective", "exposure", "--document", number))["rows"]
+        for number in ("1", "2")
+    )
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--query", "9"], "data.svm has no query 9; it has 1, 2, 3, 4, 5 and so on"),
+        (["--query", "5"], "The list has one document: there is no order to explain"),
+        (["--query", "6"], "gives all 3 documents the score"),
+        (["--query", "1", "--samples", "100"], "34 documents for the background, and --samples"),
+        (["--query", "1", "--explainer", "shap"], "shapley"),
+        (["--query", "1", "--objective", "rank"], "needs --document"),
+        (["--query", "1", "--document", "1"], "takes no --document"),
+        (["--query", "1", "--objective", "rank", "--document", "11"], "from 1 to that number"),
+        (["--query", "1", "--explainer", "sharp", "--objective", "weighted"], "of its own"),
+    ],
+)
+def test_bad_options_are_refused_in_a_sentence(files, options, message):
+    if "--samples" not in options:
+        options = [*options, "--samples", "20"]
+    assert message in refused("model.txt", "data.svm", *options)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "data.svm",
+            "1 qid:1 1:nan\n1 qid:1 1:2\n",
+            "document 1 has no finite number as feature 1",
+        ),
+        ("data.svm", "1 qid:1 1:1 9:2\n", "line 1 has feature 9: allowed are 1 to 6"),
+        ("data.svm", "1 1:1\n", "names no query"),
+        ("model.txt", "tree\n", "model.txt is no model of LightGBM"),
+        ("model.txt", "", "model.txt is no model of LightGBM"),
+    ],
+)
+def test_broken_files_are_refused_in_a_sentence(files, name, text, message):
+    Path(name).write_text(text)
+    assert message in refused("model.txt", "data.svm", "--query", "1", "--samples", "2")
+
+
+def test_a_missing_file_is_refused_in_a_sentence(files):
+    assert "none.svm" in refused("model.txt", "none.svm", "--query", "1")
+    assert "none.txt" in refused("none.txt", "data.svm", "--query", "1")

@@ -1,0 +1,136 @@
+"""Explainers of ranked lists: KernelSHAP against enumeration, single documents, LIME, checks."""
+
+import lightgbm
+import numpy as np
+import pytest
+
+from everycell.explain.checks import checks
+from everycell.explain.explainers import (
+    ExplainedList,
+    greedy,
+    mean_listwise_lime,
+    mean_pointwise_lime,
+    pointwise_shap,
+    ranking_shap,
+    sharp,
+)
+from everycell.explain.forests import read_forest
+from everycell.explain.kernel_shap import kernel_shapley_values
+from everycell.explain.listwise import masked_scores
+from everycell.explain.shapley import all_coalitions, shapley_values
+from everycell.explain.single_documents import RankGame
+from everycell.explain.value_functions import kendall, ranks_of
+
+#: Weights of the features that the labels come from; the others are noise.
+WEIGHTS = np.array([0, 0, 4.0, 0, 2.0, 0, 0, 1.0, 0, 0])
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    rng = np.random.default_rng(3)
+    vectors = rng.random((900, len(WEIGHTS)))
+    # A column that is the same everywhere is read by no split.
+    vectors[:, 0] = 1
+    labels = np.digitize(vectors @ WEIGHTS, [2, 3, 4, 5])
+    model = lightgbm.LGBMRanker(objective="lambdarank", verbose=-1, n_jobs=1)
+    model.fit(vectors[:840], labels[:840], group=[30] * 28)
+    path = tmp_path_factory.mktemp("explainers") / "model.txt"
+    model.booster_.save_model(path)
+    return ExplainedList(read_forest(path), vectors[840:852], vectors[:40])
+
+
+def first_two(values):
+    return np.argsort(-values, kind="stable")[:2].tolist()
+
+
+def test_kernel_shap_of_few_features_is_exact():
+    worth = np.random.default_rng(0).random(2**6)
+    bits = 1 << np.arange(6)
+    found = kernel_shapley_values(
+        lambda coalitions: worth[coalitions @ bits], 6, rng=np.random.default_rng(1)
+    )
+    assert found == pytest.approx(shapley_values(worth), abs=1e-9)
+
+
+def test_kernel_shap_leaves_the_generator_of_the_process_alone():
+    np.random.seed(5)
+    wanted = np.random.random()
+    np.random.seed(5)
+    kernel_shapley_values(
+        lambda coalitions: coalitions.sum(axis=1), 15, rng=np.random.default_rng(1), coalitions=100
+    )
+    assert np.random.random() == wanted
+
+
+def test_ranking_shap_is_near_enumeration_and_sums_to_what_the_list_gains(given):
+    value = kendall(given.ranks)
+    game = given.game(value)
+    found = ranking_shap(given, value, np.random.default_rng(0), select=False)
+    exact = shapley_values(game(all_coalitions(game.features)))
+    assert found[given.read] == pytest.approx(exact, abs=0.01)
+    ends = game(np.array([[True] * game.features, [False] * game.features]))
+    assert found.sum() == pytest.approx(ends[0] - ends[1])
+
+
+def test_what_no_split_looks_at_has_no_attribution(given):
+    assert 0 not in given.read
+    rng = np.random.default_rng(0)
+    for values in (
+        ranking_shap(given, kendall(given.ranks), rng, select=True),
+        greedy(given, kendall(given.ranks), 3),
+        pointwise_shap(given),
+        sharp(given, rng),
+        mean_pointwise_lime(given, rng, 300),
+        mean_listwise_lime(given, rng, 300),
+    ):
+        assert values.shape == WEIGHTS.shape and values[0] == 0
+
+
+def test_all_find_the_two_features_that_matter_most(given):
+    rng = np.random.default_rng(0)
+    value = kendall(given.ranks)
+    assert first_two(ranking_shap(given, value, rng, select=False)) == [2, 4]
+    assert first_two(greedy(given, value, 3)) == [2, 4]
+    assert set(first_two(mean_pointwise_lime(given, rng, 2000))) == {2, 4}
+    assert set(first_two(mean_listwise_lime(given, rng, 4000))) == {2, 4}
+
+
+def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(given):
+    narrow = given.narrow
+    coalitions = np.random.default_rng(0).random((9, len(given.read))) < 0.5
+    found = RankGame(narrow.forest, narrow.documents, narrow.background)(coalitions)
+    masked = masked_scores(narrow.forest, narrow.documents, narrow.background, coalitions)
+    scores = given.forest(given.documents)
+    for row in range(len(coalitions)):
+        for document in range(len(scores)):
+            ranks = []
+            for sample in range(len(narrow.background)):
+                changed = scores.copy()
+                changed[document] = masked[row, sample, document]
+                ranks.append(ranks_of(changed)[document])
+            assert found[row, document] == pytest.approx(-np.mean(ranks))
+
+
+def test_sharp_is_the_mean_of_each_documents_values(given):
+    narrow = given.narrow
+    game = RankGame(narrow.forest, narrow.documents, narrow.background)
+    each = shapley_values(game(all_coalitions(len(given.read))))
+    found = sharp(given, np.random.default_rng(0))[given.read]
+    assert found == pytest.approx(each.mean(axis=1), abs=0.05)
+
+
+def test_checks_take_the_first_of_equal_attributions_and_all_where_there_are_fewer():
+    seen = []
+
+    def game(coalitions):
+        seen.append(coalitions.tolist())
+        return coalitions.sum(axis=1).astype(float)
+
+    checks(game, np.array([1.0, 2.0, 1.0]), [2, 5])
+    assert seen[0] == [[True, True, False], [True, True, True]]
+    assert seen[1] == [[False, False, True], [False, False, False]]
+
+
+def test_an_attribution_that_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="no finite number"):
+        checks(lambda coalitions: coalitions.sum(axis=1), np.array([np.nan, 1]), [1])

@@ -1,0 +1,131 @@
+"""Forests: scores of masked documents against LightGBM's own, and files that are refused."""
+
+import lightgbm
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.explain.forests import forest_of, read_forest
+from everycell.explain.listwise import ListwiseGame, masked_scores
+from everycell.explain.pointwise import pointwise_shapley_values, tree_shapley_values
+from everycell.explain.shapley import all_coalitions
+from everycell.explain.value_functions import kendall, ranks_of
+
+FEATURES = 8
+
+
+def trained(objective="lambdarank", rows=600, **options):
+    rng = np.random.default_rng(1)
+    vectors = rng.normal(size=(rows, FEATURES)).round(1)
+    labels = np.digitize(vectors @ np.arange(FEATURES), [-5, 0, 5, 15])
+    data = lightgbm.Dataset(vectors, labels, group=[30] * (rows // 30))
+    parameters = {"objective": objective, "verbose": -1, "num_threads": 1} | options
+    return lightgbm.train(parameters, data, num_boost_round=20), vectors
+
+
+@pytest.fixture(scope="module")
+def ranker(tmp_path_factory):
+    model, vectors = trained()
+    path = tmp_path_factory.mktemp("forest") / "model.txt"
+    model.save_model(path)
+    return read_forest(path), model, vectors
+
+
+def saved(model, tmp_path):
+    path = tmp_path / "model.txt"
+    model.save_model(path)
+    return path
+
+
+def test_scores_are_those_of_lightgbm(ranker):
+    forest, model, vectors = ranker
+    assert forest(vectors) == pytest.approx(model.predict(vectors), abs=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_masked_scores_are_those_of_the_masked_vectors(ranker, data):
+    forest, model, vectors = ranker
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    documents, background = rng.choice(vectors, 5), rng.choice(vectors, 3)
+    # More than a word of coalitions, and not a whole number of words.
+    coalitions = rng.random((data.draw(st.integers(1, 150)), FEATURES)) < rng.random()
+    found = forest.masked_scores(documents, background, coalitions)
+    wanted = masked_scores(model.predict, documents, background, coalitions)
+    assert found == pytest.approx(wanted, abs=1e-12)
+
+
+def test_the_same_leaves_give_the_same_score(ranker):
+    forest, _, vectors = ranker
+    twice = np.concatenate([vectors[:5], vectors[:5]])
+    found = forest.masked_scores(twice, vectors[:7], all_coalitions(FEATURES))
+    assert (found[..., :5] == found[..., 5:]).all()
+
+
+def test_a_game_is_the_same_by_the_walk_and_by_prediction(ranker):
+    forest, model, vectors = ranker
+    documents, background = vectors[:6], vectors[100:110]
+    value = kendall(ranks_of(forest(documents)))
+    walked, predicted = (
+        ListwiseGame(one, documents, background, value)(all_coalitions(FEATURES))
+        for one in (forest, model.predict)
+    )
+    assert walked == pytest.approx(predicted, abs=1e-12)
+
+
+def test_a_missing_zero_goes_its_own_way(tmp_path):
+    model, vectors = trained(zero_as_missing=True)
+    forest = read_forest(saved(model, tmp_path))
+    assert (forest.zero_goes >= 0).any()
+    vectors[::3, ::2] = 0
+    assert forest(vectors) == pytest.approx(model.predict(vectors), abs=1e-12)
+
+
+def test_pointwise_values_are_those_of_the_tree_explainer(ranker):
+    forest, _, vectors = ranker
+    documents, background = vectors[:4], vectors[50:80]
+    # The package holds thresholds as 32-bit floats.
+    assert tree_shapley_values(forest, documents, background) == pytest.approx(
+        pointwise_shapley_values(forest, documents, background), abs=1e-5
+    )
+
+
+def test_a_model_with_other_features_is_refused(ranker):
+    forest, _, vectors = ranker
+    with pytest.raises(ValueError, match=r"shape of the documents is \(600, 7\).* has 8 features"):
+        forest(vectors[:, :7])
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path):
+    path = tmp_path / "model.txt"
+    path.write_text("no model")
+    with pytest.raises(ValueError, match="model.txt is no model of LightGBM"):
+        read_forest(path)
+
+
+def test_several_classes_are_refused(tmp_path):
+    model, _ = trained("multiclass", num_class=5)
+    with pytest.raises(ValueError, match="5 trees an iteration: give a model with one score"):
+        read_forest(saved(model, tmp_path))
+
+
+def test_linear_trees_are_refused(tmp_path):
+    model, _ = trained("regression", linear_tree=True)
+    with pytest.raises(ValueError, match="linear trees: train it without"):
+        read_forest(saved(model, tmp_path))
+
+
+def test_splits_by_category_are_refused(tmp_path):
+    rng = np.random.default_rng(1)
+    kinds = rng.integers(0, 6, size=(500, 1)).astype(float)
+    data = lightgbm.Dataset(kinds, kinds[:, 0] % 2, categorical_feature=[0])
+    model = lightgbm.train({"objective": "regression", "verbose": -1}, data, num_boost_round=3)
+    with pytest.raises(ValueError, match="splits feature 1 by categories: train it on numbers"):
+        read_forest(saved(model, tmp_path))
+
+
+def test_no_trees_are_refused():
+    with pytest.raises(ValueError, match="no trees: train it"):
+        forest_of([], ["length"])

@@ -1,0 +1,62 @@
+"""Judged features in the form of LETOR: what is read, and what is refused."""
+
+import pytest
+
+from everycell.collections.errors import CollectionError
+from everycell.collections.letor import read_letor
+
+GOOD = "2 qid:10 1:0.5 3:1e-2 # docid = GX1\n0 qid:10 2:-1\n1 qid:7 1:3\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text, name="data.txt"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_what_is_left_out_is_zero(file):
+    found = read_letor(file(GOOD))
+    assert list(found) == ["query", "relevance", "feature_1", "feature_2", "feature_3"]
+    assert found["query"].tolist() == ["10", "10", "7"]
+    assert found["relevance"].tolist() == [2, 0, 1]
+    assert found.iloc[:, 2:].values.tolist() == [[0.5, 0, 0.01], [0, -1, 0], [3, 0, 0]]
+
+
+def test_features_that_the_file_lacks_are_zero(file):
+    assert read_letor(file(GOOD), features=5).shape == (3, 7)
+
+
+def test_lengths_stand_for_queries(file):
+    data = file("2 1:0.5\n0 2:1\n1 1:3\n")
+    assert read_letor(data, lengths=file("1\n2\n", "query"))["query"].tolist() == ["1", "2", "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("2 qid:10 1:a\n", {}, "line 1 is '2 qid:10 1:a': allowed is a label, qid:"),
+        (GOOD + "x\n", {}, "line 4 is 'x': allowed is a label"),
+        (GOOD, {"features": 2}, "line 1 has feature 3: allowed are 1 to 2"),
+        ("2 qid:10 0:1\n", {}, "line 1 has features out of order: number them from 1"),
+        ("2 1:1\n", {}, "line 1 names no query: write qid:"),
+        ("", {}, "has no documents"),
+        ("1 qid:1 1:1\n1 qid:2 1:1\n1 qid:1 1:1\n", {}, "query 1 stand in two places"),
+    ],
+)
+def test_a_broken_file_is_refused_in_a_sentence(file, text, options, message):
+    with pytest.raises(CollectionError, match=message) as raised:
+        read_letor(file(text), **options)
+    assert "data.txt" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "message"),
+    [("1\n1\n", "lists of 2 documents, and .* has 3"), ("1\ntwo\n", "entry 2 is 'two': allowed")],
+)
+def test_lengths_of_another_file_are_refused(file, lengths, message):
+    with pytest.raises(CollectionError, match=message):
+        read_letor(file("2 1:0.5\n0 2:1\n1 1:3\n"), lengths=file(lengths, "query"))
