@@ -38,8 +38,9 @@ def read_letor(
     Raises
     ------
     CollectionError
-        For a broken line, a value that is no finite number, a file without documents or queries, more features than allowed, lengths
-        that are not those of the file, or a query that stands in two places.
+        For a broken line, a value that is no finite number, a file without documents or queries,
+        more features than allowed, lengths that are not those of the file, or a query that stands
+        in two places.
 
     Examples
     --------

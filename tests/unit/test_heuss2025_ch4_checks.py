@@ -1,0 +1,157 @@
+"""The experiment of heuss2025, chapter 4: planted features, features of runs, means, figure."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from everycell.explain.forests import read_forest
+from everycell.explain.training import train_forest
+from everycell.studies.heuss2025.ch4.checks_figure import checks_figure
+from everycell.studies.heuss2025.ch4.experiment import (
+    EXPLAINERS,
+    MEASURES,
+    SIZES,
+    Setup,
+    explanations,
+)
+from everycell.studies.heuss2025.ch4.faithfulness import Means, mean_attributions
+from everycell.studies.heuss2025.ch4.planted_features import (
+    WEIGHTS,
+    planted_features,
+    planted_weights,
+)
+from everycell.studies.heuss2025.ch4.retrieval_features import retrieval_features
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory):
+    """Attributions and checks of three planted lists, and how to make them again."""
+    rng = np.random.default_rng(0)
+    train, test = planted_features(40, rng), planted_features(3, rng)
+    path = tmp_path_factory.mktemp("experiment") / "model.txt"
+    path.write_text(train_forest(train, 0))
+    names = list(test.columns[2:])
+    # Short lists are quick.
+    lists = {query: rows[names].to_numpy()[:8] for query, rows in test.groupby("query")}
+
+    @cache
+    def made(*queries):
+        found = explanations(
+            read_forest(path),
+            {query: lists[query] for query in queries or lists},
+            train[names].to_numpy(),
+            names,
+            Setup(10, 200),
+            seed=7,
+            known=planted_weights(),
+        )
+        _, attributions, checks = zip(*found, strict=True)
+        return pd.concat(attributions), pd.concat(checks)
+
+    return made
+
+
+def test_planted_labels_follow_the_weights():
+    lists = planted_features(50, np.random.default_rng(0))
+    vectors = lists.iloc[:, 2:].to_numpy()
+    found = np.array([np.corrcoef(column, lists["relevance"])[0, 1] for column in vectors.T])
+    assert np.argsort(-found)[:3].tolist() == np.argsort(-planted_weights())[:3].tolist()
+    assert sorted(planted_weights()[planted_weights() > 0], reverse=True) == list(WEIGHTS)
+
+
+def test_every_explainer_has_every_check_of_every_list(experiment):
+    attributions, checks = experiment()
+    names = {*EXPLAINERS, "Planted"}
+    assert set(attributions["explainer"]) == set(checks["explainer"]) == names
+    assert len(checks) == 3 * len(names) * 2 * len(MEASURES) * len(SIZES)
+    assert checks["value"].notna().all()
+
+
+def test_explanations_find_what_was_planted(experiment):
+    attributions, _ = experiment()
+    best = planted_weights().argmax() + 1
+    for explainer in ("RShapK", "RShapW", "Greedy", "PWLime", "RLime"):
+        own = attributions[attributions["explainer"] == explainer]
+        first = own.groupby("feature")["value"].mean().idxmax()
+        assert first == f"feature_{best}", explainer
+
+
+def test_a_list_has_the_same_explanations_whatever_else_is_explained(experiment):
+    together, alone = experiment(), experiment("1")
+    for whole, part in zip(together, alone, strict=True):
+        pd.testing.assert_frame_equal(whole[whole["query"] == "1"], part)
+
+
+def test_a_ranker_is_the_same_in_every_training():
+    lists = planted_features(10, np.random.default_rng(0))
+    assert train_forest(lists, 0) == train_forest(lists, 0)
+
+
+def test_features_of_runs_and_terms_by_hand():
+    candidates = pd.DataFrame(
+        {"query_id": ["q", "q"], "document_id": ["a", "b"], "relevance": [2, 0]}
+    )
+    run = pd.DataFrame({"query": "q", "document": ["b", "a"], "score": [1.5, 2.5]})
+    found = retrieval_features(
+        candidates, {"BM25": run}, {"q": "x y"}, {"a": "x x z", "b": "z", "c": "z"}
+    )
+    assert found["relevance"].tolist() == [2, 0]
+    assert found["BM25"].tolist() == [2.5, 1.5]
+    assert found["document length"].tolist() == [3, 1]
+    assert found["covered query terms"].tolist() == [0.5, 0]
+    # The term x is in one of three documents.
+    assert found["rarity of shared terms"].tolist() == pytest.approx([np.log(3), 0])
+
+
+def test_a_run_without_a_candidate_is_refused():
+    candidates = pd.DataFrame({"query_id": ["q"], "document_id": ["a"], "relevance": [1]})
+    run = pd.DataFrame({"query": ["q"], "document": ["b"], "score": [1.0]})
+    with pytest.raises(ValueError, match="The run BM25 lacks document a of query q"):
+        retrieval_features(candidates, {"BM25": run}, {"q": "x"}, {"a": "x"})
+
+
+def checks(values):
+    """Checks of two lists from their values by explainer."""
+    rows = [
+        (query, explainer, "deletion", "Exposure difference", size, value)
+        for explainer, both in values.items()
+        for query, value in zip("ab", both, strict=True)
+        for size in (1, 3)
+    ]
+    return pd.DataFrame(rows, columns=["query", "explainer", "check", "measure", "size", "value"])
+
+
+def test_means_differences_and_ratios_by_hand():
+    values = {"RShapK": (3.0, 5.0), "RShapW": (4.0, 4.0), "Greedy": (1.0, 1.0), "Random": (1, 3)}
+    found = Means({"LTR": checks(values)}, 500, np.random.default_rng(0))
+    curves = found.curves().set_index(["explainer", "size"])
+    assert curves.loc[("RShapK", 1), ["value", "low", "high"]].tolist() == [4, 3, 5]
+    differences = found.differences().set_index(["explainer", "other"])
+    assert differences.loc[("RShapW", "RShapK"), ["value", "low", "high"]].tolist() == [0, -1, 1]
+    # Both lists have 3 more: no sample of them has anything else.
+    assert differences.loc[("RShapW", "Greedy"), ["value", "low", "high"]].tolist() == [3, 3, 3]
+    ratios = found.ratios().set_index("explainer")
+    assert ratios.loc["RShapK", "value"] == 2 and "Random" not in ratios.index
+
+
+def test_mean_attributions_come_in_falling_order():
+    rows = pd.DataFrame(
+        {
+            "query": ["a", "a", "b", "b"],
+            "explainer": "RShapK",
+            "feature": ["x", "y", "x", "y"],
+            "value": [0.0, 1.0, 0.5, 1.0],
+        }
+    )
+    found = mean_attributions({"LTR": rows}, "RShapK")
+    assert found.values.tolist() == [["LTR", "y", 1.0], ["LTR", "x", 0.25]]
+
+
+def test_a_panel_for_each_data_set_measure_and_check():
+    values = {"RShapK": (3.0, 5.0), "RShapW": (4.0, 4.0), "Greedy": (1.0, 1.0), "Random": (1, 3)}
+    means = Means({name: checks(values) for name in ("A", "B")}, 50, np.random.default_rng(0))
+    figure = checks_figure(means.curves())
+    assert [axes.get_title() for axes in figure.axes] == ["A: deletion", "B: deletion"]
+    assert [len(axes.lines) for axes in figure.axes] == [4, 4]
