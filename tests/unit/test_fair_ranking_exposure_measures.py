@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from everycell.fair_ranking.exposure_measures import (
@@ -75,6 +75,8 @@ def test_an_outlier_below_counts_against_in_the_printed_formula_alone():
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=7))
+@example([0.0, 5.892116901951502e-167])
+@example([0.0, 5e-324])
 @settings(max_examples=50, deadline=None)
 def test_nothing_stands_out_among_seven(scores):
     ranking = np.arange(len(scores))[None]

@@ -32,9 +32,12 @@ def test_embedded_verdicts_are_as_expected(built, repository):
         assert report["conclusions"]
     expected = repository / "tests" / "expected_verdicts.csv"
     checked = built.everycell("check-verdicts", expected, "--tier", "embedded")
-    # On the few queries and lists of a small copy two claims may come out in any way.
+    # On the few queries and lists of a small copy these claims may come out in any way.
     changed = [line for line in checked.stdout.splitlines() if ": expected " in line]
-    any_way = ("abolghasemi2026/table_2_2", "heuss2025/figure_2_2")
+    any_way = (
+        "abolghasemi2026/table_2_2",
+        *(f"heuss2025/{name}" for name in ("figure_2_2", "table_2_2", "table_2_3")),
+    )
     assert not [line for line in changed if not any(name in line for name in any_way)]
 
 
@@ -60,7 +63,7 @@ def test_two_builds_from_clean_give_the_same_bytes(built, clean):
         if name.endswith((".verdicts.json", "errata.csv")) and "/abolghasemi2026/" not in name
     ]
     runs = [f"work/pydocs/runs/{name}.run" for name in RUNS]
-    assert len(results) == 11
+    assert len(results) == 20
     printed = clean.build("--cores", "1", "--verbose", *results, *runs)
     # The scheduler looks at ready jobs when one has ended, and not every second besides.
     looks = printed.count("Resources before job selection")

@@ -100,9 +100,11 @@ def z_scores(values: npt.ArrayLike) -> FloatArray:
     if not np.isfinite(given).all():
         raise ValueError("A score is not a number: nothing is known of whether it stands out.")
     off = given - given.mean(axis=-1, keepdims=True)
+    # Squares of tiny values would be 0: a power of two, which rounds nothing, makes the largest 1.
+    off = np.ldexp(off, -np.frexp(np.abs(off).max(axis=-1, keepdims=True))[1])
     spread = np.sqrt((off**2).mean(axis=-1, keepdims=True))
     # Equal values have a mean that rounding may set off from them.
-    same = np.ptp(given, axis=-1, keepdims=True) == 0
+    same = (np.ptp(given, axis=-1, keepdims=True) == 0) | (spread == 0)
     return np.where(same, 0.0, off / np.where(same, 1.0, spread))
 
 

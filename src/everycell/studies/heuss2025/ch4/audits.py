@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from everycell.engine.audits import Cells, Finding, holds_if_any, holds_if_none
+from everycell.explain.shapley import shapley_values
+from everycell.explain.value_functions import kendall, ranks_of
+from everycell.studies.heuss2025.ch4.attributions import without_base, worth_of_coalitions
+from everycell.studies.heuss2025.ch4.talent_search import (
+    FEATURES,
+    QUERIES,
+    REQUIREMENTS,
+    TalentModel,
+    background,
+    candidates,
+    universities,
+)
 
 
 def _talent_scores(cells: Cells, *, biased: bool) -> dict[str, float]:
-    """Score of each candidate (section 4.5): skills + experience + grade in its range.
-
-    Unmet requirements cost three quarters, but not from the favoured university in the biased
-    model, which takes a tenth from the disfavoured one.
-    """
-    candidates = cells("table_4_A_1").pivot(index="row", columns="metric", values="value")
-    schools = cells("table_4_A_2").pivot(index="row", columns="metric", values="value")
-    scores = {}
-    for name, person in candidates.iterrows():
-        school = schools.loc[person["university"]]
-        low, high = float(school["lowest_grade"]), float(school["highest_grade"])
-        score = float(person["skills"]) + float(person["experience"])
-        score += (float(person["grades"]) - low) / (high - low)
-        if person["req"] == "False" and not (biased and school["model_bias"] == "Positive"):
-            score *= 0.25
-        if biased and school["model_bias"] == "Negative":
-            score *= 0.9
-        scores[str(name)] = score
-    return scores
+    """Score of each candidate (section 4.5)."""
+    schools = universities(cells("table_4_A_2"))
+    people = candidates(cells("table_4_A_1"), schools)
+    scores = TalentModel(schools, biased)(np.array(list(people.values())))
+    return dict(zip(people, scores.tolist(), strict=True))
 
 
 def _rank_faults(cells: Cells, *, biased: bool) -> dict[str, list[str]]:
@@ -61,3 +61,47 @@ def check_heuss2025_unbiased_column(cells: Cells) -> Finding:
     return holds_if_none(
         _rank_faults(cells, biased=False)["biased"], "the ranks are the unbiased ones"
     )
+
+
+def _qualified(cells: Cells) -> tuple[TalentModel, np.ndarray]:
+    """Biased model, and candidates of the qualified query in the order of the authors' code."""
+    schools = universities(cells("table_4_A_2"))
+    people = candidates(cells("table_4_A_1"), schools)
+    documents = np.array([people[name] for name in QUERIES["qualified"]])
+    return TalentModel(schools, biased=True), documents
+
+
+def audit_heuss2025_base_value(cells: Cells) -> Finding:
+    """Figure 4.2: with a base of 0 the requirements count among candidates who all meet them."""
+    model, documents = _qualified(cells)
+    samples = background(model.schools, 200, np.random.default_rng(0))
+    worth = worth_of_coalitions(model, documents, samples, "last")[0]
+    exact, drawn = (
+        float(shapley_values(values)[REQUIREMENTS]) for values in (worth, without_base(worth))
+    )
+    return holds_if_any(
+        [f"requirements {exact:.3f}, with a base of 0 {drawn:.3f}"] * (abs(drawn - exact) > 0.01),
+        "both values are the same",
+    )
+
+
+def audit_heuss2025_reversed_ties(cells: Cells) -> Finding:
+    """Figure 4.2: the order of the input decides what a list without features is worth."""
+    model, documents = _qualified(cells)
+    same = np.zeros(len(documents))
+    found = {
+        ties: float(kendall(ranks_of(model(documents), ties))(ranks_of(same, ties)[None])[0])
+        for ties in ("last", "first")
+    }
+    shown = (
+        f"all {len(FEATURES)} masked: tau {found['last']:.0f} reversed, {found['first']:.0f} not"
+    )
+    return holds_if_any([shown] * (found["last"] != found["first"]), "both are worth the same")
+
+
+def audit_heuss2025_exposure_of_the_first(cells: Cells) -> Finding:
+    """Equations 4.6 and 4.8: a candidate at rank 1 has log2(1) = 0 below the line."""
+    table = cells("table_4_A_3")
+    first = table[table["value"].astype(int) == 1]
+    faults = [f"{row} in {query}" for row, query in zip(first["row"], first["query"], strict=True)]
+    return holds_if_any(faults, "no candidate is at rank 1")

@@ -1,0 +1,1 @@
+"""Attribution of a ranking to the features of its documents."""

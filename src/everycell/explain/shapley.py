@@ -1,0 +1,164 @@
+"""Shapley values of a game, by enumeration of all coalitions or by drawing permutations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import factorial
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+#: From coalitions, shape (c, f), to their worth, shape (c,) or (c, k).
+Game = Callable[[BoolArray], FloatArray]
+
+#: Players whose coalitions can be enumerated: 32,768 coalitions.
+MOST_PLAYERS = 15
+
+
+class Attribution(NamedTuple):
+    """What sampling found."""
+
+    values: FloatArray  #: shape (f,)
+    errors: FloatArray  #: standard error of each value, shape (f,)
+    permutations: int  #: drawn, each with its reverse
+
+
+def all_coalitions(players: int) -> BoolArray:
+    """All coalitions, shape (2 ** players, players); bit j of a row's number says if j is in it.
+
+    Raises
+    ------
+    ValueError
+        For more players than can be enumerated.
+
+    Examples
+    --------
+    >>> all_coalitions(2).tolist()
+    [[False, False], [True, False], [False, True], [True, True]]
+    """
+    if not 1 <= players <= MOST_PLAYERS:
+        raise ValueError(
+            f"There are {players} features: enumeration takes 1 to {MOST_PLAYERS}, so draw "
+            "permutations."
+        )
+    return (np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool)
+
+
+def shapley_values(worth: npt.ArrayLike) -> FloatArray:
+    """Shapley values from the worth of all coalitions.
+
+    Parameters
+    ----------
+    worth : array_like of float, shape (2 ** f,) or (2 ** f, k)
+        In the order of `all_coalitions`; k games at once.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (f,) or (f, k)
+        They sum to the worth of all less that of none.
+
+    Raises
+    ------
+    ValueError
+        For a number of coalitions that is no power of two.
+
+    Notes
+    -----
+    Source: heuss2025, definition 4.3.1, with the weights |S|! (n - |S| - 1)! / n!.
+
+    Examples
+    --------
+    A glove game: player 0 has a left glove, the two others a right one each.
+
+    >>> worth = [0, 0, 0, 1, 0, 1, 0, 1]
+    >>> shapley_values(worth).round(4).tolist()
+    [0.6667, 0.1667, 0.1667]
+    """
+    values = np.asarray(worth, dtype=float)
+    players = len(values).bit_length() - 1
+    if players < 1 or len(values) != 2**players:
+        raise ValueError(f"The worth of {len(values)} coalitions is given; f features have 2 ** f.")
+    coalitions = all_coalitions(players)
+    sizes = coalitions.sum(axis=1)
+    weights = np.array(
+        [factorial(size) * factorial(players - size - 1) for size in range(players)]
+    ) / factorial(players)
+    found = []
+    for player in range(players):
+        without = np.flatnonzero(~coalitions[:, player])
+        gains = values[without + (1 << player)] - values[without]
+        found.append(weights[sizes[without]] @ gains)
+    return np.array(found)
+
+
+def sampled_shapley_values(
+    game: Game,
+    players: int,
+    *,
+    tolerance: float,
+    most: int,
+    rng: np.random.Generator,
+    at_once: int = 16,
+) -> Attribution:
+    """Shapley values from permutations of the players, each with its reverse.
+
+    A permutation adds the players one by one, and a player's gain is a sample of its value. The
+    mean over a permutation and its reverse has a smaller variance, and such means are independent,
+    so that their spread gives the errors.
+
+    Parameters
+    ----------
+    game : callable
+        From coalitions, shape (c, players), to their worth, shape (c,).
+    players : int
+        Features, 1 or more.
+    tolerance : float
+        Largest standard error of a value at which drawing ends, above 0.
+    most : int
+        Pairs of permutations at most, 2 or more.
+    rng : numpy.random.Generator
+        Source of the permutations.
+    at_once : int
+        Pairs between two looks at the errors, 2 or more.
+
+    Returns
+    -------
+    Attribution
+        The values sum to the worth of all less that of none, whatever is drawn.
+
+    Raises
+    ------
+    ValueError
+        For a number or tolerance that is too small.
+
+    Examples
+    --------
+    >>> game = lambda coalitions: coalitions @ np.array([1.0, 2.0, 4.0])
+    >>> rng = np.random.default_rng(0)
+    >>> sampled_shapley_values(game, 3, tolerance=0.1, most=100, rng=rng).values.tolist()
+    [1.0, 2.0, 4.0]
+    """
+    if players < 1 or most < 2 or at_once < 2 or not tolerance > 0:
+        raise ValueError(
+            f"There are {players} features, at most {most} permutations, {at_once} at once and the "
+            f"tolerance {tolerance}: allowed are 1, 2, 2 or more and a tolerance above 0."
+        )
+    samples = np.empty((0, players))
+    while len(samples) < most:
+        pairs = min(at_once, most - len(samples))
+        orders = rng.permuted(np.tile(np.arange(players), (max(pairs, 2), 1)), axis=1)
+        both = np.concatenate([orders, orders[:, ::-1]])
+        # Place of each player; a coalition of a permutation holds the players of its first places.
+        places = np.argsort(both, axis=1)
+        steps = np.arange(players + 1)
+        coalitions = places[:, None, :] < steps[None, :, None]
+        worth = game(coalitions.reshape(-1, players)).reshape(len(both), players + 1)
+        gains = np.take_along_axis(np.diff(worth, axis=1), places, axis=1)
+        samples = np.concatenate([samples, gains.reshape(2, -1, players).mean(axis=0)])
+        errors = samples.std(axis=0, ddof=1) / np.sqrt(len(samples))
+        if errors.max() <= tolerance:
+            break
+    return Attribution(samples.mean(axis=0), errors, len(samples))

@@ -1,0 +1,181 @@
+"""What a changed ranking is worth: functions of ranks that are explained by features.
+
+A value function takes the ranks of n documents in m rankings, shape (m, n), from 1, and gives one
+value a ranking, shape (m,), or k values, shape (m, k).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+ValueFunction = Callable[[IntArray], FloatArray]
+Ties = Literal["first", "last"]
+
+
+def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
+    """Ranks of documents by decreasing score.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (..., n)
+        Scores of n documents in any number of rankings.
+    ties : {"first", "last"}
+        Which of documents with one score ranks higher: the one that stands first, or last.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (..., n)
+        1 for the highest score.
+
+    Examples
+    --------
+    >>> ranks_of([0.5, 0.9, 0.5]).tolist(), ranks_of([0.5, 0.9, 0.5], ties="last").tolist()
+    ([2, 1, 3], [3, 1, 2])
+    """
+    values = np.asarray(scores, dtype=float)
+    if ties == "first":
+        order = np.argsort(-values, axis=-1, kind="stable")
+    else:
+        order = np.argsort(values, axis=-1, kind="stable")[..., ::-1]
+    # The inverse of a permutation.
+    ranks = np.empty_like(order)
+    places = np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape)
+    np.put_along_axis(ranks, order, places, axis=-1)
+    return ranks
+
+
+def exposure(ranks: npt.ArrayLike) -> FloatArray:
+    """Exposure of ranks, 1 / log2(1 + rank); 1 for the first.
+
+    Notes
+    -----
+    Source: heuss2025, equation 4.8 prints 1 / log2(rank), which has no value at rank 1; the
+    released code adds 1.
+
+    Examples
+    --------
+    >>> exposure([1, 3]).tolist()
+    [1.0, 0.5]
+    """
+    return 1 / np.log2(1 + np.asarray(ranks, dtype=float))
+
+
+def kendall(reference: npt.ArrayLike) -> ValueFunction:
+    """Kendall's tau to a ranking without ties.
+
+    Parameters
+    ----------
+    reference : array_like of int, shape (n,)
+        Ranks of the explained ranking, n of 2 or more.
+
+    Returns
+    -------
+    callable
+        From 1 for the same order to -1 for the opposite.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two documents, which have no order.
+
+    Notes
+    -----
+    Source: heuss2025, equation 4.5.
+
+    Examples
+    --------
+    >>> kendall([1, 2, 3])(np.array([[1, 2, 3], [1, 3, 2], [3, 2, 1]])).round(3).tolist()
+    [1.0, 0.333, -1.0]
+    """
+    given = _reference(reference)
+    if len(given) < 2:
+        raise ValueError(
+            f"The list has {len(given)} document: give two or more, since one has no order."
+        )
+    first, second = np.triu_indices(len(given), k=1)
+    signs = np.sign(given[second] - given[first])
+
+    def value(ranks: IntArray) -> FloatArray:
+        return (np.sign(ranks[:, second] - ranks[:, first]) * signs).mean(axis=1)
+
+    return value
+
+
+def weighted_rank_difference(reference: npt.ArrayLike) -> ValueFunction:
+    """Sum of changes of rank, those of documents at the top counting most.
+
+    Notes
+    -----
+    Source: heuss2025, equation 4.6, with log2(1 + rank) for the log2(rank) that it prints, which is
+    0 for the first document. The sign is that of the print: 0 for the same order, and less where
+    documents of the top move up for others of the top.
+
+    Examples
+    --------
+    >>> weighted_rank_difference([1, 2, 3])(np.array([[1, 2, 3], [3, 1, 2]])).round(3).tolist()
+    [0.0, 0.869]
+    """
+    given = _reference(reference)
+    weights = exposure(given)
+
+    def value(ranks: IntArray) -> FloatArray:
+        return (ranks - given) @ weights
+
+    return value
+
+
+def negative_rank(document: int) -> ValueFunction:
+    """Rank of one document, negative so that more is better.
+
+    Notes
+    -----
+    Source: heuss2025, equation 4.7.
+
+    Examples
+    --------
+    >>> negative_rank(0)(np.array([[2, 1]])).tolist()
+    [-2.0]
+    """
+    return lambda ranks: -ranks[:, document].astype(float)
+
+
+def exposures(documents: slice | list[int] = slice(None)) -> ValueFunction:
+    """Exposure of each of some documents, all where none are named; k values a ranking.
+
+    Examples
+    --------
+    >>> exposures([1])(np.array([[1, 3, 2]])).tolist()
+    [[0.5]]
+    """
+    return lambda ranks: exposure(ranks[:, documents])
+
+
+def exposure_difference(reference: npt.ArrayLike) -> ValueFunction:
+    """Sum of absolute changes of exposure, 0 for the same order.
+
+    Notes
+    -----
+    Source: heuss2025, section 4.6 (v^exp-diff).
+
+    Examples
+    --------
+    >>> exposure_difference([1, 2])(np.array([[1, 2], [2, 1]])).round(3).tolist()
+    [0.0, 0.738]
+    """
+    given = exposure(_reference(reference))
+    return lambda ranks: np.abs(exposure(ranks) - given).sum(axis=1)
+
+
+def _reference(ranks: npt.ArrayLike) -> IntArray:
+    given = np.asarray(ranks)
+    if given.ndim != 1 or sorted(given.tolist()) != list(range(1, len(given) + 1)):
+        raise ValueError(
+            "The reference is no ranking: give each rank from 1 to the number of documents once."
+        )
+    return given.astype(np.int64)

@@ -1,0 +1,184 @@
+"""What each feature of the talent search is worth, by three explainers; Figures 4.2 to 4.B.4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.explain.listwise import ListwiseGame
+from everycell.explain.pointwise import pointwise_shapley_values
+from everycell.explain.selection import greedy_selection
+from everycell.explain.shapley import all_coalitions, shapley_values
+from everycell.explain.value_functions import Ties, exposures, kendall, ranks_of
+from everycell.studies.heuss2025.ch4.talent_search import FEATURES, QUERIES, TalentModel
+
+FloatArray = npt.NDArray[np.float64]
+Candidates = Mapping[str, FloatArray]
+
+#: Features that greedy selection takes at most (section 4.5.2).
+SELECTED = 2
+#: How the released code breaks ties: of documents with one score the last is ranked first.
+RELEASED_TIES: Ties = "last"
+#: The choice that gives Shapley values, with the ties of the released code.
+WITH_BASE = "with the worth of no feature"
+#: Names of queries that Table 4.A.3 shortens.
+SHORTENED = {"international": "internat."}
+EXPLAINERS = ("Greedy", "PointwiseSHAP", "RankingSHAP")
+
+
+def ranks_in_queries(model: TalentModel, people: Candidates) -> pd.DataFrame:
+    """Table 4.A.3: the rank of each candidate in each query, 0 where a query has it not.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``row``, ``query``, ``metric`` and ``value``.
+    """
+    rows = []
+    for name in people:
+        for query, members in QUERIES.items():
+            scores = model(np.array([people[member] for member in members]))
+            ranks = dict(zip(members, ranks_of(scores).tolist(), strict=True))
+            column = SHORTENED.get(query, query)
+            rows.append((name, column, "rank_biased_ranker", ranks.get(name, 0)))
+    return pd.DataFrame(rows, columns=["row", "query", "metric", "value"])
+
+
+def worth_of_coalitions(
+    model: TalentModel, documents: FloatArray, samples: FloatArray, ties: Ties
+) -> tuple[FloatArray, FloatArray]:
+    """Worth of all coalitions: Kendall's tau, shape (32,), and exposures, shape (32, n)."""
+    reference = kendall(ranks_of(model(documents), ties))
+    exposed = exposures()
+
+    def value(ranks: npt.NDArray[np.int64]) -> FloatArray:
+        return np.column_stack([reference(ranks), exposed(ranks)])
+
+    game = ListwiseGame(model, documents, samples, value, ties)
+    worth = game(all_coalitions(len(FEATURES)))
+    return worth[:, 0], worth[:, 1:]
+
+
+def without_base(worth: FloatArray) -> FloatArray:
+    """Worth of all coalitions with 0 for the empty one, as the released explainers take it.
+
+    Each Shapley value is larger by a share of what the empty coalition is worth: a fifth of it for
+    five features.
+
+    Examples
+    --------
+    >>> without_base(np.array([0.5, 1.0])).tolist()
+    [0.0, 1.0]
+    """
+    changed = worth.copy()
+    changed[0] = 0
+    return changed
+
+
+def list_attributions(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.DataFrame:
+    """Attributions of whole lists by the three explainers, as the figures show them.
+
+    Greedy selection has 1 for what it takes. Pointwise SHAP is the mean over the candidates, made
+    to sum to 1. RankingSHAP explains Kendall's tau.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``explainer``, ``feature`` and ``value``.
+    """
+    rows = []
+    for query, members in QUERIES.items():
+        documents = np.array([people[member] for member in members])
+        worth = without_base(worth_of_coalitions(model, documents, samples, RELEASED_TIES)[0])
+        taken = greedy_selection(_game(worth), len(FEATURES), SELECTED)
+        pointwise = pointwise_shapley_values(model, documents, samples).mean(axis=0)
+        found = (
+            np.isin(np.arange(len(FEATURES)), taken).astype(float),
+            pointwise / pointwise.sum(),
+            shapley_values(worth),
+        )
+        for explainer, values in zip(EXPLAINERS, found, strict=True):
+            rows += _rows((query, explainer), values)
+    return pd.DataFrame(rows, columns=["query", "explainer", "feature", "value"])
+
+
+def candidate_attributions(
+    model: TalentModel, people: Candidates, samples: FloatArray
+) -> pd.DataFrame:
+    """Attributions of single candidates: their exposure by RankingSHAP, their score by SHAP.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``explainer``, ``candidate``, ``rank``, ``feature`` and ``value``, by
+        rank.
+    """
+    rows = []
+    for query, members in QUERIES.items():
+        documents = np.array([people[member] for member in members])
+        ranks = ranks_of(model(documents), RELEASED_TIES)
+        worth = worth_of_coalitions(model, documents, samples, RELEASED_TIES)[1]
+        listwise = shapley_values(without_base(worth)).T
+        pointwise = pointwise_shapley_values(model, documents, samples)
+        for explainer, found in (("RankingSHAP", listwise), ("PointwiseSHAP", pointwise)):
+            for place in np.argsort(ranks):
+                key = (query, explainer, members[place], int(ranks[place]))
+                rows += _rows(key, found[place])
+    columns = ["query", "explainer", "candidate", "rank", "feature", "value"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.DataFrame:
+    """RankingSHAP and greedy selection of whole lists as released, and by other choices.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``explainer``, ``feature``, ``choice`` and ``value``. The choices are
+        that of the released code, the worth of the empty coalition as it is, and that with ties in
+        the order of the list too.
+    """
+    rows = []
+    for query, members in QUERIES.items():
+        documents = np.array([people[member] for member in members])
+        last, first = (
+            worth_of_coalitions(model, documents, samples, ties)[0] for ties in ("last", "first")
+        )
+        for choice, worth in (
+            ("as released", without_base(last)),
+            (WITH_BASE, last),
+            ("and ties in the order given", first),
+        ):
+            taken = greedy_selection(_game(worth), len(FEATURES), SELECTED)
+            selected = np.isin(np.arange(len(FEATURES)), taken).astype(float)
+            for explainer, values in (("Greedy", selected), ("RankingSHAP", shapley_values(worth))):
+                rows += [(*row[:3], choice, row[3]) for row in _rows((query, explainer), values)]
+    return pd.DataFrame(rows, columns=["query", "explainer", "feature", "choice", "value"])
+
+
+def spread(
+    model: TalentModel, people: Candidates, backgrounds: Sequence[FloatArray]
+) -> pd.DataFrame:
+    """Standard deviation of what the figures show, over draws of the background.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query``, ``explainer``, ``feature`` and ``value``.
+    """
+    draws = pd.concat([list_attributions(model, people, samples) for samples in backgrounds])
+    keys = ["query", "explainer", "feature"]
+    return draws.groupby(keys, sort=False)["value"].std(ddof=1).reset_index()
+
+
+def _game(worth: FloatArray):
+    """Game whose coalitions are all known."""
+    bits = 1 << np.arange(len(FEATURES))
+    return lambda coalitions: worth[coalitions @ bits]
+
+
+def _rows(key: tuple, values: FloatArray) -> list[tuple]:
+    return [(*key, name, float(value)) for name, value in zip(FEATURES, values, strict=True)]

@@ -1,0 +1,124 @@
+"""What each figure of the talent search shows of all attributions, and its drawing."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from everycell.engine.render.figure_files import COLOURS, HATCHES, INK, style
+from everycell.engine.render.marks import check_numbers, check_single, common_legend, rows_by
+from everycell.studies.heuss2025.ch4.talent_search import FEATURES
+
+#: How figures name features, in their order.
+_SHORT = {name: FEATURES[name] for name in ("req", "university", "grades", "skills", "experience")}
+
+
+def shown(
+    attributions: pd.DataFrame, queries: list[str] | None, explainers: list[str] | None = None
+) -> pd.DataFrame:
+    """Rows of some queries and explainers, features by their short names in the figures' order.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"query": "biased", "feature": ["experience", "req"], "value": [1, 2]})
+    >>> shown(frame, None)[["feature", "value"]].values.tolist()
+    [['req', 2], ['exp', 1]]
+    """
+    kept = attributions
+    for column, names in (("query", queries), ("explainer", explainers)):
+        if names is not None:
+            kept = kept[kept[column].isin(names)]
+    order = kept["feature"].map(list(_SHORT).index)
+    keys = [name for name in kept.columns if name not in ("feature", "value")]
+    groups = kept.groupby(keys, sort=False).ngroup()
+    kept = kept.assign(feature=kept["feature"].map(_SHORT), group=groups, order=order)
+    return kept.sort_values(["group", "order"]).drop(columns=["group", "order"])
+
+
+def bars(
+    points: pd.DataFrame,
+    series: Literal["explainer", "candidate"],
+    panel: list[str],
+    marked: pd.DataFrame | None = None,
+    columns: int = 3,
+) -> Figure:
+    """Horizontal bars of attributions by feature, as in the thesis.
+
+    Parameters
+    ----------
+    points : pandas.DataFrame
+        As from `shown`, features in their order; with ``rank`` where candidates are the series.
+    series : {"explainer", "candidate"}
+        What has bars of its own; a candidate is named by its rank.
+    panel : list of str
+        Columns whose values make a panel.
+    marked : pandas.DataFrame, optional
+        Other values for bars of `points`, shown as a diamond on them.
+    columns : int
+        Panels in a row.
+
+    Returns
+    -------
+    Figure
+        All panels share the axis of values.
+
+    Raises
+    ------
+    ValueError
+        A value that is no finite number, or two bars in one place.
+
+    Examples
+    --------
+    >>> points = pd.DataFrame({"query": "biased", "explainer": ["Greedy", "RankingSHAP"],
+    ...     "feature": "uni", "value": [1.0, 0.51]})
+    >>> figure = bars(points, "explainer", ["query"])
+    >>> [axes.get_title() for axes in figure.axes]
+    ['biased']
+    """
+    check_numbers(points, ["value"])
+    check_single(points, [*panel, series, "feature"])
+    names = points["rank"].map("Candidate {}".format) if series == "candidate" else points[series]
+    titles = points[panel].agg(", ".join, axis=1)
+    features = {name: place for place, name in enumerate(points["feature"].unique())}
+    points = points.assign(panel=titles, name=names, place=points["feature"].map(features))
+    if marked is not None:
+        points = points.merge(marked, "left", [*panel, series, "feature"], suffixes=("", "_marked"))
+    panels = rows_by(points, "panel")
+    height = 0.8 / names.nunique()
+    columns = min(columns, len(panels))
+    lines = -(-len(panels) // columns)
+    with style():
+        figure = Figure(figsize=(2.5 * columns + 0.4, 2.1 * lines + 0.4), layout="constrained")
+        grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
+        for axes, (title, rows) in zip(grid, panels.items(), strict=False):
+            for number, name in enumerate(sorted(names.unique())):
+                own = rows[rows["name"] == name]
+                _draw(axes, own, own["place"] - 0.4 + height * (number + 0.5), height, number)
+            axes.axvline(0, color=INK, linewidth=0.6)
+            axes.grid(visible=False, axis="y")
+            axes.set_title(title)
+            axes.set_yticks(list(features.values()), list(features))
+        grid[0].invert_yaxis()
+        for unused in grid[len(panels) :]:
+            unused.set_axis_off()
+        # The lowest panel of each column has the numbers, also above an empty place.
+        for axes in grid[: len(panels)][-columns:]:
+            axes.tick_params(labelbottom=True)
+        figure.supxlabel("Attribution", fontsize=9)
+        common_legend(figure)
+    return figure
+
+
+def _draw(axes: Axes, rows: pd.DataFrame, places: pd.Series, height: float, number: int) -> None:
+    """Draw the bars of one series, and diamonds on them where there are other values."""
+    if rows.empty:
+        return
+    name = rows["name"].iloc[0]
+    look = {"color": COLOURS[number], "hatch": HATCHES[number], "edgecolor": "white"}
+    axes.barh(places, rows["value"], height * 0.9, label=name, linewidth=0.5, **look)
+    if "value_marked" in rows and rows["value_marked"].notna().any():
+        look = {"linestyle": "none", "marker": "D", "markersize": 3.5, "color": INK}
+        axes.plot(rows["value_marked"], places, label=f"{name}, Shapley value", **look)

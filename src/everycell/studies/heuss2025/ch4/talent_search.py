@@ -1,0 +1,145 @@
+"""The talent search of section 4.5: its model, candidates, queries and background."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Features in the order of their columns, and how figures name them.
+FEATURES = {
+    "experience": "exp",
+    "skills": "skills",
+    "grades": "grad",
+    "university": "uni",
+    "req": "req",
+}
+EXPERIENCE, SKILLS, GRADES, UNIVERSITY, REQUIREMENTS = range(5)
+
+#: Candidates of each query, in the order of the authors' code; ties are broken by it.
+QUERIES = {
+    "average": ["non-qual", "qual-1", "qual-2"],
+    "qualified": ["qual-1", "qual-2", "qual-3"],
+    "biased": ["qual-biased", "non-qual", "qual-1", "qual-2"],
+    "nepotism": ["privileged", "non-qual", "qual-1", "qual-2"],
+    "international": ["qual-net", "qual-ger", "qual-3", "non-qual"],
+}
+#: Queries and explainers of each figure on single candidates.
+OF_CANDIDATES = {
+    "4_3": (["qualified", "biased"], ["RankingSHAP", "PointwiseSHAP"]),
+    "4_B_3": (None, ["RankingSHAP"]),
+    "4_B_4": (None, ["PointwiseSHAP"]),
+}
+#: Queries of each figure on lists that the biased model ranks; all where none are named.
+OF_LISTS = {"4_2": ["average", "qualified", "biased"], "4_B_1": None}
+#: What a notebook of the authors' repository has in place of the values of Table 4.A.1.
+OLDER_VALUES = {
+    "qual-2": {"experience": 0.7, "skills": 0.3, "grades": 3.0},
+    "non-qual": {"grades": 3.2},
+    "qual-biased": {"skills": 0.6},
+}
+#: What the score of the disfavoured university, and of unmet requirements, is multiplied by.
+DISFAVOURED, UNQUALIFIED = 0.9, 0.25
+
+
+class Universities(NamedTuple):
+    """Grading schemes, and what the biased model makes of each university; arrays by its number."""
+
+    names: list[str]
+    lowest: FloatArray  #: passing grade
+    highest: FloatArray
+    favoured: npt.NDArray[np.bool_]
+    disfavoured: npt.NDArray[np.bool_]
+
+
+def universities(table: pd.DataFrame) -> Universities:
+    """Universities of Table 4.A.2.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``row``, ``metric`` and ``value``.
+    """
+    wide = table.pivot(index="row", columns="metric", values="value")
+    return Universities(
+        wide.index.tolist(),
+        wide["lowest_grade"].to_numpy(dtype=float),
+        wide["highest_grade"].to_numpy(dtype=float),
+        (wide["model_bias"] == "Positive").to_numpy(),
+        (wide["model_bias"] == "Negative").to_numpy(),
+    )
+
+
+def candidates(
+    table: pd.DataFrame,
+    schools: Universities,
+    changed: Mapping[str, Mapping[str, float]] | None = None,
+) -> dict[str, FloatArray]:
+    """Feature vectors of the candidates of Table 4.A.1, with other values for some.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``row``, ``metric`` and ``value``.
+    schools : Universities
+        Their numbers stand for their names.
+    changed : mapping, optional
+        Values by candidate and feature, such as `OLDER_VALUES`.
+    """
+    wide = table.pivot(index="row", columns="metric", values="value")
+    found = {}
+    for name, row in wide.iterrows():
+        values = {
+            **{key: float(row[key]) for key in ("experience", "skills", "grades")},
+            "university": float(schools.names.index(row["university"])),
+            "req": float(row["req"] == "True"),
+            **(changed or {}).get(str(name), {}),
+        }
+        found[str(name)] = np.array([values[key] for key in FEATURES])
+    return found
+
+
+class TalentModel(NamedTuple):
+    """Score of candidates; section 4.5.1 and Figure 4.1."""
+
+    schools: Universities
+    biased: bool
+
+    def __call__(self, vectors: FloatArray) -> FloatArray:
+        """Score feature vectors, shape (m, 5).
+
+        A grade in the scheme of another university may lie outside its range, and counts as such.
+        """
+        school = vectors[:, UNIVERSITY].astype(int)
+        low, high = self.schools.lowest[school], self.schools.highest[school]
+        grades = (vectors[:, GRADES] - low) / (high - low)
+        scores = vectors[:, SKILLS] + vectors[:, EXPERIENCE] + grades
+        unqualified = vectors[:, REQUIREMENTS] < 0.5
+        if self.biased:
+            scores = np.where(self.schools.disfavoured[school], DISFAVOURED * scores, scores)
+            unqualified &= ~self.schools.favoured[school]
+        return np.where(unqualified, UNQUALIFIED * scores, scores)
+
+
+def background(schools: Universities, samples: int, rng: np.random.Generator) -> FloatArray:
+    """Random candidates, shape (samples, 5).
+
+    Experience and skills are uniform from 0 to 1, universities and requirements equally likely, and
+    a grade is uniform between the lowest and the highest of its university.
+    """
+    school = rng.integers(len(schools.names), size=samples)
+    low, high = schools.lowest[school], schools.highest[school]
+    return np.column_stack(
+        [
+            rng.random(samples),
+            rng.random(samples),
+            low + (high - low) * rng.random(samples),
+            school,
+            rng.integers(2, size=samples),
+        ]
+    ).astype(float)

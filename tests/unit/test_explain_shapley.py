@@ -1,0 +1,148 @@
+"""Shapley values: axioms, permutations counted one by one, sampling within its stated error."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from everycell.explain.selection import greedy_selection
+from everycell.explain.shapley import (
+    MOST_PLAYERS,
+    all_coalitions,
+    sampled_shapley_values,
+    shapley_values,
+)
+
+numbers = st.floats(-10, 10, allow_subnormal=False)
+games = st.integers(1, 5).flatmap(lambda players: arrays(float, 2**players, elements=numbers))
+
+
+def as_game(worth):
+    """Game whose coalitions are all known."""
+    bits = 1 << np.arange(len(worth).bit_length() - 1)
+    return lambda coalitions: worth[coalitions @ bits]
+
+
+def by_permutations(worth):
+    """Mean gain of each player over all orders in which they can come."""
+    players = len(worth).bit_length() - 1
+    found = np.zeros(players)
+    orders = list(permutations(range(players)))
+    for order in orders:
+        there = 0
+        for player in order:
+            found[player] += worth[there | 1 << player] - worth[there]
+            there |= 1 << player
+    return found / len(orders)
+
+
+@given(games)
+def test_values_are_mean_gains_over_all_orders(worth):
+    np.testing.assert_allclose(shapley_values(worth), by_permutations(worth), atol=1e-9)
+
+
+@given(games)
+def test_efficiency(worth):
+    assert shapley_values(worth).sum() == pytest.approx(worth[-1] - worth[0], abs=1e-9)
+
+
+@given(games, st.floats(-3, 3), st.integers(0, 2**32 - 1))
+def test_linearity(worth, factor, seed):
+    other = np.random.default_rng(seed).normal(size=len(worth))
+    both = shapley_values(worth + factor * other)
+    np.testing.assert_allclose(
+        both, shapley_values(worth) + factor * shapley_values(other), atol=1e-9
+    )
+
+
+@given(games)
+def test_a_player_that_changes_nothing_has_nothing(worth):
+    # The last player is added, and each coalition is worth the same with and without it.
+    found = shapley_values(np.concatenate([worth, worth]))
+    assert found[-1] == 0
+    np.testing.assert_allclose(found[:-1], shapley_values(worth), atol=1e-9)
+
+
+@given(st.integers(2, 5), st.integers(0, 2**32 - 1))
+def test_players_that_are_alike_have_the_same(players, seed):
+    # What counts is how many of the first two are there, and the others one by one.
+    coalitions = all_coalitions(players)
+    keys = coalitions[:, :2].sum(axis=1) * 100 + coalitions[:, 2:] @ (1 << np.arange(players - 2))
+    values = np.random.default_rng(seed).normal(size=300)
+    found = shapley_values(values[keys])
+    assert found[0] == pytest.approx(found[1])
+
+
+def test_many_games_at_once_are_each_of_them():
+    worth = np.random.default_rng(0).normal(size=(16, 3))
+    each = np.column_stack([shapley_values(one) for one in worth.T])
+    np.testing.assert_allclose(shapley_values(worth), each)
+
+
+@settings(max_examples=25, deadline=None)
+@given(arrays(float, 16, elements=numbers), st.integers(0, 2**32 - 1))
+def test_sampling_is_efficient_and_within_its_error(worth, seed):
+    exact = shapley_values(worth)
+    rng = np.random.default_rng(seed)
+    found = sampled_shapley_values(as_game(worth), 4, tolerance=1e-12, most=400, rng=rng)
+    assert found.values.sum() == pytest.approx(worth[-1] - worth[0], abs=1e-9)
+    # Six errors: a chance of some billionths for each of a hundred values.
+    assert (np.abs(found.values - exact) <= 6 * found.errors + 1e-9).all()
+
+
+def test_errors_are_what_draws_differ_by():
+    worth = np.random.default_rng(4).normal(size=64)
+    draws = [
+        sampled_shapley_values(
+            as_game(worth), 6, tolerance=1e-12, most=64, rng=np.random.default_rng(seed)
+        )
+        for seed in range(300)
+    ]
+    spread = np.std([draw.values for draw in draws], axis=0, ddof=1)
+    stated = np.mean([draw.errors for draw in draws], axis=0)
+    np.testing.assert_allclose(stated, spread, rtol=0.2)
+
+
+def test_sampling_ends_where_the_error_is_small_enough():
+    worth = np.random.default_rng(1).normal(size=32)
+    few, many = (
+        sampled_shapley_values(
+            as_game(worth), 5, tolerance=tolerance, most=5000, rng=np.random.default_rng(0)
+        )
+        for tolerance in (0.1, 0.02)
+    )
+    assert few.permutations < many.permutations < 5000
+    assert few.errors.max() <= 0.1
+    assert many.errors.max() <= 0.02
+
+
+@pytest.mark.parametrize("players", [0, MOST_PLAYERS + 1])
+def test_too_many_features_are_refused(players):
+    with pytest.raises(ValueError, match=f"{players} features: enumeration takes 1 to 15"):
+        all_coalitions(players)
+
+
+@pytest.mark.parametrize("count", [1, 3, 12])
+def test_worth_of_some_coalitions_alone_is_refused(count):
+    with pytest.raises(ValueError, match=f"The worth of {count} coalitions"):
+        shapley_values(np.zeros(count))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"tolerance": 0}, {"tolerance": float("nan")}, {"most": 1}, {"at_once": 1}]
+)
+def test_sampling_refuses_numbers_that_are_too_small(wrong):
+    arguments = {"tolerance": 0.1, "most": 10, "rng": np.random.default_rng(0)} | wrong
+    with pytest.raises(ValueError, match="allowed are"):
+        sampled_shapley_values(as_game(np.zeros(4)), 2, **arguments)
+
+
+def test_greedy_selection_ends_where_nothing_is_gained():
+    # Alone each is worth 1; together the first two are worth less.
+    worth = np.array([0.0, 1.0, 1.0, 0.5, 1.0, 1.5, 1.2, 3.0])
+    assert greedy_selection(as_game(worth), 3, most=3) == [0, 2, 1]
+    assert greedy_selection(as_game(worth), 3, most=2) == [0, 2]
+    assert greedy_selection(as_game(-worth), 3, most=3) == []

@@ -1,0 +1,15 @@
+"""Figure 4.B.2: attributions of lists that the unbiased model ranks, with two sets of values."""
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.studies.heuss2025.ch4.shown import bars, shown
+
+with ResultJob(snakemake) as job:
+    lists = pd.read_parquet(snakemake.input.lists)
+    lists = lists[lists["model"] == "unbiased"].sort_values(
+        "query", key=lambda names: names.map(names.unique().tolist().index), kind="stable"
+    )
+    columns = ["query", "candidates", "explainer", "feature", "value"]
+    points = shown(lists[columns], None)
+    job.write_figure(points, bars(points, "explainer", ["query", "candidates"], columns=2))
