@@ -2,8 +2,10 @@
 
 import ast
 import json
+import os
 import platform
 import shutil
+import subprocess
 import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -515,3 +517,17 @@ def test_a_tier_that_is_a_link_is_verified(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     done = CliRunner().invoke(app, ["verify", str(tmp_path / "results")])
     assert done.exit_code == 1 and "changed since it was made" in done.stdout
+
+
+@pytest.mark.parametrize("reader", ["receipts.read_receipt", "reports.read_report"])
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, reader):
+    pipe = tmp_path / "table_1.json"
+    os.mkfifo(pipe)
+    module, function = reader.split(".")
+    program = (
+        f"import pathlib, everycell.engine.{module} as m; m.{function}(pathlib.Path({str(pipe)!r}))"
+    )
+    # In a process of its own, so that a wait would end.
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120)
+    assert done.returncode == 1
+    assert b"it is no regular file" in done.stderr

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from everycell.engine.files import sha256
 from everycell.engine.receipts import ReceiptError, read_receipt, receipts_in, write_json
 from everycell.engine.registry import load_registry
-from everycell.engine.untrusted import parse_json
+from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
 from everycell.engine.verification import is_own, is_released
 
@@ -136,7 +136,7 @@ class _Hashes:
         self.registry = load_registry()
         self.memory = project / ".snakemake" / "everycell.hashes.json"
         try:
-            known = parse_json(self.memory.read_text(encoding="utf-8"))
+            known = parse_json(text_of(self.memory))
         except (OSError, ValueError):
             known = {}
         self.known: dict[str, Any] = known if isinstance(known, dict) else {}
@@ -199,7 +199,7 @@ def _named(values: tuple[str, ...], logs: Iterable[Path]) -> dict[str, str]:
     """Values with the names that a log has for them, if it is the log of this run."""
     for log in logs:
         try:
-            last = log.read_text(encoding="utf-8").rstrip("\n").rpartition("\n")[2]
+            last = text_of(log).rstrip("\n").rpartition("\n")[2]
             named = parse_json(last)["parameters"]
         except (OSError, ValueError, KeyError, TypeError):
             continue

@@ -27,7 +27,7 @@ from everycell.engine.cards import Tier
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry_entries import RelativePath
-from everycell.engine.untrusted import parse_json
+from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
 
 #: Packages whose versions a receipt names: those that compute, or read what is computed with.
@@ -308,7 +308,7 @@ def read_receipt(path: Path) -> dict[str, Any]:
         form, no output), or it was edited.
     """
     try:
-        receipt = parse_json(path.read_text(encoding="utf-8"))
+        receipt = parse_json(text_of(path))
         checked = _Receipt.model_validate(receipt).model_dump()
         if content_hash(receipt) != checked["content_sha256"]:
             raise ReceiptError(

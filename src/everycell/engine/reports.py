@@ -17,7 +17,7 @@ from pydantic import (
 
 from everycell.engine.cards import Card, State, Tier, Where
 from everycell.engine.conclusions import Outcome
-from everycell.engine.untrusted import parse_json
+from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
 
 Verdict = Literal[
@@ -157,7 +157,7 @@ def read_report(path: Path) -> Report:
         It is no verdict file; the message says why, and leaves the file's name to the caller.
     """
     try:
-        return Report.model_validate(parse_json(path.read_text(encoding="utf-8")))
+        return Report.model_validate(parse_json(text_of(path)))
     except ValidationError as error:
         raise ValueError(describe_fault(Report, error).rstrip(".")) from None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import io
 import json
+import os
+import stat
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -42,6 +44,33 @@ def in_quotes(value: object, most: int = 60) -> str:
         return shown
     half = (most - 5) // 2
     return f"{shown[: most - 5 - half]} ... {shown[-half:]}"
+
+
+def text_of(path: Path) -> str:
+    """Text of a file, which must be a regular one: a pipe in its place might never end.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    ValueError
+        It is no regular file, or no UTF-8; the message does not name the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> pipe = Path(tempfile.mkdtemp()) / "pipe"
+    >>> os.mkfifo(pipe)
+    >>> text_of(pipe)
+    Traceback (most recent call last):
+    ValueError: it is no regular file
+    """
+    # Without O_NONBLOCK a pipe is opened once somebody writes to it.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with os.fdopen(handle, encoding="utf-8") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ValueError("it is no regular file")
+        return file.read()
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -34,6 +34,11 @@ MENDED: dict[str, list[Edit]] = {
         ("table_4_A_3", BIASED | {"row": row}, rank)
         for row, rank in (("qual-2", "1"), ("qual-1", "2"), ("qual-biased", "3"))
     ],
+    "audit_heuss2025_base_value": [("table_4_A_1", {"row": "qual-1", "metric": "req"}, "False")],
+    "audit_heuss2025_reversed_ties": [
+        ("table_4_A_1", {"row": "qual-1", "metric": "skills"}, "1.00")
+    ],
+    "audit_heuss2025_exposure_of_the_first": [("table_4_A_3", {"value": "1"}, "2")],
     "audit_heuss2025_columns_do_not_sum": [
         ("table_5_2", {"row": "Cited nothing", "selection_step": "Pred. Rel."}, "92"),
         ("table_5_2", {"row": "Cited nothing", "selection_step": "Pred. Cited"}, "90"),

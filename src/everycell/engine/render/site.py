@@ -192,7 +192,7 @@ def _folded_result(entry: Found, results: Path, assets: str) -> Iterator[str]:
         )
     else:
         shown = folder / f"{artefact.name}.md"
-        text = embedded(shown.read_text(encoding="utf-8")) if shown.exists() else None
+        text = embedded(shown.read_text(encoding="utf-8")) if shown.is_file() else None
     if text is not None:
         title = f"{label(artefact.name)} ({entry.tier}, {STATES[entry.report.state]})"
         yield f'??? example "{title}"\n\n' + _indented(text) + "\n"
