@@ -57,6 +57,8 @@ SMALL = {
     "planted_lists: 24": "planted_lists: 6",
     "simulated_lists: 100": "simulated_lists: 12",
     "compared_lists: 12": "compared_lists: 2",
+    "planted_lists: 60\n  explained_lists: 30": "planted_lists: 10\n  explained_lists: 2",
+    "lime_samples: 1000": "lime_samples: 20",
 }
 #: Variables of the caller that would change a run.
 FOREIGN = ("EVERYCELL_MIRROR", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "SNAKEMAKE_OUTPUT_CACHE")

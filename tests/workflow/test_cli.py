@@ -111,6 +111,7 @@ def test_list_filters(call, built):
         "abolghasemi2024/figure_2",
         "heuss2025/table_2_2",
         "heuss2025/table_2_3",
+        "heuss2025/figure_4_4",
     }
     named = listed(call, built, "sakai2023", "lajewska2025/table_C_2")
     assert {entry["id"].split("/")[0] for entry in named} == {"sakai2023", "lajewska2025"}
@@ -201,7 +202,7 @@ def test_outside_the_project_folder(call, tmp_path, command):
 
 def test_verify_holds_after_a_build(call, built):
     code, out, _ = call(built, "verify")
-    assert code == 0 and out == "All 46 receipts in results hold.\n"
+    assert code == 0 and out == "All 47 receipts in results hold.\n"
 
 
 @pytest.mark.parametrize(

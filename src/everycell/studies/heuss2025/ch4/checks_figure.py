@@ -34,7 +34,7 @@ def checks_figure(points: pd.DataFrame) -> Figure:
     >>> points = pd.DataFrame({"data": "LTR", "measure": "Kendall's tau", "check": "deletion",
     ...     "explainer": "Random", "size": [1, 3], "value": 0.5, "low": 0.4, "high": 0.6})
     >>> [axes.get_title() for axes in checks_figure(points).axes]
-    ['LTR: deletion']
+    ['LTR\\ndeletion']
     """
     check_intervals(points)
     check_single(points, ["data", "measure", "check", "explainer", "size"])
@@ -43,7 +43,7 @@ def checks_figure(points: pd.DataFrame) -> Figure:
     names = list(dict.fromkeys(points["explainer"]))
     with style():
         figure = Figure(
-            figsize=(2 * len(columns) + 0.6, 2.2 * len(measures) + 0.6), layout="constrained"
+            figsize=(2 * len(columns) + 0.6, 2.3 * len(measures) + 0.6), layout="constrained"
         )
         grid = figure.subplots(
             len(measures), len(columns), sharex=True, sharey="row", squeeze=False
@@ -53,7 +53,7 @@ def checks_figure(points: pd.DataFrame) -> Figure:
                 own = rows[(rows["data"] == data) & (rows["check"] == check)]
                 for explainer, curve in rows_by(own, "explainer").items():
                     _draw(axes, curve.sort_values("size"), explainer, names.index(explainer))
-                axes.set_title(f"{data}: {check}", fontsize=8)
+                axes.set_title(f"{data}\n{check}", fontsize=8)
             line[0].set_ylabel(measure)
         figure.supxlabel("Features of an explanation", fontsize=9)
         common_legend(figure)

@@ -1,0 +1,66 @@
+"""Chapter 4 of heuss2025, full tier, on tiny folds in the form of LETOR: the path, not results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from workflow.project import Project
+
+FIGURE = "results/full/heuss2025/figure_4_4"
+#: Keys of the configuration, features, and the one that decides the labels.
+FOLDS = {"mq2008": (46, 7), "mslr_web10k": (136, 100)}
+
+
+def write_fold(folder: Path, features: int, deciding: int) -> None:
+    """Lists of eight documents whose label one feature decides, with comments as in LETOR."""
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(features)
+    for part, lists in (("train", 30), ("test", 3)):
+        lines = []
+        for query in range(lists):
+            for vector in rng.random((8, features)):
+                values = " ".join(f"{n}:{value:.4f}" for n, value in enumerate(vector, start=1))
+                label = int(3 * vector[deciding - 1])
+                lines.append(f"{label} qid:{10 + query} {values} #docid = GX000-00-0000000\n")
+        (folder / f"{part}.txt").write_text("".join(lines))
+
+
+@pytest.fixture
+def named(clean: Project) -> Project:
+    """Return a project whose configuration names two folds."""
+    for key, fold in FOLDS.items():
+        write_fold(clean.folder / "folds" / key, *fold)
+        clean.edit("config.yaml", f"{key}: null", f"{key}: folds/{key}")
+    return clean
+
+
+@pytest.mark.slow
+def test_folds_of_a_folder_give_the_figure(named):
+    named.build(f"{FIGURE}.verdicts.json")
+    points = pd.read_csv(named.folder / f"{FIGURE}.csv")
+    assert set(points["data"]) == {"MQ2008", "MSLR-WEB10K"}
+    assert len(points) == 2 * 2 * 2 * 8 * 5
+    first = pd.read_csv(named.folder / f"{FIGURE}.features.csv").groupby("data", sort=False).first()
+    assert first["feature"].tolist() == ["feature_7", "feature_100"]
+    report = json.loads((named.folder / f"{FIGURE}.verdicts.json").read_text())
+    assert report["state"] == "rebuilt" and len(report["conclusions"]) == 5
+
+
+def test_without_folders_the_configuration_is_named(tree):
+    done = tree.snakemake("-n", f"{FIGURE}.csv")
+    assert done.returncode != 0
+    assert "list_explanations.folders.mq2008" in done.stdout
+
+
+def test_a_fold_of_other_features_is_refused(named):
+    write_fold(named.folder / "other", 45, 7)
+    (named.folder / "other").rename(named.folder / "folds" / "swapped")
+    wrong = (named.folder / "folds/swapped/train.txt").read_text().replace(" 45:", " 47:")
+    (named.folder / "folds/mq2008/train.txt").write_text(wrong)
+    done = named.snakemake("work/heuss2025/ch4/mq2008/train.parquet")
+    assert done.returncode != 0
+    assert "line 1 has feature 47: allowed are 1 to 46" in done.stdout
