@@ -11,7 +11,7 @@ from everycell.engine.render.marks import check_intervals, check_single, common_
 
 
 def checks_figure(points: pd.DataFrame) -> Figure:
-    """Curves over the size of an explanation, with intervals (Figure 4.4).
+    r"""Curves over the size of an explanation, with intervals (Figure 4.4).
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def checks_figure(points: pd.DataFrame) -> Figure:
     >>> points = pd.DataFrame({"data": "LTR", "measure": "Kendall's tau", "check": "deletion",
     ...     "explainer": "Random", "size": [1, 3], "value": 0.5, "low": 0.4, "high": 0.6})
     >>> [axes.get_title() for axes in checks_figure(points).axes]
-    ['LTR\\ndeletion']
+    ['LTR\ndeletion']
     """
     check_intervals(points)
     check_single(points, ["data", "measure", "check", "explainer", "size"])
