@@ -15,7 +15,7 @@ ROWS = ("UNFAIR", "PUFR", "CVXOPT", "FA*IR", *TRAINED)
 REFERENCE = "PUFR"
 #: What no loss is allowed for: the ranking as it was.
 NO_LOSS = "none"
-_KEY = ["allowed_loss", "row", "alpha"]
+_KEY = ["allowed_loss", "row"]
 
 
 def chosen_settings(
@@ -84,8 +84,8 @@ def operating_cells(
     Returns
     -------
     tuple of two pandas.DataFrame
-        Columns ``allowed_loss``, ``row``, ``alpha`` (text), ``metric``, ``value``, and in the first
-        ``marker``: an asterisk where a method differs from PUFR, by a two-tailed paired t-test
+        Columns ``allowed_loss``, ``row``, ``metric``, ``value``, and in the first, which has the
+        strength as the metric ``alpha``, also ``marker``: an asterisk where a method differs from PUFR, by a two-tailed paired t-test
         over the queries that have both values. A trained method that no strength keeps within
         any loss stands beside UNFAIR, with the strength that loses least.
     """
@@ -100,8 +100,9 @@ def operating_cells(
             for row, alpha in strengths.items()
         }
         for row, values in samples.items():
+            cells.append((loss, row, "alpha", strengths[row], ""))
             for metric in METRICS:
-                key = (loss, row, f"{strengths[row]:g}", metric)
+                key = (loss, row, metric)
                 marker = ""
                 if row != REFERENCE and REFERENCE in samples:
                     pair = pd.DataFrame(
