@@ -44,7 +44,7 @@ def check_uncertain(tier):
     if tier != "full":
         return
     check_msmarco([])
-    page = "fair-exposure.md"
+    page = "fair-reranking.md"
     if UNCERTAIN.msmarco.scores is None:
         what = "a cross-encoder in safetensors, or runs as `scores` and `deviations`"
         named_by_user("uncertain_ranking.msmarco.model", what, page)
