@@ -19,9 +19,7 @@ from everycell.trec.runs import write_run
 RESULTS = "results/full/heuss2025"
 NAMES = ("table_3_1", *(f"figure_3_{number}" for number in range(2, 8)))
 PASSAGES, LENGTH = 60, 30
-UNNAMED = (
-    "{scores: null, deviations: null, model: null, candidates: null, depth: 200, runs: {}}"
-)
+UNNAMED = "{scores: null, deviations: null, model: null, candidates: null, depth: 200, runs: {}}"
 
 
 @pytest.fixture
@@ -129,10 +127,12 @@ def test_a_model_of_the_users_gives_scores_with_deviations(named, queries):
         (UNNAMED.replace("runs: {}", "runs: {BIAS: {}}"), "allowed are ADV, CODER"),
         (UNNAMED.replace("runs: {}", "runs: {ADV: {high: a.run}}"), "strength 'high'"),
         (
-            UNNAMED.replace("null, depth", "null, depth").replace(
+            UNNAMED.replace("null, depth", "null, depth")
+            .replace(
                 "scores: null, deviations: null",
                 "scores: marco/means.run, deviations: marco/deviations.run",
-            ).replace("runs: {}", 'runs: {ADV: {"1": a.run}}'),
+            )
+            .replace("runs: {}", 'runs: {ADV: {"1": a.run}}'),
             "has 'a.run' for 1, which is no file",
         ),
     ],

@@ -13,7 +13,5 @@ with Job(snakemake) as job:
     found = [trade_offs(lists, **params.methods)]
     queries = [each.query for each in lists]
     for (method, alpha), path in zip(params.trained, inputs.trained, strict=True):
-        found.append(
-            trained_measures(read_trained(path, *of_collection), method, alpha, queries)
-        )
+        found.append(trained_measures(read_trained(path, *of_collection), method, alpha, queries))
     job.write_frame(pd.concat(found, ignore_index=True), "measures")

@@ -57,9 +57,7 @@ def chosen_settings(
     return found
 
 
-def _beyond(
-    measured: pd.DataFrame, chosen: Mapping[str, Mapping[str, float]]
-) -> dict[str, float]:
+def _beyond(measured: pd.DataFrame, chosen: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Trained methods that no strength keeps within any loss, by the strength that loses least."""
     means = measured.groupby(["method", "alpha"])["nDCG@100"].mean()
     there = means.index.get_level_values("method")
@@ -84,9 +82,9 @@ def operating_cells(
     Returns
     -------
     tuple of two pandas.DataFrame
-        Columns ``allowed_loss``, ``row``, ``metric``, ``value``, and in the first, which has the
-        strength as the metric ``alpha``, also ``marker``: an asterisk where a method differs from PUFR, by a two-tailed paired t-test
-        over the queries that have both values. A trained method that no strength keeps within
+        Columns ``allowed_loss``, ``row``, ``metric`` and ``value``. The first has the strength as
+        the metric ``alpha``, and a column ``marker``: an asterisk where a method differs from
+        PUFR, by a two-tailed paired t-test over the queries that have both values. A trained method that no strength keeps within
         any loss stands beside UNFAIR, with the strength that loses least.
     """
     cells, tests = [], []

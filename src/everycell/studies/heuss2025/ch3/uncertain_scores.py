@@ -83,9 +83,7 @@ def scores_by_fold(
                 np.sort(rng.choice(len(training), fisher_pairs, replace=False))
             ]
         found.append(
-            pair_scores(
-                held_out, head, vectors, training, prior=prior, samples=samples, rng=rng
-            )
+            pair_scores(held_out, head, vectors, training, prior=prior, samples=samples, rng=rng)
         )
     return pd.concat(found, ignore_index=True)
 
@@ -131,9 +129,7 @@ def pair_scores(
     )
 
 
-def training_pairs(
-    judgements: pd.DataFrame, pairs: int, rng: np.random.Generator
-) -> pd.DataFrame:
+def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generator) -> pd.DataFrame:
     """Queries with a relevant passage each, and the same queries with the passage of another one.
 
     Parameters
