@@ -4,7 +4,7 @@ Run: ``python bench/explaining_rankings.py``. One thread. All ways value the sam
 same list, drawn as KernelSHAP draws them, and the script checks that the values agree:
 
 - *published*: a call of the model for each coalition and each background sample, as the released
-  explainer makes them;
+  explainer makes them, and scipy's Kendall's tau of each ranking;
 - *coalition*: a call for each coalition, with all background samples;
 - *batch*: one call for all, in parts that fit into memory;
 - *ours*: a walk of each tree for each document and sample, in which coalitions part only where the
@@ -21,6 +21,7 @@ from pathlib import Path
 
 import lightgbm
 import numpy as np
+from scipy.stats import kendalltau
 
 from everycell.engine.artefacts import find_artefact, load_papers
 from everycell.explain.explainers import ExplainedList
@@ -63,19 +64,29 @@ def drawn(features, rng):
     return np.concatenate([some, ~some])
 
 
-def worth(model, documents, background, coalitions, value, at_once, by_sample):
+def worth(model, documents, background, coalitions, value, at_once):
     """Mean value of each coalition, by calls of the model for so many coalitions at once."""
     found = []
     for start in range(0, len(coalitions), at_once):
         kept = coalitions[start : start + at_once, None, None]
         masked = np.where(kept, documents[None, None], background[None, :, None])
-        parts = masked.swapaxes(0, 1) if by_sample else [masked]
-        scores = [
-            model.predict(part.reshape(-1, documents.shape[1]), num_threads=1) for part in parts
-        ]
-        ranks = ranks_of(np.concatenate(scores).reshape(-1, len(documents)))
+        scores = model.predict(masked.reshape(-1, documents.shape[1]), num_threads=1)
+        ranks = ranks_of(scores.reshape(-1, len(documents)))
         found.append(value(ranks).reshape(-1, len(background)).mean(axis=1))
     return np.concatenate(found)
+
+
+def published_worth(model, documents, background, coalitions, reference):
+    """Mean Kendall's tau of each coalition, by a call of the model and of scipy for each sample."""
+    found = []
+    for kept in coalitions:
+        taus = []
+        for sample in background:
+            masked = np.where(kept, documents, sample)
+            ranks = ranks_of(model.predict(masked, num_threads=1)[None])[0]
+            taus.append(kendalltau(reference, ranks).statistic)
+        found.append(np.mean(taus))
+    return np.array(found)
 
 
 def measure(call):
@@ -94,18 +105,13 @@ def compare(documents, features, samples, rng, folder):
     fast, wanted = measure(lambda: game(coalitions[:, given.read]))
     line = f"  {documents:3} x {features:3}, {samples:3} samples: ours {fast:6.2f} s"
     for name, few in FEW.items():
-        at_once = few if name == "batch" else 1
-        seconds, found = measure(
-            lambda few=few, at_once=at_once, name=name: worth(
-                model,
-                given.documents,
-                given.background,
-                coalitions[:few],
-                value,
-                at_once,
-                name == "published",
-            )
-        )
+        lists = (model, given.documents, given.background, coalitions[:few])
+        ways = {
+            "published": lambda lists=lists: published_worth(*lists, given.ranks),
+            "coalition": lambda lists=lists: worth(*lists, value, 1),
+            "batch": lambda lists=lists, few=few: worth(*lists, value, few),
+        }
+        seconds, found = measure(ways[name])
         np.testing.assert_allclose(found, wanted[:few], atol=1e-9)
         seconds *= len(coalitions) / few
         line += f"; {name} {seconds:7.1f} s, {seconds / fast:5.0f} times"

@@ -142,7 +142,11 @@ def rerank_run(
             "neutrality: give one for each document of the run."
         )
     if method == "pufr":
-        ordered = _with_deviations(ordered, deviations)
+        if deviations is None:
+            raise ValueError(
+                "The method pufr needs the standard deviation of each score: give them."
+            )
+        ordered = with_deviations(ordered, deviations)
     parts = []
     for query, part in ordered.groupby("query", sort=False):
         neutral = part["document"].map(neutralities).to_numpy(dtype=float)
@@ -256,11 +260,32 @@ def trade_off_plot(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _with_deviations(ordered: pd.DataFrame, deviations: pd.DataFrame | None) -> pd.DataFrame:
-    if deviations is None:
-        raise ValueError("The method pufr needs the standard deviation of each score: give them.")
+def with_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame:
+    """Add the standard deviation of each score.
+
+    Parameters
+    ----------
+    run, deviations : pandas.DataFrame
+        Columns ``query``, ``document`` and ``score``; those of the second are the deviations.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The run with a column ``deviation``, in the same order.
+
+    Raises
+    ------
+    ValueError
+        A pair without deviation.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.9]})
+    >>> with_deviations(run, run.assign(score=[0.1, 0.2]))["deviation"].tolist()
+    [0.1, 0.2]
+    """
     names = deviations[["query", "document", "score"]].rename(columns={"score": "deviation"})
-    both = ordered.merge(names, on=["query", "document"], how="left", validate="one_to_one")
+    both = run.merge(names, on=["query", "document"], how="left", validate="one_to_one")
     lacking = both["deviation"].isna()
     if lacking.any():
         pair = both[lacking].iloc[0]

@@ -1,6 +1,6 @@
 # heuss2025, chapter 3: less bias within the uncertainty of scores (PUFR).
 # Rankers by folds of CAsT's conversations -> scores with deviations -> methods by strength -> table,
-# figures. A stand-in: the authors' scores of MS MARCO could not be had.
+# figures. Released, a stand-in on CAsT; full, MS MARCO with the user's ranker or its scores.
 
 
 include: "ch3_inputs.smk"
@@ -61,21 +61,68 @@ use rule step as heuss2025_ch3_minilm with:
         "Logistic head on MiniLM with the uncertainty of its scores"
 
 
+# MS MARCO, by a cross-encoder of the user's.
+use rule step as heuss2025_ch3_msmarco with:
+    input:
+        queries="work/msmarco/queries.parquet",
+        collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
+        training_queries=lambda wildcards: msmarco_file("queries.train.tsv"),
+        training_judgements=lambda wildcards: msmarco_file("qrels.train.tsv"),
+        candidates=UNCERTAIN.msmarco.candidates or "work/msmarco/runs/bm25.qs2.run",
+        model=lambda wildcards: encoder_files_in(
+            Path(UNCERTAIN.msmarco.model), "uncertain_ranking.msmarco.model"
+        ),
+    output:
+        scores="work/heuss2025/ch3/cross-encoded.scores.parquet",
+    pathvars:
+        job="heuss2025/ch3/cross-encoded.scores",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **ON_GPU,
+    params:
+        **runs("heuss2025/ch3/msmarco_scores"),
+        query_set="qs2",
+        depth=UNCERTAIN.msmarco.depth,
+        pair=MSMARCO.pair,
+        fisher_pairs=UNCERTAIN.fisher_pairs,
+        prior=UNCERTAIN.prior,
+        samples=UNCERTAIN.samples,
+        seed=SETTINGS.seed,
+    message:
+        "Cross-encoder on MS MARCO with the uncertainty of its scores"
+
+
+# Or from runs of the user's.
+use rule step as heuss2025_ch3_given with:
+    input:
+        means=UNCERTAIN.msmarco.scores or [],
+        deviations=UNCERTAIN.msmarco.deviations or [],
+    output:
+        scores="work/heuss2025/ch3/given.scores.parquet",
+    pathvars:
+        job="heuss2025/ch3/given.scores",
+    params:
+        **runs("heuss2025/ch3/given_scores"),
+    message:
+        "Scores of MS MARCO with their deviations"
+
+
 use rule step as heuss2025_ch3_trade_offs with:
     input:
-        scores="work/heuss2025/ch3/{ranker}.scores.parquet",
-        counts="work/cast/counts.parquet",
-        qrels="work/cast/qrels.parquet",
+        unpack(trade_off_inputs),
     output:
         measures="work/heuss2025/ch3/{ranker}.measures.parquet",
     pathvars:
         job="heuss2025/ch3/{ranker}.measures",
     wildcard_constraints:
-        ranker="|".join(UNCERTAIN_RANKERS),
+        ranker="|".join(RANKED_BY),
     params:
         **runs("heuss2025/ch3/trade_offs"),
         methods=UNCERTAIN_METHODS,
         neutral_from=None,
+        trained=lambda wildcards: list(trained_runs(RANKED_BY[wildcards.ranker])),
     message:
         "Methods against bias by strength ({wildcards.ranker})"
 
@@ -87,8 +134,6 @@ use rule heuss2025_ch3_trade_offs as heuss2025_ch3_trade_offs_binary with:
     pathvars:
         job="heuss2025/ch3/{ranker}.measures-binary",
     params:
-        **runs("heuss2025/ch3/trade_offs"),
-        methods=UNCERTAIN_METHODS,
         neutral_from=0.5,
     message:
         "Methods against bias by strength, passages neutral or not ({wildcards.ranker})"
@@ -97,123 +142,141 @@ use rule heuss2025_ch3_trade_offs as heuss2025_ch3_trade_offs_binary with:
 # Table 3.1: the best fairness within a loss of utility.
 use rule table as heuss2025_ch3_operating_points with:
     input:
-        measures=of_rankers("measures"),
-        binary="work/heuss2025/ch3/minilm.measures-binary.parquet",
+        unpack(operating_point_inputs),
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "tests"),
-        **companion(table_files, "<result>", "cross_encoder"),
         **companion(table_files, "<result>", "binary"),
     pathvars:
-        result="released/heuss2025/table_3_1",
+        result="{tier}/heuss2025/table_3_1",
+    wildcard_constraints:
+        tier="full",
     params:
         **runs("heuss2025/ch3/operating_points"),
         losses=UNCERTAIN.losses,
         significance=0.05,
     message:
-        "Best fairness within a loss of utility (Table 3.1)"
+        "Best fairness within a loss of utility (Table 3.1, {wildcards.tier})"
+
+
+# The stand-in has a second ranker.
+use rule heuss2025_ch3_operating_points as heuss2025_ch3_operating_points_released with:
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "tests"),
+        **companion(table_files, "<result>", "cross_encoder"),
+        **companion(table_files, "<result>", "binary"),
+    wildcard_constraints:
+        tier="released",
 
 
 # Figure 3.2: documents that could be swapped.
 use rule figure as heuss2025_ch3_crossings with:
     input:
-        scores=of_rankers("scores"),
-        counts="work/cast/counts.parquet",
-        qrels="work/cast/qrels.parquet",
+        unpack(of_rankers("scores", collection=True)),
     pathvars:
-        result="released/heuss2025/figure_3_2",
+        result="{tier}/heuss2025/figure_3_2",
+    wildcard_constraints:
+        tier="released|full",
     params:
         **runs("heuss2025/ch3/crossings"),
+        names=ranker_names,
         alphas=[1.0, 2.0],
-        # The lists of this stand-in are no longer.
-        ranks=90,
+        # The lists of the stand-in are no longer.
+        ranks=of_tier({"released": 90, "full": 100}),
     message:
-        "Score intervals that meet (Figure 3.2)"
+        "Score intervals that meet (Figure 3.2, {wildcards.tier})"
 
 
 # Figures 3.3 and 3.4: utility against fairness.
 use rule figure as heuss2025_ch3_curves with:
     input:
-        of_rankers("measures"),
+        unpack(of_rankers("measures")),
     output:
         **figure_files("<result>"),
         **companion(table_files, "<result>", "advantages"),
     pathvars:
-        result="released/heuss2025/figure_3_3",
+        result="{tier}/heuss2025/figure_3_3",
+    wildcard_constraints:
+        tier="released|full",
     params:
         **runs("heuss2025/ch3/trade_off_curves"),
+        names=ranker_names,
         panel="first 10",
-        others=["CVXOPT", "FA*IR"],
+        others=compared_methods,
         levels=[0.90, 0.92, 0.94, 0.96],
         last=[0.92, 0.96],
         bootstrap=2000,
         seed=SETTINGS.seed,
     message:
-        "Utility against fairness, first 10 (Figure 3.3)"
+        "Utility against fairness, first 10 (Figure 3.3, {wildcards.tier})"
 
 
 use rule heuss2025_ch3_curves as heuss2025_ch3_curves_deep with:
     pathvars:
-        result="released/heuss2025/figure_3_4",
+        result="{tier}/heuss2025/figure_3_4",
     params:
         panel="first 100",
     message:
-        "Utility against fairness, first 100 (Figure 3.4)"
+        "Utility against fairness, first 100 (Figure 3.4, {wildcards.tier})"
 
 
 # Figure 3.5: the ablation.
 use rule figure as heuss2025_ch3_ablation with:
     input:
-        measures=of_rankers("measures"),
-        scores=of_rankers("scores"),
+        unpack(of_rankers("measures", "scores")),
     output:
         **figure_files("<result>"),
         **companion(table_files, "<result>", "advantages"),
         **companion(table_files, "<result>", "spread"),
     pathvars:
-        result="released/heuss2025/figure_3_5",
+        result="{tier}/heuss2025/figure_3_5",
+    wildcard_constraints:
+        tier="released|full",
     params:
         **runs("heuss2025/ch3/ablation"),
+        names=ranker_names,
         levels=[0.92, 0.94, 0.96, 0.98],
         last=[0.92, 0.96],
         bootstrap=2000,
         seed=SETTINGS.seed,
     message:
-        "Uncertainty of each document against one for all (Figure 3.5)"
+        "Uncertainty of each document against one for all (Figure 3.5, {wildcards.tier})"
 
 
 # Figure 3.6: how well each method is controlled.
 use rule figure as heuss2025_ch3_control with:
     input:
-        measures="work/heuss2025/ch3/minilm.measures.parquet",
+        unpack(of_rankers("measures", first=True)),
     output:
         **figure_files("<result>"),
         **companion(table_files, "<result>", "against"),
         **companion(table_files, "<result>", "changes"),
     pathvars:
-        result="released/heuss2025/figure_3_6",
+        result="{tier}/heuss2025/figure_3_6",
+    wildcard_constraints:
+        tier="released|full",
     params:
         **runs("heuss2025/ch3/control"),
-        methods=["PUFR", "FA*IR", "CVXOPT"],
+        methods=lambda wildcards: ["PUFR", *compared_methods(wildcards)],
         spans=[[0, 4], [4, 18]],
         bootstrap=2000,
         seed=SETTINGS.seed,
     message:
-        "Utility and fairness by strength (Figure 3.6)"
+        "Utility and fairness by strength (Figure 3.6, {wildcards.tier})"
 
 
 # Figure 3.7: lists of certain and of uncertain scores.
 use rule figure as heuss2025_ch3_examples with:
     input:
-        scores="work/heuss2025/ch3/minilm.scores.parquet",
-        measures="work/heuss2025/ch3/minilm.measures.parquet",
-        counts="work/cast/counts.parquet",
-        qrels="work/cast/qrels.parquet",
+        unpack(of_rankers("scores", "measures", collection=True, first=True)),
     output:
         **figure_files("<result>"),
         **companion(table_files, "<result>", "changed"),
     pathvars:
-        result="released/heuss2025/figure_3_7",
+        result="{tier}/heuss2025/figure_3_7",
+    wildcard_constraints:
+        tier="released|full",
     params:
         **runs("heuss2025/ch3/examples"),
         methods=UNCERTAIN_METHODS,
@@ -221,4 +284,4 @@ use rule figure as heuss2025_ch3_examples with:
         bootstrap=2000,
         seed=SETTINGS.seed,
     message:
-        "Scores before and after PUFR (Figure 3.7)"
+        "Scores before and after PUFR (Figure 3.7, {wildcards.tier})"

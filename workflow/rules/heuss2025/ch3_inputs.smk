@@ -1,4 +1,4 @@
-# Names of the rules of heuss2025, chapter 3.
+# Input functions and names of the rules of heuss2025, chapter 3.
 from everycell.studies.heuss2025.ch3.inputs import RANKERS as UNCERTAIN_RANKERS
 
 UNCERTAIN = SETTINGS.uncertain_ranking
@@ -9,10 +9,116 @@ UNCERTAIN_METHODS = {
     "constrained": UNCERTAIN.constrained,
     "significance": UNCERTAIN.significance,
 }
+#: Post-processing methods that PUFR is compared with.
+POST_PROCESSING = ["CVXOPT", "FA*IR"]
+#: Methods that were trained, with their strengths, and the runs that the user brings.
+TRAINED_RUNS = {
+    (method, float(strength)): run
+    for method, runs in UNCERTAIN.msmarco.runs.items()
+    for strength, run in sorted(runs.items(), key=lambda each: float(each[0]))
+}
+TRAINED_METHODS = list(dict.fromkeys(method for method, _ in TRAINED_RUNS))
+#: Where passages, judgements and, by tier, the first ranker of the chapter come from.
+UNCERTAIN_COLLECTION = {
+    "released": {
+        "counts": "work/cast/counts.parquet",
+        "qrels": "work/cast/qrels.parquet",
+    },
+    "full": {
+        "counts": "work/msmarco/counts.parquet",
+        "qrels": "work/msmarco/qrels.qs2.parquet",
+    },
+}
+RANKED_BY = {
+    ranker: tier for tier, rankers in UNCERTAIN_RANKERS.items() for ranker in rankers
+}
 
 
-def of_rankers(kind):
-    """A file of each ranker: scores or measures."""
-    return [
-        f"work/heuss2025/ch3/{ranker}.{kind}.parquet" for ranker in UNCERTAIN_RANKERS
-    ]
+def trained_runs(tier):
+    """Methods with strengths, and runs, that a tier has beside its rankers: none but for full."""
+    return TRAINED_RUNS if tier == "full" else {}
+
+
+def check_uncertain(tier):
+    """Refuse what the tier full needs and the user has not named."""
+    if tier != "full":
+        return
+    check_msmarco([])
+    page = "fair-reranking.md"
+    if UNCERTAIN.msmarco.scores is None:
+        what = "a cross-encoder in safetensors, or runs as `scores` and `deviations`"
+        named_by_user("uncertain_ranking.msmarco.model", what, page)
+    else:
+        for name in ("scores", "deviations"):
+            key = f"uncertain_ranking.msmarco.{name}"
+            named_by_user(key, "a run", page, kind="file")
+    for (method, strength), run in TRAINED_RUNS.items():
+        if not os.path.isfile(run):
+            raise WorkflowError(
+                f"config.yaml: `uncertain_ranking.msmarco.runs.{method}` has {run!r} for "
+                f"{strength:g}, which is no file; name a run in the form of TREC (docs/{page})."
+            )
+
+
+def msmarco_scores(wildcards):
+    """Scores of MS MARCO: from the user's runs, or by the user's model."""
+    given = UNCERTAIN.msmarco.scores is not None
+    return f"work/heuss2025/ch3/{'given' if given else 'cross-encoded'}.scores.parquet"
+
+
+def scores_of(ranker):
+    """Scores of a ranker."""
+    if ranker == "msmarco":
+        return msmarco_scores(None)
+    return f"work/heuss2025/ch3/{ranker}.scores.parquet"
+
+
+def trade_off_inputs(wildcards):
+    """Scores, and what they are measured with."""
+    tier = RANKED_BY[wildcards.ranker]
+    return {
+        "scores": scores_of(wildcards.ranker),
+        **UNCERTAIN_COLLECTION[tier],
+        "trained": list(trained_runs(tier).values()),
+    }
+
+
+def of_rankers(*kinds, collection=False, first=False):
+    """Files of each ranker of the wildcard's tier, or of the first: scores, measures."""
+
+    def files(wildcards):
+        check_uncertain(wildcards.tier)
+        rankers = list(UNCERTAIN_RANKERS[wildcards.tier])[: 1 if first else None]
+        found = {
+            kind: [
+                (
+                    scores_of(ranker)
+                    if kind == "scores"
+                    else f"work/heuss2025/ch3/{ranker}.{kind}.parquet"
+                )
+                for ranker in rankers
+            ]
+            for kind in kinds
+        }
+        if first:
+            found = {kind: paths[0] for kind, paths in found.items()}
+        return found | (UNCERTAIN_COLLECTION[wildcards.tier] if collection else {})
+
+    return files
+
+
+def operating_point_inputs(wildcards):
+    """Measures of each ranker, and those of the first with passages neutral or not."""
+    first = list(UNCERTAIN_RANKERS[wildcards.tier])[0]
+    binary = f"work/heuss2025/ch3/{first}.measures-binary.parquet"
+    return of_rankers("measures")(wildcards) | {"binary": binary}
+
+
+def ranker_names(wildcards):
+    """Names of the rankers of a tier."""
+    return list(UNCERTAIN_RANKERS[wildcards.tier].values())
+
+
+def compared_methods(wildcards):
+    """Methods of a tier that PUFR is compared with."""
+    return POST_PROCESSING + (TRAINED_METHODS if wildcards.tier == "full" else [])

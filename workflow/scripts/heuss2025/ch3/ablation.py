@@ -7,12 +7,11 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.heuss2025.ch3.certainty import spread_of_deviations
 from everycell.studies.heuss2025.ch3.curves import PANELS, Curves, advantages
 from everycell.studies.heuss2025.ch3.figures import panel_points, trade_off_figure
-from everycell.studies.heuss2025.ch3.inputs import RANKERS
 from everycell.studies.heuss2025.ch3.trade_offs import UNIFORM
 
 with ResultJob(snakemake) as job:
     params = snakemake.params
-    names = dict(zip(RANKERS.values(), snakemake.input.measures, strict=True))
+    names = dict(zip(params.names, snakemake.input.measures, strict=True))
     measured = {name: pd.read_parquet(path) for name, path in names.items()}
     points = pd.concat(
         [
@@ -30,6 +29,6 @@ with ResultJob(snakemake) as job:
         found.insert(0, "ranker", name)
         parts.append(found)
     job.write_beside(pd.concat(parts, ignore_index=True), "advantages", {"all": 4})
-    scores = zip(RANKERS.values(), snakemake.input.scores, strict=True)
+    scores = zip(params.names, snakemake.input.scores, strict=True)
     spread = spread_of_deviations({name: pd.read_parquet(path) for name, path in scores})
     job.write_beside(spread, "spread", {"all": 1})

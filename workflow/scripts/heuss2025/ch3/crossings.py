@@ -5,11 +5,11 @@ import pandas as pd
 from everycell.engine.result_job import ResultJob
 from everycell.studies.heuss2025.ch3.certainty import crossing_documents
 from everycell.studies.heuss2025.ch3.figures import crossing_figure
-from everycell.studies.heuss2025.ch3.inputs import RANKERS, read_lists
+from everycell.studies.heuss2025.ch3.inputs import read_lists
 
 with ResultJob(snakemake) as job:
     parts = []
-    for path, name in zip(snakemake.input.scores, RANKERS.values(), strict=True):
+    for path, name in zip(snakemake.input.scores, snakemake.params.names, strict=True):
         lists = read_lists(path, snakemake.input.counts, snakemake.input.qrels)
         found = crossing_documents(lists, snakemake.params.alphas, snakemake.params.ranks)
         parts.append(found.assign(ranker=name))

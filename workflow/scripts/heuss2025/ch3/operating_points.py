@@ -1,4 +1,4 @@
-"""Table 3.1: the fairest setting of each method within an allowed loss, for two rankers."""
+"""Table 3.1: the fairest setting of each method within an allowed loss."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.heuss2025.ch3.operating_points import operating_cells
 
 with ResultJob(snakemake) as job:
-    first, second, binary = (
+    first, *others, binary = (
         operating_cells(
             pd.read_parquet(path), snakemake.params.losses, snakemake.params.significance
         )
@@ -14,5 +14,6 @@ with ResultJob(snakemake) as job:
     )
     job.write_table(first[0])
     job.write_beside(first[1], "tests", {"all": 4})
-    job.write_beside(second[0], "cross_encoder", {"all": 3})
+    for cells, _ in others:
+        job.write_beside(cells, "cross_encoder", {"all": 3})
     job.write_beside(binary[0], "binary", {"all": 3})

@@ -6,11 +6,10 @@ import pandas as pd
 from everycell.engine.result_job import ResultJob
 from everycell.studies.heuss2025.ch3.curves import PANELS, Curves, advantages
 from everycell.studies.heuss2025.ch3.figures import panel_points, trade_off_figure
-from everycell.studies.heuss2025.ch3.inputs import RANKERS
 
 with ResultJob(snakemake) as job:
     params = snakemake.params
-    names = dict(zip(RANKERS.values(), snakemake.input, strict=True))
+    names = dict(zip(params.names, snakemake.input.measures, strict=True))
     measured = {name: pd.read_parquet(path) for name, path in names.items()}
     points = panel_points(measured, ["PUFR", *params.others], *PANELS[params.panel])
     job.write_figure(points, trade_off_figure(points))

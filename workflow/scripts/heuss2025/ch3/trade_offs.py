@@ -1,10 +1,17 @@
 """Measures of each query under every method and strength."""
 
+import pandas as pd
+
 from everycell.engine.job import Job
-from everycell.studies.heuss2025.ch3.inputs import read_lists
-from everycell.studies.heuss2025.ch3.trade_offs import trade_offs
+from everycell.studies.heuss2025.ch3.inputs import read_lists, read_trained
+from everycell.studies.heuss2025.ch3.trade_offs import trade_offs, trained_measures
 
 with Job(snakemake) as job:
-    paths = (snakemake.input[name] for name in ("scores", "counts", "qrels"))
-    lists = read_lists(*paths, snakemake.params.neutral_from)
-    job.write_frame(trade_offs(lists, **snakemake.params.methods), "measures")
+    inputs, params = snakemake.input, snakemake.params
+    of_collection = (inputs.counts, inputs.qrels, params.neutral_from)
+    lists = read_lists(inputs.scores, *of_collection)
+    found = [trade_offs(lists, **params.methods)]
+    queries = [each.query for each in lists]
+    for (method, alpha), path in zip(params.trained, inputs.trained, strict=True):
+        found.append(trained_measures(read_trained(path, *of_collection), method, alpha, queries))
+    job.write_frame(pd.concat(found, ignore_index=True), "measures")

@@ -10,6 +10,7 @@ import pandas as pd
 
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
 from everycell.fair_ranking.uncertainty import crossing_intervals, moved_scores, pufr
+from everycell.studies.heuss2025.ch3.settings import TRAINED
 from everycell.studies.heuss2025.ch3.trade_offs import RankedList, constrained_order
 
 #: Documents of a list that Figure 3.7 shows.
@@ -24,8 +25,10 @@ def crossing_documents(
     Returns
     -------
     pandas.DataFrame
-        Columns ``alpha`` (text), ``rank``, ``value`` (median), ``low`` and ``high`` (quartiles).
+        Columns ``alpha`` (text), ``rank``, ``value`` (median), ``low`` and ``high`` (quartiles);
+        up to ``ranks``, or the length of the longest list.
     """
+    ranks = min(ranks, max(len(each.documents) for each in lists))
     rows = []
     for alpha in alphas:
         counts = np.full((len(lists), ranks), np.nan)
@@ -126,6 +129,8 @@ def changed_lists(
                 dtype=float,
             )
             for method, alpha in strengths.items()
+            # Those that trained a ranker do not re-rank these lists.
+            if method not in TRAINED
         }
         weights = np.vstack([np.ones(size), rng.multinomial(size, np.ones(size) / size, samples)])
         for method, values in changed.items():
@@ -154,6 +159,8 @@ def example_lists(lists: Sequence[RankedList], alpha: float, protected_from: flo
     open_lists = []
     for each in lists:
         protected = each.neutralities[:SHOWN] >= protected_from
+        if len(protected) < SHOWN:
+            continue
         if protected.any() and not protected[: protected.sum()].all():
             open_lists.append(each)
     order = np.argsort([certainty(each) for each in open_lists], kind="stable")

@@ -8,13 +8,17 @@ import pandas as pd
 
 from everycell.metrics.nfairr import neutrality
 from everycell.studies.heuss2025.ch3.trade_offs import RankedList, ranked_lists
+from everycell.trec.runs import read_run
 
-#: Rankers of the stand-in, by the name of their files; the first stands in the table.
-RANKERS = {"minilm": "MiniLM, logistic head", "cross-encoder": "Cross-encoder"}
+#: Rankers of each tier by the name of their files; the first stands in the table.
+RANKERS = {
+    "released": {"minilm": "MiniLM, logistic head", "cross-encoder": "Cross-encoder"},
+    "full": {"msmarco": "BERT-Mini"},
+}
 
 
 def read_lists(
-    scores: Path | str,
+    scores: Path | str | pd.DataFrame,
     counts: Path | str,
     qrels: Path | str,
     neutral_from: float | None = None,
@@ -23,7 +27,7 @@ def read_lists(
 
     Parameters
     ----------
-    scores : path
+    scores : path or pandas.DataFrame
         As `scores_by_fold` gives them.
     counts : path
         Group terms of each document, as `count_terms` writes them.
@@ -37,10 +41,39 @@ def read_lists(
     -------
     list of RankedList
     """
+    table = scores if isinstance(scores, pd.DataFrame) else pd.read_parquet(scores)
+    # MS MARCO has millions of passages, its lists some thousands.
     counted = pd.read_parquet(counts)
+    counted = counted[counted["document_id"].isin(table["document"])]
+    if lacking := set(table["document"]) - set(counted["document_id"]):
+        raise ValueError(
+            f"{counts} has no passage {min(lacking)!r} ({len(lacking)} are missing): rank the same "
+            "collection as the one whose terms were counted."
+        )
     groups = counted.drop(columns=["document_id", "length"]).to_numpy()
     values = neutrality(groups)
     if neutral_from is not None:
         values = (values >= neutral_from).astype(float)
     neutral = dict(zip(counted["document_id"], values, strict=True))
-    return ranked_lists(pd.read_parquet(scores), neutral, pd.read_parquet(qrels))
+    return ranked_lists(table, neutral, pd.read_parquet(qrels))
+
+
+def read_trained(
+    path: Path | str, counts: Path | str, qrels: Path | str, neutral_from: float | None = None
+) -> list[RankedList]:
+    """Lists of a method that trained a ranker, from its run.
+
+    Parameters
+    ----------
+    path : path
+        A run in the form of TREC.
+    counts, qrels, neutral_from
+        As for `read_lists`.
+
+    Returns
+    -------
+    list of RankedList
+        Without deviations.
+    """
+    run = read_run(Path(path)).rename(columns={"score": "mean"})
+    return read_lists(run.assign(deviation=0.0), counts, qrels, neutral_from)

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from everycell.statistics.hypothesis_tests import t_tests
+from everycell.studies.heuss2025.ch3.settings import TRAINED
 from everycell.studies.heuss2025.ch3.trade_offs import METRICS
 
-#: Methods of the table that can be had here.
-ROWS = ("UNFAIR", "PUFR", "CVXOPT", "FA*IR")
+#: Methods of the table; those that train a ranker are there where somebody has their runs.
+ROWS = ("UNFAIR", "PUFR", "CVXOPT", "FA*IR", *TRAINED)
 REFERENCE = "PUFR"
 #: What no loss is allowed for: the ranking as it was.
 NO_LOSS = "none"
-_KEY = ["allowed_loss", "row", "alpha"]
+_KEY = ["allowed_loss", "row"]
 
 
 def chosen_settings(
@@ -56,6 +57,16 @@ def chosen_settings(
     return found
 
 
+def _beyond(measured: pd.DataFrame, chosen: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Trained methods that no strength keeps within any loss, by the strength that loses least."""
+    means = measured.groupby(["method", "alpha"])["nDCG@100"].mean()
+    there = means.index.get_level_values("method")
+    within = {row for strengths in chosen.values() for row in strengths}
+    return {
+        row: float(means.loc[row].idxmax()) for row in TRAINED if row in there and row not in within
+    }
+
+
 def operating_cells(
     measured: pd.DataFrame, losses: Sequence[float], level: float
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -71,12 +82,14 @@ def operating_cells(
     Returns
     -------
     tuple of two pandas.DataFrame
-        Columns ``allowed_loss``, ``row``, ``alpha`` (text), ``metric``, ``value``, and in the first
-        ``marker``: an asterisk where a method differs from PUFR, by a two-tailed paired t-test
-        over the queries that have both values.
+        Columns ``allowed_loss``, ``row``, ``metric`` and ``value``. The first has the strength as
+        the metric ``alpha``, and a column ``marker``: an asterisk where a method differs from
+        PUFR, by a two-tailed paired t-test over the queries that have both values. A trained method that no strength keeps within
+        any loss stands beside UNFAIR, with the strength that loses least.
     """
     cells, tests = [], []
-    settings = {NO_LOSS: {"UNFAIR": 0.0}, **chosen_settings(measured, losses)}
+    chosen = chosen_settings(measured, losses)
+    settings = {NO_LOSS: {"UNFAIR": 0.0, **_beyond(measured, chosen)}, **chosen}
     for loss, strengths in settings.items():
         samples = {
             row: measured[(measured["method"] == row) & (measured["alpha"] == alpha)]
@@ -85,8 +98,9 @@ def operating_cells(
             for row, alpha in strengths.items()
         }
         for row, values in samples.items():
+            cells.append((loss, row, "alpha", strengths[row], ""))
             for metric in METRICS:
-                key = (loss, row, f"{strengths[row]:g}", metric)
+                key = (loss, row, metric)
                 marker = ""
                 if row != REFERENCE and REFERENCE in samples:
                     pair = pd.DataFrame(

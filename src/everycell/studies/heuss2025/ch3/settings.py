@@ -2,9 +2,51 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+import math
+
+from pydantic import Field, model_validator
 
 from everycell.engine.settings import Settings
+
+#: Methods that train a ranker, so that their rankings are runs of others.
+TRAINED = ("ADV", "CODER")
+
+
+class MsMarco(Settings):
+    """Tier full: a ranker of MS MARCO or its scores, and methods that were trained."""
+
+    scores: str | None = Field(None, description="Run of mean scores; with `deviations`.")
+    deviations: str | None = Field(None, description="Run of the deviation of each score.")
+    model: str | None = Field(
+        None, description="Folder of a cross-encoder in safetensors, where no scores are named."
+    )
+    candidates: str | None = Field(
+        None, description="Run whose documents the model scores; by default that of BM25."
+    )
+    depth: int = Field(200, ge=2, le=1000, description="First documents of it.")
+    runs: dict[str, dict[str, str]] = Field(
+        {}, description="Trained method -> strength -> run of its ranker."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> MsMarco:
+        if (self.scores is None) != (self.deviations is None):
+            raise ValueError("`scores` and `deviations` belong together: name both or none.")
+        for method, runs in self.runs.items():
+            if method not in TRAINED:
+                raise ValueError(
+                    f"`runs` names the method {method!r}: allowed are {', '.join(TRAINED)}."
+                )
+            for strength in runs:
+                try:
+                    known = math.isfinite(float(strength))
+                except ValueError:
+                    known = False
+                if not known:
+                    raise ValueError(
+                        f"`runs.{method}` has the strength {strength!r}: give a number."
+                    )
+        return self
 
 
 class UncertainRanking(Settings):
@@ -29,6 +71,7 @@ class UncertainRanking(Settings):
     losses: list[float] = Field(
         [0.01, 0.02], min_length=1, description="Loss of nDCG@100 that a method may have."
     )
+    msmarco: MsMarco = Field(MsMarco(), description="Tier full.")
 
 
 #: Blocks of ``config.yaml`` by their keys.

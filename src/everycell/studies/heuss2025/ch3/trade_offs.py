@@ -140,6 +140,43 @@ def trade_offs(
     return pd.DataFrame(rows, columns=["method", "alpha", "query", *METRICS])
 
 
+def trained_measures(
+    lists: Sequence[RankedList], method: str, alpha: float, queries: Sequence[str]
+) -> pd.DataFrame:
+    """Measures of each list as it is, under the name of a method that trained the ranker.
+
+    Parameters
+    ----------
+    lists : sequence of RankedList
+        Of the trained ranker. The best attainable fairness is that of its own candidates.
+    method, alpha
+        What was trained, and its strength.
+    queries : sequence of str
+        Queries that are compared; others are left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `trade_offs`.
+
+    Raises
+    ------
+    ValueError
+        A query without a list.
+    """
+    found = {each.query: each for each in lists}
+    if lacking := [query for query in queries if query not in found]:
+        raise ValueError(
+            f"The run of {method} with strength {alpha:g} has no list of query {lacking[0]} "
+            f"({len(lacking)} of {len(queries)} are missing): give one for each query."
+        )
+    rows = [
+        (method, alpha, query, *measures(found[query], np.arange(len(found[query].documents))))
+        for query in queries
+    ]
+    return pd.DataFrame(rows, columns=["method", "alpha", "query", *METRICS])
+
+
 def constrained_order(ranked: RankedList, share: float, depth: int) -> IntArray:
     """Order of most utility among those whose first documents are fair enough.
 

@@ -82,18 +82,93 @@ def scores_by_fold(
             training = training.iloc[
                 np.sort(rng.choice(len(training), fisher_pairs, replace=False))
             ]
-        fisher = fisher_diagonal(head, vectors(training))
-        rows = vectors(held_out)
-        mean, deviation = log_odds_distribution(head, fisher, rows, prior=prior)
-        drawn, spread = sampled_distribution(
-            head, fisher, rows, samples=samples, rng=rng, prior=prior, log_probability=True
-        )
         found.append(
-            held_out[["query", "document"]].assign(
-                mean=mean, deviation=deviation, sampled_mean=drawn, sampled_deviation=spread
-            )
+            pair_scores(held_out, head, vectors, training, prior=prior, samples=samples, rng=rng)
         )
     return pd.concat(found, ignore_index=True)
+
+
+def pair_scores(
+    pairs: pd.DataFrame,
+    head: LastLayer,
+    vectors: Vectors,
+    training: pd.DataFrame,
+    *,
+    prior: float,
+    samples: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Mean and deviation of the log odds of each pair by one model.
+
+    Parameters
+    ----------
+    pairs, training : pandas.DataFrame
+        Columns ``query`` and ``document``: what is scored, and what the model was trained on.
+    head : LastLayer
+        Last layer of the model.
+    vectors : callable
+        From pairs to their vectors before that layer.
+    prior, samples
+        As for `scores_by_fold`.
+    rng : numpy.random.Generator
+        Where the sampled heads come from.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `scores_by_fold`.
+    """
+    fisher = fisher_diagonal(head, vectors(training))
+    rows = vectors(pairs)
+    mean, deviation = log_odds_distribution(head, fisher, rows, prior=prior)
+    drawn, spread = sampled_distribution(
+        head, fisher, rows, samples=samples, rng=rng, prior=prior, log_probability=True
+    )
+    return pairs[["query", "document"]].assign(
+        mean=mean, deviation=deviation, sampled_mean=drawn, sampled_deviation=spread
+    )
+
+
+def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Queries with a relevant passage each, and the same queries with the passage of another one.
+
+    Parameters
+    ----------
+    judgements : pandas.DataFrame
+        Columns ``query``, ``document`` and ``relevance``, of training queries.
+    pairs : int
+        Number of pairs, 4 or more; half of them relevant. Fewer queries give fewer pairs.
+    rng : numpy.random.Generator
+        Source of the draw.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``query`` and ``document``.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two queries with a relevant passage.
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame({"query": ["a", "b"], "document": ["1", "2"], "relevance": 1})
+    >>> training_pairs(judged, 4, np.random.default_rng(0)).to_numpy().tolist()
+    [['a', '1'], ['b', '2'], ['a', '2'], ['b', '1']]
+    """
+    relevant = judgements[judgements["relevance"] > 0].drop_duplicates("query")
+    if len(relevant) < 2:
+        raise ValueError(
+            f"{len(relevant)} training queries have a relevant passage: give the training "
+            "judgements of MS MARCO."
+        )
+    number = min(pairs // 2, len(relevant))
+    drawn = relevant.iloc[np.sort(rng.choice(len(relevant), number, replace=False))]
+    keys = drawn[["query", "document"]].reset_index(drop=True)
+    # The next one's passage: no query meets its own.
+    others = keys.assign(document=np.roll(keys["document"], -1))
+    return pd.concat([keys, others], ignore_index=True)
 
 
 def product_vectors(encoded: Encoded, pairs: pd.DataFrame) -> FloatArray:
