@@ -84,8 +84,9 @@ def operating_cells(
     tuple of two pandas.DataFrame
         Columns ``allowed_loss``, ``row``, ``metric`` and ``value``. The first has the strength as
         the metric ``alpha``, and a column ``marker``: an asterisk where a method differs from
-        PUFR, by a two-tailed paired t-test over the queries that have both values. A trained method that no strength keeps within
-        any loss stands beside UNFAIR, with the strength that loses least.
+        PUFR, by a two-tailed paired t-test over the queries that have both values. A trained
+        method that no strength keeps within any loss stands beside UNFAIR, with the strength that
+        loses least.
     """
     cells, tests = [], []
     chosen = chosen_settings(measured, losses)
