@@ -116,6 +116,38 @@ def test_from_the_files_to_the_verdicts(named):
     assert named.everycell("verify").returncode == 0
 
 
+@pytest.mark.released
+@pytest.mark.slow
+def test_sizes_of_the_text_are_counted(named, mirror):
+    named = Project(named.folder, mirror)
+    encoded = named.folder / "work/scidocs/encoded"
+    encoded.mkdir(parents=True)
+    # What 24 models would add is invented; all else is made.
+    for place, task in enumerate(FOLDERS):
+        for size, added in ((100, 2), (200, 49), (300, 128)):
+            frame = pd.DataFrame({"document_id": ["p00", "p01"], "found": 200, "added": added})
+            frame["added"] += [place, -place]
+            frame.to_csv(encoded / f"tildev2-expanded-{size}.scibert.{task}.csv", index=False)
+    rules = ("collection_scidocs", "fetch_wordpiece-vocab", "tokenise", "index", "tune_bm25")
+    rules += ("abolghasemi2026_ch2_stated_sizes", "verdicts")
+    made = f"{CHAPTER}/text_2.verdicts.json"
+    done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "--", made)
+    assert done.returncode == 0, done.stdout
+    report = named.verdicts("abolghasemi2026/text_2", "full")
+    verdicts = {cell["key"]["claim"]: cell["verdict"] for cell in report["cells"]}
+    assert len(verdicts) == 22 and "not_run" not in verdicts.values()
+    assert verdicts["new tokens appended on average with m=200"] == "equal"
+    assert verdicts["new tokens appended on average with m=100"] == "differs"
+    assert verdicts["alpha step"] == "quoted"
+    found = pd.read_csv(named.folder / f"{CHAPTER}/text_2.csv", dtype="str").set_index("claim")
+    # As `write_scidocs` makes them.
+    assert found.loc["query papers per task", "value"] == str(QUERIES["test"])
+    assert found.loc["candidates per query: positives up to", "value"] == "2"
+    assert found.loc["candidates per query: negatives", "value"] == "3"
+    mean = float(found.loc["mean tokens of abstract+title, BERT tokenizer", "value"])
+    assert 5 <= mean <= 7
+
+
 @pytest.mark.slow
 def test_a_cross_encoder_is_kept_where_it_ranks_the_validation_lists_best(named):
     named.build("work/scidocs/runs/mtft.scibert.cite.run")

@@ -3,6 +3,7 @@ from importlib.metadata import version
 from everycell.collections.pydocs import PACKAGES
 from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.collections.smart import FILES
+from everycell.studies.abolghasemi2026.ch2.stated_sizes import EXPANSIONS
 
 CH2 = SETTINGS.query_by_example
 FULL = CH2.full
@@ -200,6 +201,24 @@ def expansion_files(collection):
         f"work/{collection}/encoded/tildev2-expanded-{m}.{ENCODER}.all.csv"
         for m in CH2.expansion
     ]
+
+
+def stated_size_inputs(wildcards):
+    """Lists, word pieces, the tuned BM25, and what each expansion added on SciDocs."""
+    check_named([("h", "TILDEv2", "SciBERT", "tildev2.scibert.{task}")])
+    added = {
+        f"m{m}": [
+            f"work/scidocs/encoded/tildev2-expanded-{m}.scibert.{task}.csv"
+            for task in COLLECTIONS["scidocs"].tasks
+        ]
+        for m in EXPANSIONS
+    }
+    return added | {
+        "candidates": "work/scidocs/candidates.parquet",
+        "bert": "work/scidocs/tokens/BERT-Token/documents.parquet",
+        "scibert": "work/scidocs/tokens/SciBERT-Token/documents.parquet",
+        "grid": "work/scidocs/tuning/bm25.STM2.csv",
+    }
 
 
 def runs_of(table):

@@ -172,3 +172,20 @@ use rule rerank_pairs as rerank_pairs_scidocs with:
         splits=["test"],
     message:
         "Re-ranking SciDocs ({wildcards.kind}, {wildcards.trained_on})"
+
+
+# Sizes and settings that the text states.
+use rule table as abolghasemi2026_ch2_stated_sizes with:
+    input:
+        unpack(stated_size_inputs),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "lists"),
+    pathvars:
+        result="full/abolghasemi2026/text_2",
+    resources:
+        **needs(3000, 10),
+    params:
+        **runs("abolghasemi2026/ch2/stated_sizes"),
+    message:
+        "Sizes stated in the text of chapter 2"

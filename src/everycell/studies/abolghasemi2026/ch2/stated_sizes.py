@@ -1,0 +1,101 @@
+"""Sizes and settings that the text of chapter 2 states in numbers, from the collection itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+#: Terms that an expansion may have, and what the text calls its size.
+EXPANSIONS = ("200", "300", "100")
+#: Share of the papers that are no longer than the quantile that the text gives.
+QUANTILE = 0.9
+
+
+def list_sizes(candidates: pd.DataFrame) -> pd.DataFrame:
+    """Queries and lists of each task and split.
+
+    Parameters
+    ----------
+    candidates : pandas.DataFrame
+        Columns ``task``, ``split``, ``query_id``, ``document_id`` and ``relevance`` (1 or 0).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``task``, ``split``, ``metric`` and ``value``: number of queries, and most positives
+        and negatives of a query.
+
+    Examples
+    --------
+    >>> lists = pd.DataFrame({"task": "cite", "split": "test", "query_id": ["q", "q", "r"],
+    ...     "document_id": ["a", "b", "a"], "relevance": [1, 0, 1]})
+    >>> list_sizes(lists)["value"].tolist()
+    [2, 1, 1]
+    """
+    rows = []
+    for (task, split), part in candidates.groupby(["task", "split"], sort=False):
+        by_query = part.groupby("query_id")["relevance"]
+        positives = by_query.sum()
+        rows += [
+            (task, split, "queries", len(positives)),
+            (task, split, "positives", int(positives.max())),
+            (task, split, "negatives", int((by_query.size() - positives).max())),
+        ]
+    return pd.DataFrame(rows, columns=["task", "split", "metric", "value"])
+
+
+def stated_sizes(
+    candidates: pd.DataFrame,
+    terms: Mapping[str, pd.DataFrame],
+    new_terms: Mapping[str, Sequence[pd.DataFrame]],
+    grid: pd.DataFrame,
+) -> pd.DataFrame:
+    """What the text states, by its claim.
+
+    Parameters
+    ----------
+    candidates : pandas.DataFrame
+        As for `list_sizes`.
+    terms : mapping of str to pandas.DataFrame
+        "BERT" and "SciBERT" -> columns ``document_id`` and ``terms``, word pieces between blanks.
+    new_terms : mapping of str to sequence of pandas.DataFrame
+        Each of `EXPANSIONS` -> by task, a row a document with the column ``added``.
+    grid : pandas.DataFrame
+        Columns ``k1``, ``b`` and ``nDCG`` of BM25 on validation queries.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``claim`` and ``value`` (text). Numbers of test queries, positives and negatives
+        are those of all tasks, or a range; papers are queries and candidates of any task. The
+        parameters of BM25 are the best of the grid, the first among ties.
+    """
+    sizes = list_sizes(candidates)
+    test = sizes[sizes["split"] == "test"].groupby("metric")["value"].agg(list)
+    papers = set(candidates["document_id"]) | set(candidates["query_id"])
+    best = grid.loc[grid["nDCG"].idxmax()]
+    found = {
+        "SciDocs papers over the four tasks": f"about {round(len(papers), -4)}",
+        "query papers per task": _span(test["queries"]),
+        "candidates per query: positives up to": _span(test["positives"]),
+        "candidates per query: negatives": _span(test["negatives"]),
+        "BM25 k": f"{best['k1']:g}",
+        "BM25 b": f"{best['b']:g}",
+    }
+    for name, frame in terms.items():
+        own = frame[frame["document_id"].isin(papers)]
+        lengths = own["terms"].str.split().str.len()
+        found[f"mean tokens of abstract+title, {name} tokenizer"] = str(lengths.mean())
+        quantile = np.quantile(lengths, QUANTILE)
+        found[f"90% quantile of tokens, {name} (in printed order)"] = str(quantile)
+    for size in EXPANSIONS:
+        mean = np.mean([frame["added"].mean() for frame in new_terms[size]])
+        found[f"new tokens appended on average with m={size}"] = str(mean)
+    return pd.DataFrame(found.items(), columns=["claim", "value"])
+
+
+def _span(values: Sequence[int]) -> str:
+    low, high = min(values), max(values)
+    return f"{low}" if low == high else f"{low}-{high}"

@@ -1,0 +1,57 @@
+"""Sizes that the text of chapter 2 states, counted on lists worked by hand."""
+
+import pandas as pd
+import pytest
+
+from everycell.studies.abolghasemi2026.ch2.stated_sizes import EXPANSIONS, stated_sizes
+
+LISTS = pd.DataFrame(
+    [
+        ("cite", "test", "q", "a", 1),
+        ("cite", "test", "q", "b", 0),
+        ("cite", "test", "q", "c", 0),
+        ("co-view", "test", "r", "a", 1),
+        ("co-view", "test", "r", "b", 1),
+        ("co-view", "test", "r", "c", 0),
+        ("co-view", "validation", "s", "a", 1),
+    ],
+    columns=["task", "split", "query_id", "document_id", "relevance"],
+)
+#: The paper x is in no list, and its length counts for nothing.
+TERMS = pd.DataFrame(
+    {
+        "document_id": ["a", "b", "c", "q", "r", "s", "x"],
+        "terms": [" ".join(["w"] * size) for size in (1, 2, 3, 4, 5, 6, 500)],
+    }
+)
+GRID = pd.DataFrame({"k1": [0.9, 2.75, 4], "b": [1, 0.75, 1], "nDCG": [0.5, 0.7, 0.7]})
+
+
+@pytest.fixture
+def found():
+    added = {
+        size: [pd.DataFrame({"added": [1, 3]}), pd.DataFrame({"added": [5]})] for size in EXPANSIONS
+    }
+    table = stated_sizes(LISTS, {"BERT": TERMS}, added, GRID)
+    return dict(zip(table["claim"], table["value"], strict=True))
+
+
+def test_lists_are_counted_in_each_task_of_the_test_part(found):
+    assert found["query papers per task"] == "1"
+    assert found["candidates per query: positives up to"] == "1-2"
+    assert found["candidates per query: negatives"] == "1-2"
+    assert found["SciDocs papers over the four tasks"] == "about 0"
+
+
+def test_lengths_are_of_papers_in_lists(found):
+    assert float(found["mean tokens of abstract+title, BERT tokenizer"]) == 3.5
+    assert float(found["90% quantile of tokens, BERT (in printed order)"]) == 5.5
+
+
+def test_the_best_parameters_are_the_first_of_the_grid(found):
+    assert (found["BM25 k"], found["BM25 b"]) == ("2.75", "0.75")
+
+
+def test_each_task_counts_the_same_for_new_tokens(found):
+    # (2 + 5) / 2, and not (1 + 3 + 5) / 3.
+    assert {float(found[f"new tokens appended on average with m={m}"]) for m in EXPANSIONS} == {3.5}
