@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import symtable
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -107,3 +109,16 @@ def test_the_check_sees_what_is_read(tmp_path, place, text, fault):
     (tmp_path / place).write_text(text)
     expected = [] if fault is None else [f"{place} {fault} of ch1_inputs.smk"]
     assert strangers(tmp_path) == expected
+
+
+def test_rules_import_nothing_that_takes_long(repository):
+    # Snakemake reads all rules at each start, and on a cluster for each job.
+    names = re.compile(r"^from (everycell[\w.]*) import", re.MULTILINE)
+    files = [*(repository / "workflow" / "rules").rglob("*.smk"), repository / "Snakefile"]
+    modules = sorted({name for file in files for name in names.findall(file.read_text("utf-8"))})
+    assert len(modules) > 20
+    lines = [f"import {name}" for name in modules]
+    slow = ("scipy", "sklearn", "statsmodels", "matplotlib", "torch", "numba", "lightgbm")
+    lines += ["import sys", f"print(*(name for name in {slow} if name in sys.modules))"]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stdout + done.stderr

@@ -17,8 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.errors import CollectionError
@@ -257,6 +255,10 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
     topic = pd.Categorical(collection.qrels["query_id"].map(topic_of), topics).codes
     documents, _ = pd.factorize(collection.qrels["document_id"])
     shape = (len(topics), int(documents.max(initial=-1)) + 1)
+    # Rules read constants of collections: scipy would cost each start of Snakemake 0.2 s.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     judged = coo_array((np.ones(len(topic)), (topic, documents)), shape).tocsr()
     blocks, block_of = connected_components(judged @ judged.T, directed=False)
     if not 2 <= folds <= blocks:

@@ -20,7 +20,6 @@ import pandas as pd
 import yaml
 
 from everycell.collections.docstrings import NamedDocstring, Walk, prose, see_also, walk
-from everycell.collections.near_duplicates import groups, shingles, similar_pairs
 from everycell.collections.object_names import Resolver, mask_linked, mask_names, shortest
 from everycell.collections.query_by_example import TASKS, citation_tasks
 
@@ -140,6 +139,9 @@ def collect(found: Walk, versions: Mapping[str, str]) -> PyDocs:
     members = _distinct(found.docstrings)
     texts = [prose(docstring) for _, docstring in members]
     long_enough = [place for place, text in enumerate(texts) if len(text.split()) >= MIN_WORDS]
+    # Rules read constants of collections: scipy would cost each start of Snakemake 0.2 s.
+    from everycell.collections.near_duplicates import groups, shingles, similar_pairs
+
     sets = shingles([texts[place] for place in long_enough])
     pairs = similar_pairs(sets, ALIKE)
     same = pairs[pairs["jaccard"] >= SAME]

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 TASKS = ("cite", "co-cite", "coupling")
 #: Setting -> where negatives are drawn from, in this order, and how many at most; what is then
@@ -64,6 +63,9 @@ def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
     source = np.searchsorted(ids, kept["source_id"].to_numpy(dtype=str))
     target = np.searchsorted(ids, kept["target_id"].to_numpy(dtype=str))
     ones = np.ones(len(kept), dtype=np.int32)
+    # Rules read constants of collections: scipy would cost each start of Snakemake 0.2 s.
+    from scipy import sparse
+
     cites = sparse.csr_array((ones, (source, target)), shape=(len(ids), len(ids)))
     frames = []
     for task, pairs in zip(TASKS, (cites, cites.T @ cites, cites @ cites.T), strict=True):

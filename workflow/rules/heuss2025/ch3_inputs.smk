@@ -1,5 +1,5 @@
 # Input functions and names of the rules of heuss2025, chapter 3.
-from everycell.studies.heuss2025.ch3.inputs import RANKERS as UNCERTAIN_RANKERS
+from everycell.studies.heuss2025.ch3.settings import RANKERS as UNCERTAIN_RANKERS
 
 UNCERTAIN = SETTINGS.uncertain_ranking
 

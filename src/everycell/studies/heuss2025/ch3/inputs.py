@@ -10,12 +10,6 @@ from everycell.metrics.nfairr import neutrality
 from everycell.studies.heuss2025.ch3.trade_offs import RankedList, ranked_lists
 from everycell.trec.runs import read_run
 
-#: Rankers of each tier by the name of their files; the first stands in the table.
-RANKERS = {
-    "released": {"minilm": "MiniLM, logistic head", "cross-encoder": "Cross-encoder"},
-    "full": {"msmarco": "BERT-Mini"},
-}
-
 
 def read_lists(
     scores: Path | str | pd.DataFrame,

@@ -8,6 +8,11 @@ from pydantic import Field, model_validator
 
 from everycell.engine.settings import Settings
 
+#: Rankers of each tier by the name of their files; the first stands in the table.
+RANKERS = {
+    "released": {"minilm": "MiniLM, logistic head", "cross-encoder": "Cross-encoder"},
+    "full": {"msmarco": "BERT-Mini"},
+}
 #: Methods that train a ranker, so that their rankings are runs of others.
 TRAINED = ("ADV", "CODER")
 
