@@ -56,11 +56,13 @@ def test_a_copied_project_has_nothing_to_do_either(rebuilt):
 @pytest.mark.slow
 def test_two_builds_from_clean_give_the_same_bytes(built, clean):
     # Another folder, another core count: neither may leave a trace. Of the chapter that ranks,
-    # two systems, from the collection to the scores.
+    # two systems, from the collection to the scores; nothing that rests on its other rankings.
     results = [
         f"results/{name}"
         for name in built.hashes()
-        if name.endswith((".verdicts.json", "errata.csv")) and "/abolghasemi2026/" not in name
+        if name.endswith((".verdicts.json", "errata.csv"))
+        and "/abolghasemi2026/" not in name
+        and "/heuss2025/figure_4_4." not in name
     ]
     runs = [f"work/pydocs/runs/{name}.run" for name in RUNS]
     assert len(results) == 20
