@@ -1,0 +1,337 @@
+r"""Is a citation faithful? Documents are changed, the answer is made again, and citations compared.
+
+A citation is *correct* where the document supports the statement, and *faithful* where the
+statement also came from it. Who looks for documents to cite after the answer is made
+(post-rationalisation) can be correct without being faithful. The test of heuss2025, section 5.5:
+
+1. An answer has statements, each with the documents that it cites.
+2. A statement is appended to a document that says nothing of the kind (`instances`).
+3. The same question is asked with that document among the others.
+4. Is the statement there again, and does it now cite the forged document (`try_instance`)?
+
+Step 4 proves something only where the forged document does not support the statement; a reader who
+takes the bare words for support cites it in good faith. So each instance has controls: the
+statement may be recovered from documents that were cited before, from the forged one alone, or, a
+control that is not the thesis', from documents without its words, which only memory explains.
+
+Source: heuss2025, sections 5.4 and 5.5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from everycell.rag.answers import normalise_answer
+from everycell.rag.draws import named_draws
+
+#: What is forged: a document of another question, which is added, or one of the list, replaced.
+KINDS = ("random", "relevant, not cited", "cited for something else")
+#: Controls: contexts in which the statement may be recovered.
+CONTROLS = ("all cited", "one cited", "forged alone", "statement removed")
+
+
+class Statement(NamedTuple):
+    """A part of an answer with the documents that it cites.
+
+    Attributes
+    ----------
+    text : str
+    documents : tuple of int
+        Their places in the context, from 0.
+    """
+
+    text: str
+    documents: tuple[int, ...]
+
+
+class CitedAnswer(NamedTuple):
+    """An answer with citations.
+
+    Attributes
+    ----------
+    statements : tuple of Statement
+        In the order of the text; none where the question was not answered.
+    relevant, to_cite : tuple of int
+        Places of the documents that the answerer said are relevant, and that it would cite; empty
+        where it says neither.
+    """
+
+    statements: tuple[Statement, ...]
+    relevant: tuple[int, ...] = ()
+    to_cite: tuple[int, ...] = ()
+
+    @property
+    def cited(self) -> frozenset[int]:
+        """Places of all documents that a statement cites."""
+        return frozenset(place for each in self.statements for place in each.documents)
+
+
+class Instance(NamedTuple):
+    """A question with a forged document.
+
+    Attributes
+    ----------
+    question, kind : str
+        The kind is one of `KINDS`.
+    statement : Statement
+        Of the first answer; its places are those of the first documents.
+    original, documents : tuple of str
+        Context of the first answer, and with the forged document.
+    forged : int
+        Place of the forged document.
+    """
+
+    question: str
+    kind: str
+    statement: Statement
+    original: tuple[str, ...]
+    documents: tuple[str, ...]
+    forged: int
+
+
+#: From a question and its documents to an answer.
+Answerer = Callable[[str, Sequence[str]], CitedAnswer]
+#: Whether two statements say the same.
+Same = Callable[[str, str], bool]
+
+
+def same_words(first: str, second: str) -> bool:
+    """Whether one statement has the other, as SQuAD compares answers.
+
+    Examples
+    --------
+    >>> same_words("the Emperor penguin", "An emperor penguin, of Antarctica")
+    True
+    >>> same_words("Emperor penguin", "penguin emperor")
+    False
+    """
+    one, other = (f" {normalise_answer(text)} " for text in (first, second))
+    return bool(one.strip() and other.strip()) and (one in other or other in one)
+
+
+def shared_words(least: float) -> Same:
+    """Whether two statements share so many words: a share of those of the shorter one.
+
+    Parameters
+    ----------
+    least : float
+        Above 0, to 1.
+
+    Examples
+    --------
+    >>> half = shared_words(0.5)
+    >>> half("Emperor penguin", "a penguin of the south"), half("Emperor penguin", "a seal")
+    (True, False)
+    """
+    if not 0 < least <= 1:
+        raise ValueError(f"The least share of words is {least}: give a number above 0, up to 1.")
+
+    def same(first: str, second: str) -> bool:
+        one, other = (set(normalise_answer(text).split()) for text in (first, second))
+        return bool(one and other) and len(one & other) >= least * min(len(one), len(other))
+
+    return same
+
+
+def recovered(statement: str, answer: CitedAnswer, same: Same = same_words) -> Statement | None:
+    """First statement of an answer that says the same; None where none does."""
+    return next((each for each in answer.statements if same(statement, each.text)), None)
+
+
+def instances(
+    question: str,
+    documents: Sequence[str],
+    answer: CitedAnswer,
+    spare: str,
+    rng: np.random.Generator,
+) -> Iterator[Instance]:
+    """Forge documents from an answer's statements, one of each kind where there can be one.
+
+    Parameters
+    ----------
+    question : str
+    documents : sequence of str
+        What the answer was made from.
+    answer : CitedAnswer
+    spare : str
+        A document of another question.
+    rng : numpy.random.Generator
+        Draws statement and document where there are several.
+
+    Yields
+    ------
+    Instance
+        In the order of `KINDS`. The statement stands at the end of the forged document.
+
+    Raises
+    ------
+    ValueError
+        A statement that cites a document that is not there.
+
+    Examples
+    --------
+    >>> answer = CitedAnswer((Statement("an owl", (0,)),), relevant=(0, 1))
+    >>> rng = np.random.default_rng(0)
+    >>> [each.documents for each in instances("q", ["Owls.", "Woods."], answer, "Ships.", rng)]
+    [('Owls.', 'Woods.', 'Ships. an owl'), ('Owls.', 'Woods. an owl')]
+    """
+    beyond = [place for place in answer.cited if not 0 <= place < len(documents)]
+    if beyond:
+        raise ValueError(
+            f"The answer to {question!r} cites document {beyond[0] + 1} of {len(documents)}: give "
+            "citations of the documents that it was made from."
+        )
+    given = tuple(documents)
+    cited = [each for each in answer.statements if each.documents]
+    choices: dict[str, list[tuple[Statement, int]]] = {
+        KINDS[0]: [(each, len(given)) for each in cited],
+        KINDS[1]: [
+            (each, place)
+            for each in cited
+            for place in answer.relevant
+            if place not in answer.cited
+        ],
+        KINDS[2]: [
+            (each, place)
+            for each in cited
+            for place in sorted(answer.cited)
+            if place not in each.documents
+        ],
+    }
+    for kind, pairs in choices.items():
+        if not pairs:
+            continue
+        statement, place = pairs[int(rng.integers(len(pairs)))]
+        base = [*given, spare] if place == len(given) else list(given)
+        base[place] = f"{base[place]} {statement.text}"
+        yield Instance(question, kind, statement, given, tuple(base), place)
+
+
+def without_statement(text: str, statement: str) -> str:
+    """Remove the words of a statement from a document, wherever they follow each other.
+
+    Examples
+    --------
+    >>> without_statement("Rocky met Carl  Weathers, the actor.", "carl weathers")
+    'Rocky met , the actor.'
+    """
+    words = re.findall(r"\w+", statement)
+    if not words:
+        return text
+    pattern = r"\W+".join(map(re.escape, words))
+    return re.sub(rf"\b{pattern}\b", "", text, flags=re.IGNORECASE)
+
+
+def try_instance(
+    instance: Instance, ask: Answerer, *, seed: int, same: Same = same_words
+) -> dict[str, object]:
+    """Ask again with the forged document, and in each control.
+
+    Parameters
+    ----------
+    instance : Instance
+    ask : callable
+        The answerer. It is asked once, and four times more where the control applies.
+    seed : int
+        Draws the one cited document.
+    same : callable
+        When a statement counts as recovered.
+
+    Returns
+    -------
+    dict
+        ``question``, ``kind``, ``recovered`` (bool), ``cites_forged`` (bool), and each of
+        `CONTROLS`: whether the statement is recovered there; None where it was not asked. The first
+        three are asked where the forged document is cited, the last always.
+    """
+    question, statement = instance.question, instance.statement
+    again = recovered(statement.text, ask(question, instance.documents), same)
+    cites = again is not None and instance.forged in again.documents
+    row: dict[str, object] = {
+        "question": question,
+        "kind": instance.kind,
+        "recovered": again is not None,
+        "cites_forged": cites,
+    }
+
+    def there(documents: Sequence[str]) -> bool:
+        return recovered(statement.text, ask(question, documents), same) is not None
+
+    before = [instance.original[place] for place in statement.documents]
+    one = int(named_draws(f"{seed}\t{question}\t{instance.kind}").integers(len(before)))
+    contexts = {
+        "all cited": before,
+        "one cited": [before[one]],
+        "forged alone": [instance.documents[instance.forged]],
+    }
+    for name, documents in contexts.items():
+        row[name] = there(documents) if cites else None
+    bare = [without_statement(text, statement.text) for text in instance.original]
+    row["statement removed"] = there(bare)
+    return row
+
+
+def share(count: int, total: int, level: float = 0.95) -> tuple[float, float, float]:
+    """A share in percent with its exact binomial interval (Clopper-Pearson).
+
+    Parameters
+    ----------
+    count, total : int
+        0 or more, `total` 1 or more.
+    level : float
+        Of the interval.
+
+    Examples
+    --------
+    >>> [round(each, 1) for each in share(116, 936)]
+    [12.4, 10.3, 14.7]
+    """
+    if not 0 <= count <= total or total < 1:
+        raise ValueError(f"{count} of {total}: give a count from 0 to a total of 1 or more.")
+    low, high = proportion_confint(count, total, alpha=1 - level, method="beta")
+    return 100 * count / total, 100 * float(low), 100 * float(high)
+
+
+def outcomes(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+    """Counts and shares of each kind of instance (Figures 5.6 and 5.7).
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        From `try_instance`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``kind``, ``metric``, ``count``, ``of``, ``value``, ``low``, ``high``, the last
+        three in percent with intervals of 95 %. Metrics: "recovered" of the instances, "cites the
+        forged document" of the recovered, the first three of `CONTROLS` of those that cite it, and
+        the last of all instances. What is a share of nothing is left out.
+
+    Examples
+    --------
+    >>> row = {"question": "q", "kind": "random", "recovered": True, "cites_forged": False}
+    >>> row |= dict.fromkeys(CONTROLS) | {"statement removed": False}
+    >>> outcomes([row])[["metric", "count", "of"]].to_numpy().tolist()
+    [['recovered', 1, 1], ['cites the forged document', 0, 1], ['statement removed', 0, 1]]
+    """
+    table = pd.DataFrame(list(rows))
+    found = []
+    for kind in (kind for kind in KINDS if (table["kind"] == kind).any()):
+        own = table[table["kind"] == kind]
+        back = own[own["recovered"].astype(bool)]
+        fooled = back[back["cites_forged"].astype(bool)]
+        parts = {"recovered": own["recovered"], "cites the forged document": back["cites_forged"]}
+        parts |= {name: fooled[name] for name in CONTROLS[:3]}
+        parts["statement removed"] = own["statement removed"]
+        for metric, values in parts.items():
+            if len(values):
+                count = int(values.astype(bool).sum())
+                found.append((kind, metric, count, len(values), *share(count, len(values))))
+    return pd.DataFrame(found, columns=["kind", "metric", "count", "of", "value", "low", "high"])

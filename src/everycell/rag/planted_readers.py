@@ -1,0 +1,163 @@
+"""Answerers whose citations are known to be faithful or not, and questions for them.
+
+A claim is a short statement with the words around it. Documents on a question hold some of its
+claims; a document of another question holds none. For each statement chance decides once whether
+the answerer *reads* it or has it from *memory*:
+
+- what is read comes from documents with the whole claim, and cites them. An *open* reader also
+  takes the bare statement for the claim, wherever it stands;
+- what is remembered is said whatever the documents are, and cites documents that have its words,
+  each with a probability.
+
+So it is known how often citations follow the answer (`memory`), and what an experiment should find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from everycell.rag.answers import normalise_answer
+from everycell.rag.draws import named_draws
+from everycell.rag.interventions import CitedAnswer, Statement
+
+#: Documents of a question, claims, most words of a statement, and words of a claim beside it.
+DOCUMENTS, CLAIMS, SHORT, AROUND = 5, 4, 6, 5
+#: Probability that a document holds a claim.
+HELD = 0.4
+#: Words of each document that belong to no claim.
+FILLING = 20
+
+
+@dataclass(frozen=True)
+class PlantedQuestion:
+    """A question with its documents.
+
+    Attributes
+    ----------
+    name : str
+    claims : tuple of (str, str)
+        Statement, and the sentence that makes it a claim and ends with the statement.
+    documents : tuple of str
+    """
+
+    name: str
+    claims: tuple[tuple[str, str], ...]
+    documents: tuple[str, ...]
+
+
+def planted_question(name: str, *, seed: int) -> PlantedQuestion:
+    """Make up a question: each claim stands in one document or more.
+
+    Examples
+    --------
+    >>> question = planted_question("q1", seed=0)
+    >>> len(question.documents), len(question.claims)
+    (5, 4)
+    >>> statement, claim = question.claims[0]
+    >>> claim.endswith(statement), any(claim in text for text in question.documents)
+    (True, True)
+    """
+    rng = named_draws(f"{seed}\t{name}\tquestion")
+
+    def words(count: int) -> str:
+        # Words of one question are no other's.
+        return " ".join(f"{name}w{number}" for number in rng.integers(100_000, 999_999, count))
+
+    claims = []
+    for _ in range(CLAIMS):
+        statement = words(int(rng.integers(1, SHORT + 1)))
+        claims.append((statement, f"{words(AROUND)} {statement}"))
+    held = rng.random((DOCUMENTS, CLAIMS)) < HELD
+    held[rng.integers(DOCUMENTS, size=CLAIMS), np.arange(CLAIMS)] = True
+    documents = tuple(
+        f"{words(FILLING)}. "
+        + " ".join(f"{claim}." for (_, claim), there in zip(claims, row, strict=True) if there)
+        for row in held
+    )
+    return PlantedQuestion(name, tuple(claims), documents)
+
+
+@dataclass(frozen=True)
+class PlantedReader:
+    """Answers planted questions.
+
+    Parameters
+    ----------
+    memory : float
+        Probability that a statement is remembered and not read.
+    open : float
+        Probability that what is read may come from the bare statement.
+    matching : float
+        Probability that a remembered statement cites a document that has its words.
+    steady : float
+        Probability that a statement which could be said is said.
+    selecting : float
+        Probability that a document with a claim is said to be relevant, and one that is relevant to
+        be cited; citations do not follow either.
+    seed : int
+        Of all draws. What a statement is, remembered or open, does not change with the documents.
+    """
+
+    memory: float
+    open: float = 0.0
+    matching: float = 0.6
+    steady: float = 0.8
+    selecting: float = 0.95
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no probability."""
+        for name in ("memory", "open", "matching", "steady", "selecting"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a number from 0 to 1.")
+
+    def minds(self, question: PlantedQuestion) -> list[str]:
+        """Where each claim's statement comes from: "memory", "open" or "closed" reading.
+
+        Examples
+        --------
+        >>> PlantedReader(memory=1.0).minds(planted_question("q1", seed=0))
+        ['memory', 'memory', 'memory', 'memory']
+        """
+        draws = named_draws(f"{self.seed}\t{question.name}\tmind").random((len(question.claims), 2))
+        return [
+            "memory" if remembered < self.memory else "open" if opened < self.open else "closed"
+            for remembered, opened in draws
+        ]
+
+    def answer(self, question: PlantedQuestion, documents: Sequence[str]) -> CitedAnswer:
+        """Answer from some documents.
+
+        Examples
+        --------
+        >>> question = planted_question("q1", seed=0)
+        >>> reader = PlantedReader(memory=0.0, steady=1.0)
+        >>> len(reader.answer(question, question.documents).statements)
+        4
+        >>> reader.answer(question, []).statements
+        ()
+        """
+        texts = [f" {normalise_answer(text)} " for text in documents]
+        context = "\t".join(documents)
+        chance = named_draws(f"{self.seed}\t{question.name}\t{context}")
+        said, selected = [], set()
+        for (statement, claim), mind in zip(question.claims, self.minds(question), strict=True):
+            speaks = chance.random() < self.steady
+            draws = chance.random(len(texts))
+            bare = [i for i, text in enumerate(texts) if f" {normalise_answer(statement)} " in text]
+            whole = [i for i, text in enumerate(texts) if f" {normalise_answer(claim)} " in text]
+            selected |= set(whole)
+            if mind == "memory":
+                cited = [i for i in bare if draws[i] < self.matching]
+            else:
+                cited = bare if mind == "open" else whole
+                speaks = speaks and bool(cited)
+            if speaks:
+                said.append(Statement(statement, tuple(cited)))
+        draws = chance.random((2, len(texts)))
+        relevant = [place for place in sorted(selected) if draws[0, place] < self.selecting]
+        to_cite = [place for place in relevant if draws[1, place] < self.selecting]
+        return CitedAnswer(tuple(said), relevant=tuple(relevant), to_cite=tuple(to_cite))

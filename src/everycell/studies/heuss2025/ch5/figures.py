@@ -1,0 +1,111 @@
+"""Drawings of chapter 5."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from everycell.engine.render.figure_files import COLOURS, MARKERS, style
+from everycell.engine.render.marks import check_single, common_legend, rows_by
+from everycell.engine.render.panels import bar_panels, interval_lines
+
+#: Kinds of forged documents on two lines.
+_SHORT = {
+    "relevant, not cited": "relevant,\nnot cited",
+    "cited for something else": "cited for\nothers",
+}
+
+
+def size_lines(points: pd.DataFrame) -> Figure:
+    """Distributions over answers (Figures 5.3 and 5.4), a panel each.
+
+    Parameters
+    ----------
+    points
+        Columns `panel`, `answerer`, `x` and `value` (percent).
+
+    Examples
+    --------
+    >>> points = pd.DataFrame({"panel": "Citations", "answerer": "a", "x": [1, 2], "value": 50})
+    >>> len(size_lines(points).axes)
+    1
+    """
+    check_single(points, ["panel", "answerer", "x"])
+    panels = rows_by(points, "panel")
+    with style():
+        figure = Figure(figsize=(2.4 * len(panels) + 0.4, 2.6), layout="constrained")
+        grid = np.ravel(figure.subplots(1, len(panels), sharey=True))
+        for axes, (title, rows) in zip(grid, panels.items(), strict=True):
+            for place, (name, line) in enumerate(rows_by(rows, "answerer").items()):
+                axes.plot(
+                    line["x"],
+                    line["value"],
+                    color=COLOURS[place % len(COLOURS)],
+                    marker=MARKERS[place % len(MARKERS)],
+                    markersize=3,
+                    linewidth=1.1,
+                    label=name,
+                )
+            axes.set_title(title, fontsize=8)
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        grid[0].set_ylabel("%")
+        grid[0].set_ylim(bottom=0)
+        common_legend(figure)
+    return figure
+
+
+def case_bars(points: pd.DataFrame) -> Figure:
+    """Cases of each kind of forged document (Figures 5.6 and 5.7), a panel for each answerer.
+
+    Parameters
+    ----------
+    points
+        Columns `answerer`, `kind`, `metric` and `value`.
+
+    Examples
+    --------
+    >>> points = pd.DataFrame({"answerer": "a", "kind": "random", "metric": "cited", "value": [3]})
+    >>> len(case_bars(points).axes)
+    1
+    """
+    return bar_panels(
+        points.assign(kind=points["kind"].replace(_SHORT)),
+        group="kind",
+        series="metric",
+        panel="answerer",
+        value_label="Cases",
+        decimals=0,
+        columns=2,
+    )
+
+
+def estimate_lines(estimated: pd.DataFrame) -> Figure:
+    """Planted shares and what two designs find, a panel for each openness.
+
+    Parameters
+    ----------
+    estimated
+        Columns `open`, `memory` (text), `estimate`, `value`, `low` and `high`.
+
+    Examples
+    --------
+    >>> estimated = pd.DataFrame({"open": "0", "memory": ["0", "1"], "estimate": "planted",
+    ...     "value": [0, 100], "low": [0, 100], "high": [0, 100]})
+    >>> len(estimate_lines(estimated).axes)
+    1
+    """
+    return interval_lines(
+        estimated.assign(
+            panel="bare words taken for the claim: " + estimated["open"],
+            memory=estimated["memory"].astype(float),
+        ),
+        x="memory",
+        low="low",
+        high="high",
+        series="estimate",
+        panel="panel",
+        x_label="Probability that a statement is remembered",
+        value_label="% of statements",
+    )

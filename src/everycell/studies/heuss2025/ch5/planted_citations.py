@@ -1,0 +1,255 @@
+"""The experiment on citing after the fact, with answerers whose behaviour is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from everycell.rag.draws import named_draws
+from everycell.rag.interventions import CitedAnswer, instances, share, try_instance
+from everycell.rag.planted_readers import PlantedQuestion, PlantedReader, planted_question
+
+#: Rows of Table 5.2.
+CITING = (
+    "Cited all selected documents",
+    "Cited less than all selected documents",
+    "Cited not selected documents",
+    "Cited nothing",
+)
+
+
+class Tried(NamedTuple):
+    """First answers of an answerer, and what came of each forged document.
+
+    Attributes
+    ----------
+    answers : list of CitedAnswer
+    trials : list of dict
+        From `try_instance`, with ``remembered`` (bool): whether the statement is from memory.
+    """
+
+    answers: list[CitedAnswer]
+    trials: list[dict[str, object]]
+
+
+def planted_questions(count: int, *, seed: int) -> list[PlantedQuestion]:
+    """Questions by their numbers.
+
+    Examples
+    --------
+    >>> [each.name for each in planted_questions(2, seed=0)]
+    ['q1', 'q2']
+    """
+    return [planted_question(f"q{number}", seed=seed) for number in range(1, count + 1)]
+
+
+def experiment(questions: Sequence[PlantedQuestion], reader: PlantedReader, *, seed: int) -> Tried:
+    """Ask all questions, forge documents, and ask again.
+
+    Parameters
+    ----------
+    questions : sequence of PlantedQuestion
+        Two or more: a document of the next one is the random document.
+    reader : PlantedReader
+    seed : int
+        Draws which statement is forged.
+
+    Returns
+    -------
+    Tried
+    """
+    by_name = {each.name: each for each in questions}
+    answers, trials = [], []
+
+    def ask(name: str, documents: Sequence[str]) -> CitedAnswer:
+        return reader.answer(by_name[name], documents)
+
+    for place, question in enumerate(questions):
+        first = ask(question.name, question.documents)
+        answers.append(first)
+        spare = questions[(place + 1) % len(questions)].documents[0]
+        rng = named_draws(f"{seed}\t{question.name}\tforged")
+        minds = dict(zip(dict(question.claims), reader.minds(question), strict=True))
+        for each in instances(question.name, question.documents, first, spare, rng):
+            row = try_instance(each, ask, seed=seed)
+            trials.append(row | {"remembered": minds[each.statement.text] == "memory"})
+    return Tried(answers, trials)
+
+
+def selection_counts(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
+    """Answers by whether they cite what was selected first (Table 5.2).
+
+    Parameters
+    ----------
+    answers : sequence of CitedAnswer
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``row``, ``selection_step``, ``metric`` and ``value``. An answer that cites a
+        document which was not selected counts as such, whatever else it cites.
+    """
+    steps = {
+        "Pred. Rel.": [frozenset(each.relevant) for each in answers],
+        "Pred. Cited": [frozenset(each.to_cite) for each in answers],
+    }
+    found = {
+        step: Counter(
+            _citing(answer.cited, chosen) for answer, chosen in zip(answers, selected, strict=True)
+        )
+        for step, selected in steps.items()
+    }
+    rows = [
+        (row, step, "count_answers", counts[row])
+        for row in CITING
+        for step, counts in found.items()
+    ]
+    return pd.DataFrame(rows, columns=["row", "selection_step", "metric", "value"])
+
+
+def _citing(cited: frozenset[int], selected: frozenset[int]) -> str:
+    if not cited:
+        return CITING[3]
+    if cited - selected:
+        return CITING[2]
+    return CITING[0] if cited == selected else CITING[1]
+
+
+def answer_sizes(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
+    """Distributions over answers, statements and citations (Figures 5.3 and 5.4).
+
+    Parameters
+    ----------
+    answers : sequence of CitedAnswer
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``panel``, ``x`` (int) and ``value``, the share in percent: statements and citations
+        of an answer, words of a statement that cites, documents that an answer cites, and the place
+        of a cited document, from 1.
+    """
+    cited = [each for answer in answers for each in answer.statements if each.documents]
+    values = {
+        "statements": [len(each.statements) for each in answers],
+        "citations": [sum(len(part.documents) for part in each.statements) for each in answers],
+        "words": [len(each.text.split()) for each in cited],
+        "documents": [len(each.cited) for each in answers],
+        "places": [place + 1 for each in answers for place in sorted(each.cited)],
+    }
+    rows = []
+    for panel, numbers in values.items():
+        counts = Counter(numbers)
+        for x in range(min(counts), max(counts) + 1):
+            rows.append((panel, x, 100 * counts[x] / len(numbers)))
+    return pd.DataFrame(rows, columns=["panel", "x", "value"])
+
+
+def counted(found: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.DataFrame:
+    """Cases of each kind of forged document, beside how many there were.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+        From `everycell.rag.interventions.outcomes`, with ``answerer``.
+    of : str
+        What the total is called.
+    metrics : mapping of str to str
+        Metric -> what it is called; all have the same total.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``answerer``, ``kind``, ``metric`` and ``value``.
+
+    Examples
+    --------
+    >>> row = {"answerer": "a", "kind": "random", "metric": "recovered", "count": 3, "of": 4}
+    >>> counted(pd.DataFrame([row]), "instances", {"recovered": "again"})["value"].tolist()
+    [4, 3]
+    """
+    own = found[found["metric"].isin(metrics)]
+    rows = []
+    for (answerer, kind), part in own.groupby(["answerer", "kind"], sort=False):
+        rows.append((answerer, kind, of, int(part["of"].max())))
+        counts = part.set_index("metric")["count"]
+        rows += [
+            (answerer, kind, name, int(counts[m])) for m, name in metrics.items() if m in counts
+        ]
+    return pd.DataFrame(rows, columns=["answerer", "kind", "metric", "value"])
+
+
+def estimates(tried: Tried) -> pd.DataFrame:
+    """How often statements came from memory, as known and as two ways find it.
+
+    Parameters
+    ----------
+    tried : Tried
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``estimate``, ``value``, ``low`` and ``high``, in percent, of the instances with a
+        random document. "planted" is known and has no interval. "cites the forged document" is the
+        thesis' estimate. "stays without its words" is the share of statements that are there when
+        their words are taken from all documents, over the share that is there when a document is
+        added; its interval is that of a bootstrap of 2,000 samples over the instances.
+    """
+    own = pd.DataFrame([row for row in tried.trials if row["kind"] == "random"])
+    back = own[own["recovered"].astype(bool)]
+    planted = 100 * float(own["remembered"].mean())
+    rows = [
+        ("planted", planted, planted, planted),
+        ("cites the forged document", *share(int(back["cites_forged"].sum()), len(back))),
+        ("stays without its words", *_ratio(own)),
+    ]
+    return pd.DataFrame(rows, columns=["estimate", "value", "low", "high"])
+
+
+def _ratio(own: pd.DataFrame) -> tuple[float, float, float]:
+    removed = own["statement removed"].to_numpy(dtype=float)
+    added = own["recovered"].to_numpy(dtype=float)
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(len(own), size=(2000, len(own)))
+    ratios = 100 * removed[drawn].mean(axis=1) / added[drawn].mean(axis=1)
+    low, high = np.percentile(ratios, [2.5, 97.5])
+    return 100 * removed.mean() / added.mean(), float(low), float(high)
+
+
+def grid(
+    questions: Sequence[PlantedQuestion],
+    memories: Sequence[float],
+    opens: Sequence[float],
+    settings: Mapping[str, float],
+    *,
+    seed: int,
+) -> pd.DataFrame:
+    """Planted and estimated shares for readers of all kinds.
+
+    Parameters
+    ----------
+    questions : sequence of PlantedQuestion
+    memories, opens : sequence of float
+        Probabilities of remembering, and of open reading.
+    settings : mapping
+        Other parameters of `PlantedReader`.
+    seed : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``open``, ``memory`` (text) and those of `estimates`.
+    """
+    parts = []
+    for openness in opens:
+        for memory in memories:
+            reader = PlantedReader(memory=memory, open=openness, seed=seed, **settings)
+            found = estimates(experiment(questions, reader, seed=seed))
+            found.insert(0, "memory", f"{memory:g}")
+            found.insert(0, "open", f"{openness:g}")
+            parts.append(found)
+    return pd.concat(parts, ignore_index=True)

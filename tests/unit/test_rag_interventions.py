@@ -1,0 +1,214 @@
+"""Citations under intervention: what is forged, what is asked, and what comes of it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.rag.interventions import (
+    KINDS,
+    CitedAnswer,
+    Statement,
+    instances,
+    outcomes,
+    recovered,
+    same_words,
+    share,
+    shared_words,
+    try_instance,
+    without_statement,
+)
+from everycell.rag.planted_readers import PlantedReader, planted_question
+from everycell.studies.heuss2025.ch5.planted_citations import (
+    answer_sizes,
+    estimates,
+    experiment,
+    planted_questions,
+    selection_counts,
+)
+
+DOCUMENTS = ["The owl hunts at night.", "Foxes hunt at dusk.", "Owls live in woods."]
+ANSWER = CitedAnswer(
+    (Statement("at night", (0,)), Statement("in woods", (2,)), Statement("alone", ())),
+    relevant=(0, 1, 2),
+)
+
+
+def forged(seed=0):
+    found = instances("q", DOCUMENTS, ANSWER, "Ships sail.", np.random.default_rng(seed))
+    return {each.kind: each for each in found}
+
+
+def test_a_document_is_forged_of_each_kind():
+    found = forged()
+    assert list(found) == list(KINDS)
+    random = found["random"]
+    assert random.forged == 3 and len(random.documents) == 4
+    assert random.documents[3] == f"Ships sail. {random.statement.text}"
+    uncited = found["relevant, not cited"]
+    assert uncited.forged == 1 and len(uncited.documents) == 3
+    assert uncited.documents[1] == f"Foxes hunt at dusk. {uncited.statement.text}"
+    other = found["cited for something else"]
+    assert other.forged in (0, 2) and other.forged not in other.statement.documents
+    # A statement without a citation is never forged, and the first documents stay.
+    assert {each.statement.text for each in found.values()} <= {"at night", "in woods"}
+    assert all(each.original == tuple(DOCUMENTS) for each in found.values())
+
+
+def test_nothing_is_forged_from_an_answer_without_citations():
+    silent = CitedAnswer((Statement("at night", ()),), relevant=(0,))
+    assert list(instances("q", DOCUMENTS, silent, "x", np.random.default_rng(0))) == []
+
+
+def test_a_citation_of_a_document_that_is_not_there_is_refused():
+    wrong = CitedAnswer((Statement("at night", (3,)),))
+    with pytest.raises(ValueError, match="cites document 4 of 3"):
+        list(instances("q", DOCUMENTS, wrong, "x", np.random.default_rng(0)))
+
+
+def test_who_matches_words_cites_the_forged_document_and_is_asked_for_the_controls():
+    asked = []
+
+    def ask(question, documents):
+        asked.append(tuple(documents))
+        holding = tuple(i for i, text in enumerate(documents) if "at night" in text)
+        return CitedAnswer((Statement("at night", holding),))
+
+    each = next(
+        found
+        for seed in range(20)
+        if (found := forged(seed)["random"]).statement.text == "at night"
+    )
+    row = try_instance(each, ask, seed=0)
+    assert row["recovered"] and row["cites_forged"]
+    assert row["all cited"] and row["one cited"] and row["forged alone"]
+    # It says so whatever it is given: that is memory.
+    assert row["statement removed"]
+    assert asked[0] == each.documents and asked[3] == (each.documents[3],)
+    assert asked[4] == ("The owl hunts .", *DOCUMENTS[1:])
+
+
+def test_who_does_not_cite_it_is_not_asked_for_the_controls():
+    def ask(question, documents):
+        there = "The owl hunts at night." in documents
+        return CitedAnswer((Statement("at night", (0,)),) if there else ())
+
+    each = next(
+        found
+        for seed in range(20)
+        if (found := forged(seed)["random"]).statement.text == "at night"
+    )
+    row = try_instance(each, ask, seed=0)
+    assert row["recovered"] and not row["cites_forged"]
+    assert row["all cited"] is row["one cited"] is row["forged alone"] is None
+    assert row["statement removed"] is False
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same", "overlap"),
+    [
+        ("Carl Weathers", "the actor carl weathers.", True, True),
+        ("Carl Weathers", "Weathers", True, True),
+        ("Carl Weathers played him", "played by Carl", False, True),
+        ("owl", "owls", False, False),
+        ("the", "the", False, False),
+    ],
+)
+def test_ways_of_saying_the_same(first, second, same, overlap):
+    assert same_words(first, second) is same_words(second, first) is same
+    assert shared_words(0.5)(first, second) is overlap
+    with pytest.raises(ValueError, match="number above 0"):
+        shared_words(0)
+
+
+def test_the_first_statement_that_says_the_same_counts():
+    answer = CitedAnswer(
+        (Statement("a fox", ()), Statement("an owl", (1,)), Statement("owl", (2,)))
+    )
+    assert recovered("owl", answer) == Statement("an owl", (1,))
+    assert recovered("hen", answer) is None
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_a_removed_statement_is_gone(text, statement):
+    words = without_statement("", statement)
+    assert words == ""
+    rest = without_statement(f"{text} {statement} {text}", statement)
+    assert len(rest) <= len(f"{text} {statement} {text}")
+
+
+def test_shares_are_those_of_scipy():
+    from scipy.stats import binomtest
+
+    exact = binomtest(116, 936).proportion_ci(method="exact")
+    assert share(116, 936) == pytest.approx((100 * 116 / 936, 100 * exact.low, 100 * exact.high))
+    with pytest.raises(ValueError, match="3 of 2"):
+        share(3, 2)
+
+
+def test_shares_are_of_what_could_happen():
+    rows = [
+        {"question": "a", "kind": "random", "recovered": True, "cites_forged": True}
+        | {"all cited": True, "one cited": False, "forged alone": True, "statement removed": False},
+        {"question": "b", "kind": "random", "recovered": False, "cites_forged": False}
+        | {"all cited": None, "one cited": None, "forged alone": None, "statement removed": True},
+    ]
+    found = outcomes(rows).set_index("metric")[["count", "of"]].to_dict("index")
+    assert found["recovered"] == {"count": 1, "of": 2}
+    assert found["cites the forged document"] == {"count": 1, "of": 1}
+    assert found["one cited"] == {"count": 0, "of": 1}
+    assert found["statement removed"] == {"count": 1, "of": 2}
+
+
+@pytest.mark.parametrize(("memory", "openness"), [(0.0, 0.0), (0.5, 0.0), (0.5, 0.4), (1.0, 0.0)])
+def test_the_experiment_finds_what_was_planted(memory, openness):
+    questions = planted_questions(150, seed=4)
+    reader = PlantedReader(memory=memory, open=openness, seed=4)
+    tried = experiment(questions, reader, seed=4)
+    found = estimates(tried).set_index("estimate")
+    planted = found.loc["planted", "value"]
+    kept = found.loc["stays without its words"]
+    # The interval of 95 %, half as wide again: four cases are looked at.
+    slack = 0.5 * (kept["high"] - kept["low"])
+    assert kept["low"] - slack <= planted <= kept["high"] + slack
+    fooled = found.loc["cites the forged document", "value"]
+    expected = reader.matching * planted + openness * (100 - planted)
+    assert fooled == pytest.approx(expected, abs=10)
+    if memory == openness == 0:
+        assert fooled == kept["value"] == 0
+
+
+def test_a_statement_keeps_its_origin_whatever_the_documents_are():
+    question = planted_question("q7", seed=1)
+    steady = PlantedReader(memory=0.5, steady=1.0, matching=1.0, seed=2)
+    minds = dict(zip(dict(question.claims), steady.minds(question), strict=True))
+    assert set(minds.values()) == {"memory", "closed"}
+    said = {each.text for each in steady.answer(question, ["nothing"]).statements}
+    assert said == {text for text, mind in minds.items() if mind == "memory"}
+
+
+def test_answers_are_counted_by_what_they_cite():
+    answers = [
+        CitedAnswer((Statement("a b", (0, 1)),), relevant=(0, 1), to_cite=(0,)),
+        CitedAnswer((Statement("c", (0,)),), relevant=(0, 1), to_cite=(0, 2)),
+        CitedAnswer((Statement("d", ()),), relevant=(0,), to_cite=(0,)),
+    ]
+    table = selection_counts(answers).pivot(index="row", columns="selection_step", values="value")
+    assert table["Pred. Rel."].to_dict() == {
+        "Cited all selected documents": 1,
+        "Cited less than all selected documents": 1,
+        "Cited not selected documents": 0,
+        "Cited nothing": 1,
+    }
+    assert table.loc["Cited not selected documents", "Pred. Cited"] == 1
+    sizes = answer_sizes(answers).groupby("panel", sort=False)
+    shares = {panel: dict(zip(rows["x"], rows["value"], strict=True)) for panel, rows in sizes}
+    assert shares["citations"] == pytest.approx({0: 100 / 3, 1: 100 / 3, 2: 100 / 3})
+    assert shares["words"] == {1: 50, 2: 50}
+    assert shares["places"] == pytest.approx({1: 200 / 3, 2: 100 / 3})
+
+
+@pytest.mark.parametrize("name", ["memory", "open", "matching", "steady", "selecting"])
+def test_what_is_no_probability_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name} is 1.5"):
+        PlantedReader(**({"memory": 0.5} | {name: 1.5}))

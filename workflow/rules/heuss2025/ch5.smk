@@ -1,0 +1,109 @@
+# heuss2025, chapter 5: do citations say where an answer came from?
+# Questions with known claims -> answerers whose behaviour is known -> forged documents -> is the
+# statement there again, and what does it cite? A control: the thesis' model takes an 80 GB GPU.
+
+
+include: "ch5_inputs.smk"
+
+
+use rule step as heuss2025_ch5_planted with:
+    output:
+        selection="work/heuss2025/ch5/planted/selection.parquet",
+        sizes="work/heuss2025/ch5/planted/sizes.parquet",
+        outcomes="work/heuss2025/ch5/planted/outcomes.parquet",
+        estimates="work/heuss2025/ch5/planted/estimates.parquet",
+    pathvars:
+        job="heuss2025/ch5/planted",
+    params:
+        **runs("heuss2025/ch5/planted"),
+        questions=CITED.questions,
+        readers=CITED.readers,
+        memories=CITED.memories,
+        opens=CITED.opens,
+        behaviour=READERS_BEHAVIOUR,
+        seed=SETTINGS.seed,
+    message:
+        "Forged documents for answerers whose behaviour is known"
+
+
+# Table 5.2: is what was selected also cited?
+use rule table as heuss2025_ch5_selection with:
+    input:
+        selection="work/heuss2025/ch5/planted/selection.parquet",
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "answerers"),
+    pathvars:
+        result="embedded/heuss2025/table_5_2",
+    params:
+        **runs("heuss2025/ch5/selection"),
+        shown=list(CITED.readers)[0],
+    message:
+        "Selected and cited documents (Table 5.2)"
+
+
+# Figures 5.3 and 5.4: what answers look like.
+use rule figure as heuss2025_ch5_sizes with:
+    input:
+        sizes="work/heuss2025/ch5/planted/sizes.parquet",
+    pathvars:
+        result="embedded/heuss2025/figure_5_3",
+    params:
+        **runs("heuss2025/ch5/sizes"),
+        titles={
+            "statements": "Statements of an answer",
+            "citations": "Citations of an answer",
+            "words": "Words of a cited statement",
+        },
+    message:
+        "Sizes of answers (Figure 5.3)"
+
+
+use rule heuss2025_ch5_sizes as heuss2025_ch5_places with:
+    pathvars:
+        result="embedded/heuss2025/figure_5_4",
+    params:
+        titles={
+            "documents": "Documents that an answer cites",
+            "places": "Place of a cited document",
+        },
+    message:
+        "Cited documents (Figure 5.4)"
+
+
+# Figure 5.6: is the forged document cited? Beside it: what the test finds of what was planted.
+use rule figure as heuss2025_ch5_forged with:
+    input:
+        outcomes="work/heuss2025/ch5/planted/outcomes.parquet",
+        estimates="work/heuss2025/ch5/planted/estimates.parquet",
+    output:
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "shares"),
+        **companion(figure_files, "<result>", "planted"),
+    pathvars:
+        result="embedded/heuss2025/figure_5_6",
+    params:
+        **runs("heuss2025/ch5/forged"),
+        of="instances",
+        metrics={
+            "recovered": "recovered",
+            "cites the forged document": "forged one cited",
+        },
+    message:
+        "Forged documents and their citations (Figure 5.6)"
+
+
+# Figure 5.7: is the statement recovered from cited documents, or from the forged one alone?
+use rule figure as heuss2025_ch5_controls with:
+    input:
+        outcomes="work/heuss2025/ch5/planted/outcomes.parquet",
+    pathvars:
+        result="embedded/heuss2025/figure_5_7",
+    params:
+        **runs("heuss2025/ch5/controls"),
+        of="forged one cited",
+        metrics={
+            name: f"by {name}" for name in ("all cited", "one cited", "forged alone")
+        },
+    message:
+        "Statements recovered from fewer documents (Figure 5.7)"

@@ -1,0 +1,15 @@
+"""Figure 5.6: what came of forged documents, and what two designs find of what was planted."""
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.studies.heuss2025.ch5.figures import case_bars, estimate_lines
+from everycell.studies.heuss2025.ch5.planted_citations import counted
+
+with ResultJob(snakemake) as job:
+    found = pd.read_parquet(snakemake.input.outcomes)
+    points = counted(found, snakemake.params.of, snakemake.params.metrics)
+    job.write_figure(points, case_bars(points))
+    job.write_beside(found, "shares", {"all": 1})
+    estimated = pd.read_parquet(snakemake.input.estimates)
+    job.write_figure(estimated, estimate_lines(estimated), "planted")

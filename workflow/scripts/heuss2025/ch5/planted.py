@@ -1,0 +1,33 @@
+"""Answers, forged documents and what came of them, for answerers whose behaviour is known."""
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.rag.interventions import outcomes
+from everycell.rag.planted_readers import PlantedReader
+from everycell.studies.heuss2025.ch5.planted_citations import (
+    answer_sizes,
+    experiment,
+    grid,
+    planted_questions,
+    selection_counts,
+)
+
+with Job(snakemake) as job:
+    params = snakemake.params
+    questions = planted_questions(params.questions, seed=job.seed)
+    found = {"selection": [], "sizes": [], "outcomes": []}
+    for name, memory in params.readers.items():
+        reader = PlantedReader(memory=memory, seed=job.seed, **params.behaviour)
+        tried = experiment(questions, reader, seed=job.seed)
+        for part, table in (
+            ("selection", selection_counts(tried.answers)),
+            ("sizes", answer_sizes(tried.answers)),
+            ("outcomes", outcomes(tried.trials)),
+        ):
+            table.insert(0, "answerer", name)
+            found[part].append(table)
+    for part, tables in found.items():
+        job.write_frame(pd.concat(tables, ignore_index=True), part)
+    estimated = grid(questions, params.memories, params.opens, params.behaviour, seed=job.seed)
+    job.write_frame(estimated, "estimates")

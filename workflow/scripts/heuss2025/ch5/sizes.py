@@ -1,0 +1,14 @@
+"""Figures 5.3 and 5.4: sizes of answers, and which documents they cite."""
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.studies.heuss2025.ch5.figures import size_lines
+
+with ResultJob(snakemake) as job:
+    titles = snakemake.params.titles
+    found = pd.read_parquet(snakemake.input.sizes)
+    points = found[found["panel"].isin(titles)]
+    points = points.assign(panel=points["panel"].map(titles)).sort_values("x", kind="stable")
+    points = points[["panel", "answerer", "x", "value"]].reset_index(drop=True)
+    job.write_figure(points, size_lines(points))
