@@ -92,7 +92,10 @@ def test_list_filters(call, built):
     ]
     derived = {entry["id"] for entry in listed(call, built, "--verdict", "consistent")}
     tables = (f"table_5_{number}" for number in (3, 5, 11, 12))
-    assert derived == {f"abolghasemi2026/{name}" for name in (*tables, "text_5")}
+    assert derived == {
+        *(f"abolghasemi2026/{name}" for name in (*tables, "text_5")),
+        "heuss2025/text_5_5",
+    }
     assert not listed(call, built, "--verdict", "inconsistent")
     stand_ins = listed(call, built, "--state", "stand_in")
     assert {entry["id"] for entry in stand_ins} == {
@@ -112,6 +115,8 @@ def test_list_filters(call, built):
         "heuss2025/table_2_2",
         "heuss2025/table_2_3",
         "heuss2025/figure_4_4",
+        "heuss2025/table_5_2",
+        *(f"heuss2025/figure_5_{number}" for number in (3, 4, 6, 7)),
     }
     named = listed(call, built, "sakai2023", "lajewska2025/table_C_2")
     assert {entry["id"].split("/")[0] for entry in named} == {"sakai2023", "lajewska2025"}
@@ -202,7 +207,7 @@ def test_outside_the_project_folder(call, tmp_path, command):
 
 def test_verify_holds_after_a_build(call, built):
     code, out, _ = call(built, "verify")
-    assert code == 0 and out == "All 47 receipts in results hold.\n"
+    assert code == 0 and out == "All 53 receipts in results hold.\n"
 
 
 @pytest.mark.parametrize(

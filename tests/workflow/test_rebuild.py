@@ -65,7 +65,7 @@ def test_two_builds_from_clean_give_the_same_bytes(built, clean):
         and "/heuss2025/figure_4_4." not in name
     ]
     runs = [f"work/pydocs/runs/{name}.run" for name in RUNS]
-    assert len(results) == 20
+    assert len(results) == 26
     printed = clean.build("--cores", "1", "--verbose", *results, *runs)
     # The scheduler looks at ready jobs when one has ended, and not every second besides.
     looks = printed.count("Resources before job selection")

@@ -102,8 +102,21 @@ use rule figure as heuss2025_ch5_controls with:
     params:
         **runs("heuss2025/ch5/controls"),
         of="forged one cited",
-        metrics={
-            name: f"by {name}" for name in ("all cited", "one cited", "forged alone")
-        },
+        metrics={name: name for name in ("all cited", "one cited", "forged alone")},
     message:
         "Statements recovered from fewer documents (Figure 5.7)"
+
+
+# What the text states, from Table 5.2 and from other numbers of the text.
+use rule table as heuss2025_ch5_stated with:
+    input:
+        printed=expand(
+            "published/heuss2025/{artefact}.csv", artefact=["table_5_2", "text_5_5"]
+        ),
+        card="published/heuss2025/ch5.yaml",
+    pathvars:
+        result="embedded/heuss2025/text_5_5",
+    params:
+        **runs("heuss2025/ch5/stated_numbers"),
+    message:
+        "Stated numbers from other printed ones (section 5.5)"

@@ -9,6 +9,6 @@ with ResultJob(snakemake) as job:
     titles = snakemake.params.titles
     found = pd.read_parquet(snakemake.input.sizes)
     points = found[found["panel"].isin(titles)]
-    points = points.assign(panel=points["panel"].map(titles)).sort_values("x", kind="stable")
-    points = points[["panel", "answerer", "x", "value"]].reset_index(drop=True)
+    points = points.assign(panel=points["panel"].map(titles)).reset_index(drop=True)
+    points = points[["panel", "answerer", "x", "value"]]
     job.write_figure(points, size_lines(points))

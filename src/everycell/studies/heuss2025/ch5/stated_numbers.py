@@ -1,0 +1,53 @@
+"""Numbers of the text that follow from Table 5.2 or from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from everycell.studies.heuss2025.ch5.planted_citations import CITING
+
+
+def derived_numbers(table: pd.DataFrame, stated: Mapping[str, float]) -> pd.DataFrame:
+    """What the text states, from other printed numbers.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Table 5.2: columns ``row``, ``selection_step`` and ``value`` (number of answers).
+    stated : mapping of str to float
+        Claim of the text -> number.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``claim`` and ``value``.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"row": CITING, "value": [636, 708, 8, 76]})
+    >>> steps = [table.assign(selection_step=step) for step in ("Pred. Rel.", "Pred. Cited")]
+    >>> stated = {"random document: statements recovered": 936,
+    ...     "random document: forged one cited": 116, "documents predicted to be cited: cited": 46}
+    >>> derived_numbers(pd.concat(steps), stated)["value"].round(1).tolist()
+    [76, 1344, 12.4, 69.6, 54, 0.6]
+    """
+    counts = table.set_index(["selection_step", "row"])["value"].astype(int)
+    relevant, to_cite = counts["Pred. Rel."], counts["Pred. Cited"]
+    back = stated["random document: statements recovered"]
+    pairs = relevant[CITING[0]] + relevant[CITING[1]]
+    found = {
+        "answers that cite nothing": relevant[CITING[3]],
+        "pairs with a random document": pairs,
+        "random document: forged one cited, share": 100
+        * stated["random document: forged one cited"]
+        / back,
+        "statements recovered, highest share": 100 * back / pairs,
+        "documents predicted to be cited: otherwise": 100
+        - stated["documents predicted to be cited: cited"],
+        "answers that cite what was not predicted to be cited": 100
+        * to_cite[CITING[2]]
+        / to_cite.sum(),
+    }
+    return pd.DataFrame(found.items(), columns=["claim", "value"])
