@@ -59,6 +59,7 @@ SMALL = {
     "compared_lists: 12": "compared_lists: 2",
     "planted_lists: 60\n  explained_lists: 30": "planted_lists: 10\n  explained_lists: 2",
     "lime_samples: 1000": "lime_samples: 20",
+    "  questions: 400\n": "  questions: 30\n",
 }
 #: Variables of the caller that would change a run.
 FOREIGN = ("EVERYCELL_MIRROR", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "SNAKEMAKE_OUTPUT_CACHE")
