@@ -21,7 +21,6 @@ from everycell.trec.runs import read_run
 #: reads yet.
 NO_CARD = {
     "fair-ranking-candidates",
-    "lambdarank-sample",
     "minilm",
     "smollm2",
     "splade-tiny",

@@ -105,6 +105,35 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
         read_forest(path)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        # LightGBM's own parser ends the process on some of these.
+        ("left_child=1 -1", "left_child=0 -1", "no tree"),
+        ("left_child=1 -1", "left_child=1 -9", "no tree"),
+        ("decision_type=2 2", "decision_type=3 2", "unknown type"),
+        ("split_feature=0 1", "split_feature=0 7", "none of the 2"),
+        ("leaf_value=-0.2 0.2 -0.1", "leaf_value=-0.2 0.2", "2 values where 3 are due"),
+        ("threshold=0.5 0.25", "threshold=0.5 nan", "no finite number"),
+        ("max_feature_idx=1", "max_feature_idx=9", "does not fit feature_names"),
+    ],
+)
+def test_a_broken_tree_is_refused_before_lightgbm_reads_it(tmp_path, old, new, said):
+    whole = (
+        "tree\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=1\nfeature_names=a b\n\n"
+        "Tree=0\nnum_leaves=3\nnum_cat=0\nsplit_feature=0 1\nthreshold=0.5 0.25\n"
+        "decision_type=2 2\nleft_child=1 -1\nright_child=-2 -3\nleaf_value=-0.2 0.2 -0.1\n\n\n"
+        "end of trees\n"
+    )
+    path = tmp_path / "model.txt"
+    path.write_text(whole)
+    assert read_forest(path)(np.array([[0.9, 0.0], [0.1, 0.1]])).round(9).tolist() == [0.2, -0.2]
+    assert old in whole
+    path.write_text(whole.replace(old, new))
+    with pytest.raises(ValueError, match=f"model.txt is no model of LightGBM .*{said}"):
+        read_forest(path)
+
+
 def test_several_classes_are_refused(tmp_path):
     model, _ = trained("multiclass", num_class=5)
     with pytest.raises(ValueError, match="5 trees an iteration: give a model with one score"):
@@ -122,7 +151,7 @@ def test_splits_by_category_are_refused(tmp_path):
     kinds = rng.integers(0, 6, size=(500, 1)).astype(float)
     data = lightgbm.Dataset(kinds, kinds[:, 0] % 2, categorical_feature=[0])
     model = lightgbm.train({"objective": "regression", "verbose": -1}, data, num_boost_round=3)
-    with pytest.raises(ValueError, match="splits feature 1 by categories: train it on numbers"):
+    with pytest.raises(ValueError, match="splits by categories: train it on numbers"):
         read_forest(saved(model, tmp_path))
 
 

@@ -153,5 +153,5 @@ def test_a_panel_for_each_data_set_measure_and_check():
     values = {"RShapK": (3.0, 5.0), "RShapW": (4.0, 4.0), "Greedy": (1.0, 1.0), "Random": (1, 3)}
     means = Means({name: checks(values) for name in ("A", "B")}, 50, np.random.default_rng(0))
     figure = checks_figure(means.curves())
-    assert [axes.get_title() for axes in figure.axes] == ["A: deletion", "B: deletion"]
+    assert [axes.get_title() for axes in figure.axes] == ["A\ndeletion", "B\ndeletion"]
     assert [len(axes.lines) for axes in figure.axes] == [4, 4]

@@ -112,6 +112,37 @@ def written(write: Callable[[Path], object], name: str) -> bytes:
         return (Path(folder) / name).read_bytes()
 
 
+FOREST = b"""tree
+version=v4
+num_class=1
+num_tree_per_iteration=1
+label_index=0
+max_feature_idx=1
+objective=lambdarank
+feature_names=words links
+feature_infos=[0:1] [0:1]
+tree_sizes=207
+
+Tree=0
+num_leaves=3
+num_cat=0
+split_feature=0 1
+split_gain=3.8 0.1
+threshold=0.5 0.25
+decision_type=2 2
+left_child=1 -1
+right_child=-2 -3
+leaf_value=-0.2 0.2 -0.1
+leaf_count=3 14 3
+internal_count=20 6
+is_linear=0
+shrinkage=0.1
+
+
+end of trees
+"""
+
+
 def _encoded(folder: Path) -> None:
     write_encoded(
         Encoded("vectors", np.ones((1, 2)), np.ones((1, 2)), ["d"], ["q"]), folder / "e.npz"
@@ -539,6 +570,10 @@ def _readers() -> dict[str, Reader]:
         "rag.paraphrase_pairs.read_frame": Reader(
             pd.DataFrame({"query_id": ["q1"]}), call=lambda read, path: read(path, "query_id")
         ),
+        "collections.letor.read_letor": Reader(
+            b"2 qid:1 1:0.5 2:1 # a\n0 qid:1 2:3\n1 qid:2 1:1\n"
+        ),
+        "explain.forests.read_forest": Reader(FOREST),
         "rag.paraphrases.read_template": Reader(b"### user\nAgain: $passage"),
         "dialogue.annotation.read_sheet": Reader(SHEET, call=lambda read, path: read(path, ITEMS)),
         "dialogue.annotation.read_labels#key": Reader(
@@ -554,6 +589,7 @@ READERS = _readers()
 #: Functions of this name that read no foreign file, or whose files are tested elsewhere.
 NOT_HERE = {
     "studies.heuss2025.ch3.inputs.read_lists": "reads what jobs of the chapter wrote",
+    "studies.heuss2025.ch3.inputs.read_trained": "`read_run` reads its file, and is in the table",
     "engine.yaml.load_yaml": "parses a text; `read_config` and `load_papers` are in the table",
     "studies.sakai2023.ch1.conversations.read_targets": "takes a frame",
     "engine.verdicts.read_rebuilt": "takes a frame",

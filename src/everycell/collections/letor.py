@@ -10,6 +10,8 @@ import pandas as pd
 
 from everycell.collections.errors import CollectionError
 
+#: Features of a document, at most: the vectors are held whole.
+MOST_FEATURES = 10_000
 #: A line: a label, the query unless a file of its own has the lengths of lists, and features.
 _LINE = re.compile(r"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)*\s*(#.*)?")
 
@@ -59,6 +61,11 @@ def read_letor(
         )
     except (ValueError, OverflowError, UnicodeDecodeError, TypeError) as error:
         raise CollectionError(f"{path}: {_fault(path, error, features)}") from error
+    if found[0].shape[1] > MOST_FEATURES:
+        raise CollectionError(
+            f"{path} has feature {found[0].shape[1]}: allowed are up to {MOST_FEATURES}, so number "
+            "them from 1 on."
+        )
     vectors, labels = found[0].toarray(), found[1]
     if not len(labels):
         raise CollectionError(f"{path} has no documents: give a file of judged feature vectors.")

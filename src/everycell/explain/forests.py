@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from everycell.explain.forest_texts import whole_forest
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -135,20 +137,15 @@ def read_forest(path: Path) -> Forest:
     import lightgbm
 
     try:
-        model = lightgbm.Booster(model_str=path.read_text())
-        dumped = model.dump_model()
+        whole = whole_forest(path.read_text(encoding="utf-8"))
+        dumped = lightgbm.Booster(model_str=whole.text).dump_model()
     except (lightgbm.basic.LightGBMError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(
             f"{path} is no model of LightGBM ({error}): give a file that its `save_model` wrote."
         ) from error
-    if dumped["num_tree_per_iteration"] != 1:
-        raise ValueError(
-            f"{path} has {dumped['num_tree_per_iteration']} trees an iteration: give a model with "
-            "one score a document, such as a ranker."
-        )
     trees = [tree["tree_structure"] for tree in dumped["tree_info"]]
     try:
-        return forest_of(trees, dumped["feature_names"])._replace(text=model.model_to_string())
+        return forest_of(trees, whole.names)._replace(text=whole.text)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 

@@ -1,0 +1,157 @@
+"""A model of LightGBM as text, checked and written anew: its own parser crashes on broken ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+#: Whole numbers of a tree, one for each split.
+_WHOLE = ("split_feature", "decision_type", "left_child", "right_child")
+#: Other numbers of splits and of leaves; those that a file may lack come second.
+_OF_SPLITS, _MAY_LACK_SPLITS = (
+    ("threshold",),
+    ("split_gain", "internal_value", "internal_weight", "internal_count"),
+)
+_OF_LEAVES, _MAY_LACK_LEAVES = ("leaf_value",), ("leaf_weight", "leaf_count")
+
+
+class ForestText(NamedTuple):
+    """A model that LightGBM's parser can be given.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the features.
+    text : str
+        What decides the scores and nothing else; features are called Column_0 and so on.
+    """
+
+    names: list[str]
+    text: str
+
+
+def whole_forest(text: str) -> ForestText:
+    """Check a text as `Booster.save_model` writes it, and write it anew.
+
+    Parameters
+    ----------
+    text : str
+        A model with one score a document.
+
+    Returns
+    -------
+    ForestText
+
+    Raises
+    ------
+    ValueError
+        A missing or broken header, several scores, linear trees, splits by category, arrays of
+        other lengths, a feature, child or number that cannot be, or a node that is no one's child
+        or two nodes'.
+
+    Examples
+    --------
+    >>> whole_forest("tree")
+    Traceback (most recent call last):
+    ValueError: the header lacks num_class
+    """
+    head, *trees = text.partition("\nend of trees")[0].split("\nTree=")
+    if head.partition("\n")[0] != "tree":
+        raise ValueError("the first line is not 'tree'")
+    header = _values(head)
+    for key in ("num_class", "num_tree_per_iteration", "max_feature_idx", "feature_names"):
+        if key not in header:
+            raise ValueError(f"the header lacks {key}")
+    scores = _whole(header, "num_tree_per_iteration", 1)
+    if scores != 1:
+        raise ValueError(
+            f"it has {scores} trees an iteration: give a model with one score a document, such as "
+            "a ranker"
+        )
+    names = header["feature_names"].split()
+    if len(names) != _whole(header, "max_feature_idx", 0) + 1:
+        raise ValueError("max_feature_idx does not fit feature_names")
+    blocks = []
+    for number, tree in enumerate(trees):
+        try:
+            blocks.append(f"Tree={number}\n{_tree(_values(tree), len(names))}\n\n")
+        except ValueError as error:
+            raise ValueError(f"tree {number}: {error}") from None
+    lines = [
+        "tree",
+        "version=v4",
+        "num_class=1",
+        "num_tree_per_iteration=1",
+        "label_index=0",
+        f"max_feature_idx={len(names) - 1}",
+        f"feature_names={' '.join(f'Column_{place}' for place in range(len(names)))}",
+        f"feature_infos={' '.join(['none'] * len(names))}",
+        f"tree_sizes={' '.join(str(len(block)) for block in blocks)}",
+    ]
+    return ForestText(names, "\n".join(lines) + "\n\n" + "".join(blocks) + "end of trees\n")
+
+
+def _tree(values: dict[str, str], features: int) -> str:
+    leaves = _whole(values, "num_leaves", 1)
+    if _whole(values, "num_cat", 0):
+        raise ValueError("it splits by categories: train it on numbers")
+    if values.get("is_linear", "0") != "0":
+        raise ValueError("it has linear trees: train it without `linear_tree`")
+    found: dict[str, Sequence[float]] = {}
+    for keys, wanted, lacking in (
+        (_WHOLE + _OF_SPLITS, leaves - 1, False),
+        (_MAY_LACK_SPLITS, leaves - 1, True),
+        (_OF_LEAVES, leaves, False),
+        (_MAY_LACK_LEAVES, leaves, True),
+    ):
+        for key in keys:
+            if key not in values and lacking:
+                continue
+            found[key] = _numbers(values.get(key, ""), key, wanted)
+    if not all(0 <= each < features for each in found["split_feature"]):
+        raise ValueError(f"a split is on a feature that is none of the {features}")
+    # Bits: category, where missing values go, and what is missing (nothing, zero or NaN).
+    if not set(found["decision_type"]) <= {0, 2, 4, 6, 8, 10}:
+        raise ValueError("a split has an unknown type")
+    sides = (found["left_child"], found["right_child"])
+    # Each split but the first and each leaf is the child of one split, which stands before it.
+    if leaves > 1 and sorted(map(int, [*sides[0], *sides[1]])) != [
+        *range(-leaves, 0),
+        *range(1, leaves - 1),
+    ]:
+        raise ValueError("its splits and leaves are no tree")
+    if any(0 <= child <= parent for side in sides for parent, child in enumerate(side)):
+        raise ValueError("a split has a child that stands before it")
+    lines = [f"num_leaves={leaves}", "num_cat=0"]
+    lines += [f"{key}={' '.join(map(repr, numbers))}" for key, numbers in found.items() if numbers]
+    return "\n".join([*lines, "is_linear=0", "shrinkage=1"])
+
+
+def _numbers(text: str, key: str, wanted: int) -> Sequence[float]:
+    parts = text.split()
+    if len(parts) != wanted:
+        raise ValueError(f"{key} has {len(parts)} values where {wanted} are due")
+    whole = key in _WHOLE or key.endswith("_count")
+    try:
+        numbers = [int(each) if whole else float(each) for each in parts]
+    except ValueError:
+        raise ValueError(f"{key} has a value that is no number") from None
+    if not all(abs(each) < 2**31 if whole else math.isfinite(each) for each in numbers):
+        raise ValueError(f"{key} has a value that is too large, or no finite number")
+    return numbers
+
+
+def _values(block: str) -> dict[str, str]:
+    pairs = (line.partition("=") for line in block.split("\n"))
+    return {key: value for key, sign, value in pairs if sign}
+
+
+def _whole(values: dict[str, str], key: str, least: int) -> int:
+    try:
+        number = int(values.get(key, ""))
+    except ValueError:
+        number = least - 1
+    if not least <= number < 2**31:
+        raise ValueError(f"{key} is no whole number from {least} on")
+    return number
