@@ -143,6 +143,10 @@ end of trees
 """
 
 
+def _cited(read: Callable[..., Any], path: Path) -> Any:
+    return read(path, {"p": "Owls hunt."})
+
+
 def _encoded(folder: Path) -> None:
     write_encoded(
         Encoded("vectors", np.ones((1, 2)), np.ones((1, 2)), ["d"], ["q"]), folder / "e.npz"
@@ -574,6 +578,15 @@ def _readers() -> dict[str, Reader]:
             b"2 qid:1 1:0.5 2:1 # a\n0 qid:1 2:3\n1 qid:2 1:1\n"
         ),
         "explain.forests.read_forest": Reader(FOREST),
+        "rag.cite_checks.read_passages": Reader(b'{"id": "p", "text": "Owls hunt."}\n'),
+        "rag.cite_checks.read_answers#answer": Reader(
+            b'{"question": "Who?", "documents": ["p"], "answer": "Owls [1]."}\n', call=_cited
+        ),
+        "rag.cite_checks.read_answers#statements": Reader(
+            b'{"question": "Who?", "documents": ["p"], '
+            b'"statements": [{"text": "owls", "documents": ["p"]}]}\n',
+            call=_cited,
+        ),
         "rag.paraphrases.read_template": Reader(b"### user\nAgain: $passage"),
         "dialogue.annotation.read_sheet": Reader(SHEET, call=lambda read, path: read(path, ITEMS)),
         "dialogue.annotation.read_labels#key": Reader(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from everycell.cli import checks, explaining, machine, measures, reranking, results, sheets
+from everycell.cli import checks, citing, explaining, machine, measures, reranking, results, sheets
 
 app = typer.Typer(
     help="Look at what the workflow rebuilt. Run it in the project folder.",
@@ -30,6 +30,7 @@ for _name, _command in {
     "compare": measures.compare,
     "rerank-fair": reranking.rerank_fair,
     "explain": explaining.explain,
+    "cite-check": citing.cite_check,
 }.items():
     app.command(_name)(_command)
 app.add_typer(sheets.annotation, name="annotation")

@@ -1,0 +1,95 @@
+"""Testing citations of one's own answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everycell.cli.printing import output_console, print_frame, records
+from everycell.cli.project import errors_as_sentences
+
+
+def cite_check(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            help="JSON lines: question, documents (ids), and answer (with [1]) or statements."
+        ),
+    ],
+    passages: Annotated[Path, typer.Argument(help="JSON lines: id and text.")],
+    model: Annotated[
+        str, typer.Option(help="Who is asked again: a name of `language_models` in config.yaml.")
+    ],
+    record: Annotated[
+        str, typer.Option(help="Name of the record of answers: a second call goes on from it.")
+    ] = "cite-check",
+    longest: Annotated[
+        int, typer.Option(help="Words of a statement, at most: longer ones are claims.", min=1)
+    ] = 8,
+    least: Annotated[
+        float | None,
+        typer.Option(help="Share of words that makes two statements the same; else one in other."),
+    ] = None,
+    max_tokens: Annotated[int, typer.Option(help="Of an answer.", min=1)] = 128,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, also each case.")] = False,
+) -> None:
+    """Forge documents, ask again, and say how often citations follow words (heuss2025, 5.5)."""
+    from everycell.config import read_config
+    from everycell.language_models.answering import open_language_model
+    from everycell.language_models.generation import LanguageModelError, Request
+    from everycell.language_models.settings import Decoding
+    from everycell.rag.cite_checks import (
+        cited_sentences,
+        forged_instances,
+        read_answers,
+        read_passages,
+        try_all,
+    )
+    from everycell.rag.interventions import outcomes, same_words, shared_words
+    from everycell.rag.prompts import cited_answer_prompt, read_template
+
+    with errors_as_sentences(ValueError, LanguageModelError):
+        config = read_config(Path("config.yaml"))
+        same = same_words if least is None else shared_words(least)
+        given = read_answers(answers, read_passages(passages))
+        forged = forged_instances(given, seed=seed, longest=longest)
+        template = read_template()
+        decoding = Decoding(max_tokens=max_tokens)
+        with open_language_model(
+            model, config.language_models, record, network=config.network
+        ) as asked:
+
+            def ask_all(contexts):
+                requests = [
+                    Request(
+                        prompt=cited_answer_prompt(
+                            template,
+                            question,
+                            # A document may have been nothing but the statement.
+                            [text if text.strip() else "(empty)" for text in documents],
+                            [""] * len(documents),
+                        ),
+                        decoding=decoding,
+                    )
+                    for question, documents in contexts
+                ]
+                typer.echo(f"{model}: {len(requests)} requests; known ones are not sent.", err=True)
+                return [
+                    cited_sentences(found.text, len(documents))
+                    for found, (_, documents) in zip(
+                        asked.answer_all(requests), contexts, strict=True
+                    )
+                ]
+
+            rows = try_all(forged, ask_all, seed=seed, same=same)
+        found = outcomes(rows)
+    if as_json:
+        typer.echo(json.dumps({"shares": records(found), "cases": rows}, indent=1))
+        return
+    console = output_console()
+    console.print(f"{len(given)} answers, {len(forged)} forged documents, asked of {model}.")
+    print_frame(console, found)

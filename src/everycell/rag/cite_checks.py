@@ -1,0 +1,295 @@
+"""The counterfactual test of citations on answers that somebody has, with a model that is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from everycell.engine.untrusted import in_quotes
+from everycell.rag.citations import documents as cited_documents
+from everycell.rag.citations import find_citations, without_citations
+from everycell.rag.draws import named_draws
+from everycell.rag.interventions import (
+    CitedAnswer,
+    Instance,
+    Same,
+    Statement,
+    instances,
+    same_words,
+    try_instance,
+)
+from everycell.text.sentences import sentence_spans
+
+#: Words of a statement, at most: a longer one is a claim by itself, which a document with it does
+#: support.
+LONGEST = 8
+Text = Annotated[str, Field(min_length=1)]
+#: A question with its documents.
+Context = tuple[str, tuple[str, ...]]
+
+
+class _Given(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class _Statement(_Given):
+    text: Text
+    documents: list[str]
+
+
+class _Line(_Given):
+    question: Text
+    documents: Annotated[list[str], Field(min_length=1)]
+    answer: str = ""
+    statements: list[_Statement] | None = None
+
+
+class _Passage(_Given):
+    id: Text
+    text: Text
+
+
+class GivenAnswer(NamedTuple):
+    """An answer with the texts that it was made from."""
+
+    question: str
+    documents: tuple[str, ...]
+    answer: CitedAnswer
+
+
+def _lines(path: Path) -> Iterator[tuple[int, object]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no UTF-8 text ({error.reason}): save it as UTF-8.") from None
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError):
+                raise ValueError(
+                    f"{path}, line {number} is no JSON: give an object on each line."
+                ) from None
+
+
+def _parsed(model: type[BaseModel], path: Path, number: int, value: object) -> BaseModel:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the line"
+        raise ValueError(
+            f"{path}, line {number}: {where}: {first['msg']}; give "
+            f"{', '.join(model.model_fields)} as docs/citation-faithfulness.md says."
+        ) from None
+
+
+def read_passages(path: Path) -> dict[str, str]:
+    r"""Passages by their ids.
+
+    Parameters
+    ----------
+    path : Path
+        JSON lines with ``id`` and ``text``.
+
+    Raises
+    ------
+    ValueError
+        A broken line, an empty text, or an id twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "passages.jsonl"
+    >>> _ = path.write_text('{"id": "p1", "text": "Owls hunt."}\n')
+    >>> read_passages(path)
+    {'p1': 'Owls hunt.'}
+    """
+    found: dict[str, str] = {}
+    for number, value in _lines(path):
+        passage = _parsed(_Passage, path, number, value)
+        if passage.id in found:
+            raise ValueError(
+                f"{path}, line {number} has the passage {in_quotes(passage.id)} again: keep one."
+            )
+        found[passage.id] = passage.text
+    if not found:
+        raise ValueError(f"{path} has no passages: give one on each line.")
+    return found
+
+
+def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
+    r"""Answers with citations.
+
+    Parameters
+    ----------
+    path : Path
+        JSON lines with ``question``, ``documents`` (ids, in the order of their numbers) and either
+        ``answer``, a text that cites numbers from 1 in brackets, or ``statements``, each with its
+        ``text`` and ids of ``documents``.
+    passages : mapping of str to str
+        Texts of the documents.
+
+    Returns
+    -------
+    list of GivenAnswer
+
+    Raises
+    ------
+    ValueError
+        A broken line, a question twice, a document without text, or a statement that cites a
+        document of another question.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "answers.jsonl"
+    >>> _ = path.write_text('{"question": "Who?", "documents": ["p1"], "answer": "Owls [1]."}\n')
+    >>> read_answers(path, {"p1": "Owls hunt."})[0].answer.statements
+    (Statement(text='Owls.', documents=(0,)),)
+    """
+    found: dict[str, GivenAnswer] = {}
+    for number, value in _lines(path):
+        line = _parsed(_Line, path, number, value)
+        if line.question in found:
+            raise ValueError(
+                f"{path}, line {number} asks {in_quotes(line.question)} again: ask it once."
+            )
+        for document in line.documents:
+            if document not in passages:
+                raise ValueError(
+                    f"{path}, line {number} has the document {in_quotes(document)}, which is none "
+                    "of the passages: give its text."
+                )
+        texts = tuple(passages[document] for document in line.documents)
+        if line.statements is None:
+            answer = cited_sentences(line.answer, len(texts))
+        else:
+            answer = _cited(line, path, number)
+        found[line.question] = GivenAnswer(line.question, texts, answer)
+    if not found:
+        raise ValueError(f"{path} has no answers: give one on each line.")
+    return list(found.values())
+
+
+def _cited(line: _Line, path: Path, number: int) -> CitedAnswer:
+    places = {document: place for place, document in enumerate(line.documents)}
+    statements = []
+    for each in line.statements or ():
+        foreign = [document for document in each.documents if document not in places]
+        if foreign:
+            raise ValueError(
+                f"{path}, line {number}: a statement cites {in_quotes(foreign[0])}, which is none "
+                "of the question's documents: cite one of them."
+            )
+        statements.append(Statement(each.text, tuple(places[one] for one in each.documents)))
+    return CitedAnswer(tuple(statements))
+
+
+def cited_sentences(text: str, k: int) -> CitedAnswer:
+    """Sentences of an answer with the documents that each cites.
+
+    Parameters
+    ----------
+    text : str
+        Citations in any form of `everycell.rag.citations`; numbers of no document are left out.
+    k : int
+        Documents that the answer was made from.
+
+    Examples
+    --------
+    >>> cited_sentences("Owls hunt [1][9]. So do foxes.", 2).statements
+    (Statement(text='Owls hunt.', documents=(0,)), Statement(text='So do foxes.', documents=()))
+    """
+    statements = []
+    for start, end in sentence_spans(text):
+        sentence = text[start:end]
+        cited = cited_documents(find_citations(sentence), k).documents
+        bare = without_citations(sentence, k=k).strip()
+        if bare:
+            statements.append(Statement(bare, tuple(number - 1 for number in cited)))
+    return CitedAnswer(tuple(statements))
+
+
+def forged_instances(
+    given: Sequence[GivenAnswer], *, seed: int, longest: int = LONGEST
+) -> list[Instance]:
+    """Forge documents for all answers.
+
+    Parameters
+    ----------
+    given : sequence of GivenAnswer
+        The random document of a question is the first one of the next.
+    seed : int
+        Draws which statement is forged.
+    longest : int
+        Words of a statement, at most.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two answers, or no statement that could be forged.
+    """
+    if len(given) < 2:
+        raise ValueError(
+            f"There are answers to {len(given)} questions: give two or more, since a forged "
+            "document is one of another question."
+        )
+    found: list[Instance] = []
+    for place, each in enumerate(given):
+        short = tuple(one for one in each.answer.statements if len(one.text.split()) <= longest)
+        rng = named_draws(f"{seed}\t{each.question}\tforged")
+        spare = given[(place + 1) % len(given)].documents[0]
+        answer = each.answer._replace(statements=short)
+        found += instances(each.question, each.documents, answer, spare, rng)
+    if not found:
+        raise ValueError(
+            f"No answer has a statement of {longest} words or less that cites a document: give "
+            "short statements, such as the spans that a model marked, or allow longer ones."
+        )
+    return found
+
+
+def try_all(
+    forged: Sequence[Instance],
+    ask_all: Callable[[Sequence[Context]], Sequence[CitedAnswer]],
+    *,
+    seed: int,
+    same: Same = same_words,
+) -> list[dict[str, object]]:
+    """Ask for all instances at once, and then for the controls that their answers call for.
+
+    Parameters
+    ----------
+    forged : sequence of Instance
+    ask_all : callable
+        From questions with their documents to answers, in this order. It is called twice at most.
+    seed, same
+        As for `everycell.rag.interventions.try_instance`.
+
+    Returns
+    -------
+    list of dict
+        From `try_instance`.
+    """
+    known: dict[Context, CitedAnswer] = {}
+    while True:
+        wanted: dict[Context, None] = {}
+
+        def ask(
+            question: str, documents: Sequence[str], wanted: dict[Context, None] = wanted
+        ) -> CitedAnswer:
+            context = (question, tuple(documents))
+            if context not in known:
+                wanted[context] = None
+            # What is not known yet recovers nothing, so that no control is asked for.
+            return known.get(context, CitedAnswer(()))
+
+        rows = [try_instance(each, ask, seed=seed, same=same) for each in forged]
+        if not wanted:
+            return rows
+        known.update(zip(wanted, ask_all(list(wanted)), strict=True))

@@ -1,0 +1,161 @@
+"""The command cite-check, with a server that answers as planted readers would."""
+
+import json
+import re
+from functools import partial
+from pathlib import Path
+
+import command_line
+import pytest
+from language_model_server import Server, reply_of
+
+refused = partial(command_line.refused, "cite-check")
+
+PASSAGES = {
+    "owl": "Owls are birds of the night.",
+    "fox": "Foxes live in dens.",
+    "bee": "Bees make honey.",
+    "ant": "Ants dig nests.",
+}
+ANSWERS = [
+    {"question": "When do owls hunt?", "documents": ["owl", "fox"], "answer": "The night [1]."},
+    {"question": "What do bees make?", "documents": ["bee", "ant"]}
+    | {"statements": [{"text": "honey", "documents": ["bee"]}]},
+]
+
+
+def shown(body):
+    """Question and documents of a prompt, by their numbers."""
+    prompt = body["messages"][-1]["content"]
+    documents = dict(re.findall(r"^\[(\d+)\] (.*)$", prompt, re.M))
+    return prompt.rpartition("Question: ")[2], documents
+
+
+def from_words(handler, body):
+    """Someone who knows the answer, and cites each document that has its words."""
+    question, documents = shown(body)
+    said = "the night" if "owls" in question else "honey"
+    cited = "".join(f"[{n}]" for n, text in documents.items() if said in text.lower())
+    return reply_of(f"{said} {cited}.")
+
+
+def from_documents(handler, body):
+    """Someone who reads, and cites the document that has the whole sentence."""
+    question, documents = shown(body)
+    claim, said = (
+        ("birds of the night", "the night") if "owls" in question else ("Bees make honey", "honey")
+    )
+    cited = "".join(f"[{n}]" for n, text in documents.items() if claim in text)
+    return reply_of(f"{said} {cited}." if cited else "Nobody knows.")
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch, server):
+    monkeypatch.chdir(tmp_path)
+    lines = [{"id": name, "text": text} for name, text in PASSAGES.items()]
+    Path("passages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in ANSWERS))
+    settings = server.settings()
+    endpoint = {"url": settings.url, "model": settings.model, "wait": 0.001}
+    Path("config.yaml").write_text(
+        json.dumps({"language_models": {"endpoints": {"gpt": endpoint}}})
+    )
+    return tmp_path
+
+
+def check(*options):
+    command = ("cite-check", "answers.jsonl", "passages.jsonl", "--model", "gpt", *options)
+    return command_line.call(*command)
+
+
+def counts(out):
+    shares = json.loads(out)["shares"]
+    return {(row["kind"], row["metric"]): (row["count"], row["of"]) for row in shares}
+
+
+def test_who_matches_words_is_found_out(files, server):
+    server.replies = [from_words]
+    code, out, err = check("--json")
+    assert code == 0 and "gpt: 4 requests" in err
+    found = counts(out)
+    assert found["random", "recovered"] == (2, 2)
+    assert found["random", "cites the forged document"] == (2, 2)
+    assert found["random", "forged alone"] == (2, 2)
+    # It is said though no document has the words.
+    assert found["random", "statement removed"] == (2, 2)
+    # One for each forged document and without its words, then three controls; two are one context.
+    assert len(server.seen) == 4 + 4
+
+
+def test_who_reads_is_not(files, server):
+    server.replies = [from_documents]
+    code, out, _ = check("--json")
+    found = counts(out)
+    assert code == 0 and found["random", "cites the forged document"] == (0, 2)
+    assert found["random", "statement removed"] == (0, 2)
+    assert len(server.seen) == 4
+
+
+def test_a_second_call_asks_nothing_and_prints_the_same(files, server):
+    server.replies = [from_words]
+    first = check()[1]
+    asked = len(server.seen)
+    assert check()[1] == first and len(server.seen) == asked
+    assert "2 answers, 2 forged documents, asked of gpt" in first
+    assert "cites the forged document" in first
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "said"),
+    [
+        ("answers.jsonl", "no json", "answers.jsonl, line 3 is no JSON"),
+        ("answers.jsonl", '{"question": "Who?"}', "line 3: documents: Field required"),
+        (
+            "answers.jsonl",
+            '{"question": "Who?", "documents": ["hen"], "answer": "A hen [1]."}',
+            "line 3 has the document 'hen', which is none of the passages",
+        ),
+        (
+            "answers.jsonl",
+            json.dumps(ANSWERS[0]),
+            "line 3 asks 'When do owls hunt?' again",
+        ),
+        (
+            "answers.jsonl",
+            '{"question": "Who?", "documents": ["owl"], '
+            '"statements": [{"text": "a fox", "documents": ["fox"]}]}',
+            "line 3: a statement cites 'fox', which is none of the question's documents",
+        ),
+        ("passages.jsonl", '{"id": "owl", "text": "again"}', "the passage 'owl' again"),
+        (
+            "passages.jsonl",
+            '{"id": "hen", "text": ""}',
+            "line 5: text: String should have at least",
+        ),
+    ],
+)
+def test_broken_lines_are_refused_in_a_sentence(files, server, file, line, said):
+    with Path(file).open("a") as opened:
+        opened.write(line + "\n")
+    assert said in refused("answers.jsonl", "passages.jsonl", "--model", "gpt")
+    assert not server.seen
+
+
+def test_what_cannot_be_forged_is_said(files, server):
+    long = {"question": "Why?", "documents": ["owl"], "answer": "One " * 9 + "[1]."}
+    silent = {"question": "Who?", "documents": ["owl"], "answer": "An owl."}
+    Path("answers.jsonl").write_text(f"{json.dumps(long)}\n{json.dumps(silent)}\n")
+    command = ("answers.jsonl", "passages.jsonl", "--model", "gpt")
+    assert "No answer has a statement of 8 words or less" in refused(*command)
+    Path("answers.jsonl").write_text(f"{json.dumps(ANSWERS[0])}\n")
+    assert "answers to 1 questions: give two or more" in refused(*command)
+    Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in ANSWERS))
+    assert "There is no language model 'none'" in refused(*command[:-1], "none")
+    assert not server.seen
