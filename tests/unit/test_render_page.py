@@ -10,6 +10,7 @@ from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.printed_cells import CardError
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import write_page
+from everycell.engine.render.page.tables import companion_table
 from everycell.engine.render.page.vocabulary import VERDICTS, label
 from everycell.engine.reports import PLACES, Report
 
@@ -105,6 +106,15 @@ def test_markers_of_a_table_beside_are_raised_and_no_key(page):
     assert "<td>0.1235<sup>b&amp;</sup></td>" in grid and "<td>0.2</td>" in grid
     assert "<td>12553</td>" in grid
     assert "marker" not in grid
+
+
+def test_an_interval_stands_behind_its_value_and_is_no_key(tmp_path):
+    path = tmp_path / "differences.csv"
+    path.write_text("system,against,value,low,high\na,b,0.30004,-0.1,0.51239\na,c,1,0,2\n")
+    shown = companion_table(path, "Differences")
+    assert shown["names"] == ["system"]
+    assert [cell.label for cell in shown["head"][-1]] == ["b", "c"]
+    assert shown["body"][0]["values"] == ["0.3 (-0.1 to 0.5124)", "1 (0 to 2)"]
 
 
 def test_what_does_not_stand_comes_first(page):

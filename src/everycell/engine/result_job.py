@@ -50,11 +50,12 @@ class ResultJob(Job):
 
         `note` stands behind the title, in brackets; `artefact` names a further one.
         """
+        from everycell.engine.render.tables.layout import NO_KEYS
         from everycell.engine.render.tables.table_files import write_table
 
         csv = Path(self.snakemake.output[f"{artefact}_csv" if artefact else "csv"])
         face = self._face(csv.stem)
-        keys = [column for column in table.columns if column not in ("value", "marker")]
+        keys = [column for column in table.columns if column not in NO_KEYS]
         layout = face["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
         write_table(
             table,
@@ -67,9 +68,10 @@ class ResultJob(Job):
 
     def write_beside(self, table: pd.DataFrame, name: str, decimals: dict[str, int]) -> None:
         """Write a table that stands beside the artefact's own, under the title of its card."""
+        from everycell.engine.render.tables.layout import NO_KEYS
         from everycell.engine.render.tables.table_files import write_table
 
-        keys = [column for column in table.columns if column not in ("value", "marker")]
+        keys = [column for column in table.columns if column not in NO_KEYS]
         csv = Path(self.snakemake.output[f"{name}_csv"])
         write_table(
             table,

@@ -10,6 +10,7 @@ with ResultJob(snakemake) as job:
     found = pd.read_parquet(snakemake.input.outcomes)
     points = counted(found, snakemake.params.of, snakemake.params.metrics)
     job.write_figure(points, case_bars(points))
-    job.write_beside(found, "shares", {"all": 1})
+    # The figure has the counts.
+    job.write_beside(found.drop(columns=["count", "of"]), "shares", {"all": 1})
     estimated = pd.read_parquet(snakemake.input.estimates)
     job.write_figure(estimated, estimate_lines(estimated), "planted")

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact
-from everycell.engine.render.tables.layout import head_rows, lay_out, show_value
+from everycell.engine.render.tables.layout import NO_KEYS, head_rows, lay_out, show_value
 from everycell.engine.reports import OTHERWISE, Markers
 
 #: A table beside an artefact that is longer than this is linked, not shown.
@@ -73,13 +73,11 @@ def companion_table(path: Path, title: str) -> dict[str, Any] | None:
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
     if len(table) > _COMPANION_CELLS:
         return None
-    keys = [column for column in table.columns if column not in ("value", "marker")]
-    numbers = pd.to_numeric(table["value"], errors="coerce").astype(float)
-    texts = [
-        # With four digits a count of ten thousands would become 1.234e+04.
-        text if pd.isna(number) else f"{number:.{10 if number.is_integer() else 4}g}"
-        for text, number in zip(table["value"], numbers, strict=True)
-    ]
+    keys = [column for column in table.columns if column not in NO_KEYS]
+    texts: list[Any] = _short_numbers(table["value"])
+    if {"low", "high"} <= set(table.columns):
+        ends = zip(_short_numbers(table["low"]), _short_numbers(table["high"]), strict=True)
+        texts = [f"{text} ({low} to {high})" for text, (low, high) in zip(texts, ends, strict=True)]
     if "marker" in table:
         texts = [
             {"text": text, "marker": marker} if marker else text
@@ -88,6 +86,15 @@ def companion_table(path: Path, title: str) -> dict[str, Any] | None:
     table["value"] = pd.Series(texts, dtype=object)
     split = max(1, len(keys) - 1)
     return {"title": title, **_grid(table, keys[:split], keys[split:])}
+
+
+def _short_numbers(column: pd.Series) -> list[str]:
+    numbers = pd.to_numeric(column, errors="coerce").astype(float)
+    return [
+        # With four digits a count of ten thousands would become 1.234e+04.
+        text if pd.isna(number) else f"{number:.{10 if number.is_integer() else 4}g}"
+        for text, number in zip(column, numbers, strict=True)
+    ]
 
 
 def _by_layout_of_card(frame: pd.DataFrame, artefact: Artefact) -> dict[str, Any]:

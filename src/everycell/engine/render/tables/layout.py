@@ -26,6 +26,10 @@ class HeadCell(NamedTuple):
     span: int
 
 
+#: Columns of a tidy table that are no keys: the value, its marker and the ends of its interval.
+NO_KEYS = ("value", "marker", "low", "high")
+
+
 def lay_out(
     frame: pd.DataFrame, rows: Sequence[str], columns: Sequence[str], value: str = "value"
 ) -> pd.DataFrame:

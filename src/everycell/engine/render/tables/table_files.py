@@ -31,7 +31,8 @@ def write_table(
         Key columns, then `value` (numbers, or texts), shape (n, k). All columns go to the CSV
         in their order and with full precision: what is read back is bit for bit the same. A
         column `marker` (texts, empty or missing for none) stands raised after the values:
-        ``^bcd^`` in Markdown, a superscript in LaTeX and HTML.
+        ``^bcd^`` in Markdown, a superscript in LaTeX and HTML. Columns `low` and `high` that are no
+        keys are the ends of an interval, which stands behind the value.
     stem
         Path without suffix, as in ``results/released/lajewska2025/table_4_8``. A dot in its
         name is kept.
@@ -75,14 +76,17 @@ def write_table(
     ...                 layout_rows=["run"], layout_columns=["metric"], decimals={"P@5": 2})
     >>> files[1].read_text().splitlines()[4]
     '| a     | 0.33^b^ |'
+    >>> _ = write_table(tidy[:1].assign(low=0.2, high=0.5), stem, title="Precision",
+    ...                 layout_rows=["run"], layout_columns=["metric"], decimals={"P@5": 2})
+    >>> files[1].read_text().splitlines()[4]
+    '| a     | 0.33 (0.20 to 0.50) |'
     """
-    metrics: Sequence[Hashable] = frame["metric"] if "metric" in frame else [None] * len(frame)
-    shown = frame.assign(
-        value=[
-            show_value(value, decimals.get(str(metric), decimals.get("all")))
-            for value, metric in zip(frame["value"], metrics, strict=True)
-        ]
-    )
+    shown = frame.assign(value=_shown(frame, "value", decimals))
+    if {"low", "high"} <= set(frame.columns) - {*layout_rows, *layout_columns}:
+        ends = zip(
+            *(_shown(frame, name, decimals) for name in ("value", "low", "high")), strict=True
+        )
+        shown["value"] = [f"{value} ({low} to {high})" for value, low, high in ends]
     laid = lay_out(shown, layout_rows, layout_columns).fillna("")
     if "marker" in frame:
         marks = lay_out(frame, layout_rows, layout_columns, "marker").fillna("")
@@ -98,6 +102,14 @@ def write_table(
     }
     return [
         write_atomically(stem.with_name(stem.name + suffix), text) for suffix, text in texts.items()
+    ]
+
+
+def _shown(frame: pd.DataFrame, column: str, decimals: Decimals) -> list[str]:
+    metrics: Sequence[Hashable] = frame["metric"] if "metric" in frame else [None] * len(frame)
+    return [
+        show_value(value, decimals.get(str(metric), decimals.get("all")))
+        for value, metric in zip(frame[column], metrics, strict=True)
     ]
 
 
