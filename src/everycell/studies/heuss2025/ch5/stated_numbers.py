@@ -31,7 +31,7 @@ def derived_numbers(table: pd.DataFrame, stated: Mapping[str, float]) -> pd.Data
     >>> stated = {"random document: statements recovered": 936,
     ...     "random document: forged one cited": 116, "documents predicted to be cited: cited": 46}
     >>> derived_numbers(pd.concat(steps), stated)["value"].round(1).tolist()
-    [76, 1344, 12.4, 69.6, 54, 0.6]
+    [76.0, 1344.0, 12.4, 69.6, 54.0, 0.6]
     """
     counts = table.set_index(["selection_step", "row"])["value"].astype(int)
     relevant, to_cite = counts["Pred. Rel."], counts["Pred. Cited"]
