@@ -78,7 +78,7 @@ class NuggetLabels:
         row a judge and response, in the order of the file. A response without nuggets is here too.
     nuggets : pandas.DataFrame
         Columns `judge`, `run`, `topic`, `nugget` (place in the judge's list for the topic, from 1),
-        `importance` (one of `IMPORTANCE`, perhaps with a capital, as the judge spelled it; empty
+        `text`, `importance` (one of `IMPORTANCE`, perhaps with a capital, as the judge spelled it; empty
         where the judge gave fewer labels than there are nuggets) and `support` (one of `SUPPORT`),
         one row a label.
     """
@@ -142,14 +142,18 @@ def read_nugget_labels(*paths: Path) -> NuggetLabels:
             )
         responses.append((*key, float(entry["v_strict"])))
         missing = [""] * (len(entry["nuggets"]) - len(entry["importance"]))
-        labels = zip([*entry["importance"], *missing], entry["assignment"], strict=True)
-        nuggets += [(*key, place, *pair) for place, pair in enumerate(labels, start=1)]
+        labels = zip(
+            entry["nuggets"], [*entry["importance"], *missing], entry["assignment"], strict=True
+        )
+        nuggets += [(*key, place, *each) for place, each in enumerate(labels, start=1)]
     columns = ["judge", "run", "topic"]
     table = pd.DataFrame(responses, columns=[*columns, "released"])
     _check_topics(seen, table)
     return NuggetLabels(
         responses=table,
-        nuggets=pd.DataFrame(nuggets, columns=[*columns, "nugget", "importance", "support"]),
+        nuggets=pd.DataFrame(
+            nuggets, columns=[*columns, "nugget", "text", "importance", "support"]
+        ),
     )
 
 

@@ -51,7 +51,11 @@ def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
 
 
 def read_table(
-    path: Path, columns: Sequence[str] = (), *, error: type[Exception] = RatingsError
+    path: Path,
+    columns: Sequence[str] = (),
+    *,
+    error: type[Exception] = RatingsError,
+    separator: str = ",",
 ) -> pd.DataFrame:
     r"""Read a released CSV as text, where the word "None" is a word; `columns` must be there.
 
@@ -73,7 +77,7 @@ def read_table(
     Traceback (most recent call last):
     everycell.collections.rating_files.RatingsError: ...: its rows have more fields than its ...
     """
-    raw = _read_csv(path, error)
+    raw = _read_csv(path, error, sep=separator)
     # pandas would take the first field for the row's name and shift all others by one column.
     if not isinstance(raw.index, pd.RangeIndex):
         raise error(
@@ -81,7 +85,7 @@ def read_table(
             "first)."
         )
     _require(path, raw, columns, error)
-    _check_single_names(path, columns, error)
+    _check_single_names(path, columns, error, separator)
     if raw.empty:
         raise error(f"{path}: has a header and no rows; fetch it again.")
     return raw
@@ -125,8 +129,10 @@ def row_in_file(path: Path, row: int) -> str:
         return f"{path}, row {row + 2}"
 
 
-def _check_single_names(path: Path, columns: Sequence[str], error: type[Exception]) -> None:
-    names = _read_csv(path, error, header=None, nrows=1).iloc[0].tolist()
+def _check_single_names(
+    path: Path, columns: Sequence[str], error: type[Exception], separator: str = ","
+) -> None:
+    names = _read_csv(path, error, header=None, nrows=1, sep=separator).iloc[0].tolist()
     for name in columns or names:
         if name and names.count(name) > 1:
             raise error(

@@ -1,0 +1,78 @@
+"""Responses that GINGER and its baselines gave to the topics of TREC RAG 2024, as released.
+
+Source: lajewska2025, section 6.6; released with Lajewska and Balog, "GINGER: grounded information
+nugget-based generation of responses" (SIGIR 2025). Those of the baseline with a chain of thought
+were not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.collections.errors import CollectionError
+from everycell.collections.rating_files import read_table
+
+#: Registry keys.
+FILES = ("ginger/runs_responses.csv", "ginger/nrg_variants_responses.csv")
+_KEYS = ["qid", "query"]
+
+
+def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
+    r"""Responses of all runs.
+
+    Parameters
+    ----------
+    paths
+        Tables with semicolons: `qid`, `query`, and a column a run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `run`, `topic`, `question` and `text` (may be empty), file by file, run by run.
+
+    Raises
+    ------
+    CollectionError
+        A file that is no such table or has no run, a topic twice, or one with another question, or
+        a run that two files have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "runs.csv"
+    >>> _ = path.write_text("qid;query;ginger\n1;why?;So.\n")
+    >>> read_responses([path]).to_dict("records")
+    [{'run': 'ginger', 'topic': '1', 'question': 'why?', 'text': 'So.'}]
+    """
+    parts: list[pd.DataFrame] = []
+    questions: dict[str, str] = {}
+    places: dict[str, Path] = {}
+    for path in paths:
+        table = read_table(path, _KEYS, error=CollectionError, separator=";")
+        runs = [name for name in table.columns if name not in _KEYS]
+        if not runs:
+            raise CollectionError(f"{path}: has no run beside {', '.join(_KEYS)}; fetch it again.")
+        twice = table["qid"].duplicated()
+        if twice.any():
+            raise CollectionError(
+                f"{path}: topic {table['qid'][twice].iloc[0]!r} stands there twice; a topic has "
+                "one row, so remove the other."
+            )
+        for topic, question in zip(table["qid"], table["query"], strict=True):
+            if questions.setdefault(topic, question) != question:
+                raise CollectionError(
+                    f"{path}: topic {topic!r} has another question than in a file before; fetch "
+                    "the files again (delete them first)."
+                )
+        for run in runs:
+            if run in places:
+                raise CollectionError(
+                    f"{path}: run {run!r} stands in {places[run]} too; give each file once."
+                )
+            places[run] = path
+            named = table.rename(columns={"qid": "topic", "query": "question", run: "text"})
+            parts.append(named[["topic", "question", "text"]].assign(run=run))
+    return pd.concat(parts, ignore_index=True)[["run", "topic", "question", "text"]]

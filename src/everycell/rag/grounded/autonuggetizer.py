@@ -1,0 +1,199 @@
+"""AutoNuggetizer: a language model lists the facts of a good answer, and says which a response has.
+
+Three steps, each a prompt in this project's words: facts are collected passage by passage
+(`create_nuggets`), labelled vital or okay (`label_importance`), and a response is held against them
+in batches (`assign_nuggets`). `everycell.rag.nuggets` makes the six scores of these labels.
+
+Source: Pradeep et al., "Initial nugget evaluation results for the TREC 2024 RAG track with the
+AutoNuggetizer framework" (arXiv 2411.09607); lajewska2025, section 6.4.1: 30 facts at most, batches
+of 10, temperature 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from string import Template
+
+from everycell.language_models import templates
+from everycell.language_models.generation import Message
+
+#: Facts at most, and facts that are labelled with one prompt.
+MOST, BATCH = 30, 10
+#: What each label may be.
+IMPORTANCE = ("vital", "okay")
+SUPPORT = ("support", "partial_support", "not_support")
+_FOLDER = Path(__file__).parent / "templates"
+#: Prompt -> file, slots, and the slot that stands last.
+PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
+    "create": (
+        _FOLDER / "create_nuggets.txt",
+        {
+            "question": ("the question", True),
+            "facts": ("the facts so far, a line each", True),
+            "passages": ("the passages", True),
+            "most": ("most facts", False),
+        },
+        "passages",
+    ),
+    "importance": (
+        _FOLDER / "label_importance.txt",
+        {"question": ("the question", True), "facts": ("numbered facts", True)},
+        "facts",
+    ),
+    "assign": (
+        _FOLDER / "assign_nuggets.txt",
+        {
+            "question": ("the question", True),
+            "response": ("the response", True),
+            "facts": ("numbered facts", True),
+        },
+        "facts",
+    ),
+}
+
+#: From messages to the text of an answer, for several at once.
+Ask = Callable[[Sequence[tuple[Message, ...]]], Sequence[str]]
+
+
+def read_prompt(name: str, path: Path | None = None) -> Template:
+    """A prompt of `PROMPTS`: the project's own words, or those of a file.
+
+    Examples
+    --------
+    >>> sorted(read_prompt("importance").get_identifiers())
+    ['facts', 'question']
+    """
+    own, slots, last = PROMPTS[name]
+    return templates.read_template(path or own, slots, last=last)
+
+
+def read_facts(answer: str, most: int = MOST) -> tuple[str, ...]:
+    r"""Facts of an answer: its lines that begin with a mark or a number, each once.
+
+    Examples
+    --------
+    >>> read_facts("Here they are:\n- Owls eat mice\n2. Owls hunt at night\n- owls eat mice")
+    ('Owls eat mice', 'Owls hunt at night')
+    """
+    found: dict[str, str] = {}
+    for line in answer.splitlines():
+        match = re.match(r"\s*(?:[-*•]|\d{1,3}[.)])\s+(\S.*)", line)
+        if match:
+            text = " ".join(match[1].split())
+            found.setdefault(text.lower(), text)
+    return tuple(found.values())[:most]
+
+
+def read_labels(answer: str, count: int, allowed: Sequence[str]) -> tuple[str, ...]:
+    r"""Labels of numbered facts; "" for one that has no label, or one that is not allowed.
+
+    Examples
+    --------
+    >>> read_labels("1: support\n3: Partial support\n4: maybe", 4, SUPPORT)
+    ('support', '', 'partial_support', '')
+    """
+    labels = [""] * count
+    for number, word in re.findall(r"^\W*(\d{1,3})\W+([A-Za-z_ ]+)", answer, flags=re.MULTILINE):
+        label = "_".join(word.lower().split())
+        if 1 <= int(number) <= count and label in allowed and not labels[int(number) - 1]:
+            labels[int(number) - 1] = label
+    return tuple(labels)
+
+
+def create_nuggets(
+    question: str, passages: Sequence[str], ask: Ask, *, batch: int = BATCH, most: int = MOST
+) -> tuple[str, ...]:
+    """Facts that a good answer has, collected from batches of passages.
+
+    Parameters
+    ----------
+    question : str
+    passages : sequence of str
+    ask : callable
+        Asks a language model.
+    batch, most : int
+        Passages of a prompt, and facts at most.
+
+    Returns
+    -------
+    tuple of str
+        A batch whose answer has no list leaves the facts as they were.
+
+    Examples
+    --------
+    >>> create_nuggets("Owls?", ["Owls eat mice."], lambda prompts: ["- Owls eat mice"])
+    ('Owls eat mice',)
+    """
+    template, facts = read_prompt("create"), ()
+    for start in range(0, len(passages), batch):
+        (answer,) = ask(
+            [
+                templates.fill(
+                    template,
+                    question=question,
+                    facts=_lines(facts) or "(none)",
+                    passages=_numbered(passages[start : start + batch]),
+                    most=str(most),
+                )
+            ]
+        )
+        facts = read_facts(answer, most) or facts
+    return facts
+
+
+def label_importance(
+    question: str, facts: Sequence[str], ask: Ask, *, batch: int = BATCH
+) -> tuple[str, ...]:
+    """How important each fact is: `IMPORTANCE`, or "" where the model did not say.
+
+    Examples
+    --------
+    >>> label_importance("Owls?", ["Owls eat mice"], lambda prompts: ["1: vital"])
+    ('vital',)
+    """
+    return _labelled(facts, ask, batch, read_prompt("importance"), IMPORTANCE, question=question)
+
+
+def assign_nuggets(
+    question: str, response: str, facts: Sequence[str], ask: Ask, *, batch: int = BATCH
+) -> tuple[str, ...]:
+    """How far a response supports each fact: `SUPPORT`, or "" where the model did not say.
+
+    An empty response supports nothing, and nobody is asked.
+
+    Examples
+    --------
+    >>> assign_nuggets("Owls?", "They eat mice.", ["Owls eat mice"], lambda prompts: ["1: support"])
+    ('support',)
+    """
+    if not response.strip():
+        return (SUPPORT[-1],) * len(facts)
+    template = read_prompt("assign")
+    return _labelled(facts, ask, batch, template, SUPPORT, question=question, response=response)
+
+
+def _labelled(
+    facts: Sequence[str],
+    ask: Ask,
+    batch: int,
+    template: Template,
+    allowed: Sequence[str],
+    **values: str,
+) -> tuple[str, ...]:
+    parts = [facts[start : start + batch] for start in range(0, len(facts), batch)]
+    answers = ask([templates.fill(template, facts=_numbered(part), **values) for part in parts])
+    return tuple(
+        label
+        for part, answer in zip(parts, answers, strict=True)
+        for label in read_labels(answer, len(part), allowed)
+    )
+
+
+def _lines(texts: Sequence[str]) -> str:
+    return "\n".join(f"- {text}" for text in texts)
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))

@@ -1,0 +1,211 @@
+"""Nuggets of passages: spans that answer a question, always in the passage's own words.
+
+A language model writes the passage again with tags around its nuggets. It may change what it was
+to copy, so each marked text is looked up in the passage: only what stands there is a nugget
+(`marked_spans`). People's marks become nuggets where enough of them agree (`agreed_spans`).
+
+Source: lajewska2025, section 6.2 (L1668) and its prompt (L2758), whose tags these are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.collections.snippets import Span
+from everycell.language_models import templates
+from everycell.language_models.generation import Message
+
+#: Tags around a nugget.
+OPENING, CLOSING = "<IN>", "</IN>"
+#: Columns of a frame of nuggets: `nugget` counts those of a topic from 1, `start` and `end` are
+#: characters of the passage.
+COLUMNS = ("topic", "passage_id", "nugget", "start", "end", "text")
+TEMPLATE = Path(__file__).parent / "templates" / "detection.txt"
+SLOTS: templates.Slots = {
+    "question": ("the question", True),
+    "passage": ("the passage that is to be marked", True),
+}
+
+
+class Detected(NamedTuple):
+    """Nuggets of a passage.
+
+    Attributes
+    ----------
+    spans : tuple of (start, end)
+        In the order of the passage, without overlap.
+    strays : tuple of str
+        Marked texts that do not stand in the passage.
+    """
+
+    spans: tuple[Span, ...]
+    strays: tuple[str, ...]
+
+
+def detection_prompt(template: Template, question: str, passage: str) -> tuple[Message, ...]:
+    """Ask for a passage with its nuggets marked.
+
+    Examples
+    --------
+    >>> template = templates.read_template(TEMPLATE, SLOTS, last="passage")
+    >>> detection_prompt(template, "What do owls eat?", "Owls eat mice.")[-1].content[-14:]
+    'Owls eat mice.'
+    """
+    return templates.fill(template, question=question, passage=passage)
+
+
+def marked_spans(passage: str, answer: str) -> Detected:
+    """Spans of a passage that an answer has marked; white space may differ, no word may.
+
+    Marks are looked up in the order of the answer, each after the one before if it stands there,
+    else anywhere. Of marks that overlap the first counts. A tag without its partner marks nothing.
+
+    Examples
+    --------
+    >>> marked_spans("Owls eat mice. They hunt.", "<IN>Owls eat  mice.</IN> <IN>Owls sleep</IN>")
+    Detected(spans=((0, 14),), strays=('Owls sleep',))
+    """
+    found: list[Span] = []
+    strays = []
+    place = 0
+    pattern = rf"{re.escape(OPENING)}((?:(?!{re.escape(OPENING)}).)*?){re.escape(CLOSING)}"
+    for text in re.findall(pattern, answer, flags=re.DOTALL):
+        words = text.split()
+        if not words:
+            continue
+        wanted = re.compile(r"\s+".join(map(re.escape, words)))
+        match = wanted.search(passage, place) or wanted.search(passage)
+        if match is None:
+            strays.append(" ".join(words))
+        elif all(match.end() <= start or match.start() >= end for start, end in found):
+            found.append(match.span())
+            place = match.end()
+    return Detected(tuple(sorted(found)), tuple(strays))
+
+
+def agreed_spans(
+    people: npt.ArrayLike, text: str, *, least: int, shortest: int = 1
+) -> tuple[Span, ...]:
+    """Parts of a text that enough people marked, in whole words.
+
+    Parameters
+    ----------
+    people : array of bool, shape (n, L)
+        What each person marked (`everycell.dialogue.spans.marked`).
+    text : str
+        Of L characters.
+    least : int
+        People who must have marked a character, 1 to n.
+    shortest : int
+        Words that a part must have, 1 or more.
+
+    Returns
+    -------
+    tuple of (start, end)
+        A word counts where at least half of its characters do; words that follow each other are
+        one part.
+
+    Raises
+    ------
+    ValueError
+        Arrays of another length, or a number out of its range.
+
+    Examples
+    --------
+    >>> from everycell.dialogue.spans import marked
+    >>> text = "Owls eat small mice at night."
+    >>> agreed_spans(marked([[(0, 19)], [(5, 25)]], len(text)), text, least=2)
+    ((5, 19),)
+    """
+    marks = np.asarray(people, dtype=bool)
+    if marks.ndim != 2 or marks.shape[1] != len(text):
+        raise ValueError(
+            f"The marks have shape {marks.shape} for a text of {len(text)} characters: give a row "
+            "a person and a column a character."
+        )
+    if not 1 <= least <= len(marks) or shortest < 1:
+        raise ValueError(
+            f"least is {least} and shortest {shortest}: give 1 to {len(marks)} people, and 1 word "
+            "or more."
+        )
+    enough = marks.sum(axis=0) >= least
+    parts: list[list[Span]] = [[]]
+    for word in re.finditer(r"\S+", text):
+        if 2 * enough[word.start() : word.end()].sum() >= word.end() - word.start():
+            parts[-1].append(word.span())
+        elif parts[-1]:
+            parts.append([])
+    return tuple((part[0][0], part[-1][1]) for part in parts if len(part) >= shortest)
+
+
+def nuggets_frame(
+    spans: Mapping[tuple[str, str], Sequence[Span]], passages: Mapping[tuple[str, str], str]
+) -> pd.DataFrame:
+    """Nuggets of several passages as a frame.
+
+    Parameters
+    ----------
+    spans : mapping
+        Topic and passage -> spans.
+    passages : mapping
+        Topic and passage -> text; its order is that of the frame.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `COLUMNS`, in the order of topics, passages and spans.
+
+    Raises
+    ------
+    ValueError
+        Spans of an unknown passage, or one that is not within its passage.
+
+    Examples
+    --------
+    >>> nuggets_frame({("1", "p"): [(5, 8)]}, {("1", "p"): "Owls eat."}).to_dict("records")
+    [{'topic': '1', 'passage_id': 'p', 'nugget': 1, 'start': 5, 'end': 8, 'text': 'eat'}]
+    """
+    unknown = [key for key in spans if key not in passages]
+    if unknown:
+        topic, passage = unknown[0]
+        raise ValueError(
+            f"There are spans of passage {passage!r} of topic {topic!r}, which is not "
+            "among the passages: give its text, or leave them out."
+        )
+    rows = []
+    counts: dict[str, int] = {}
+    for (topic, passage), text in passages.items():
+        for start, end in spans.get((topic, passage), ()):
+            if not 0 <= start < end <= len(text):
+                raise ValueError(
+                    f"Passage {passage!r} of topic {topic!r} has {len(text)} characters, and a "
+                    f"nugget from {start} to {end}: give spans within the passage."
+                )
+            counts[topic] = counts.get(topic, 0) + 1
+            rows.append((topic, passage, counts[topic], start, end, text[start:end]))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def sizes(counts: Iterable[int], lengths: Iterable[float]) -> dict[str, float]:
+    """Mean, median and largest of some counts, and the mean of some lengths (Tables C.4, C.5).
+
+    Examples
+    --------
+    >>> sizes([1, 2, 6], [10, 20])
+    {'avg': 3.0, 'med': 2.0, 'max': 6.0, 'length': 15.0}
+    """
+    numbers, sizes_of = np.array(list(counts), float), np.array(list(lengths), float)
+    return {
+        "avg": float(numbers.mean()),
+        "med": float(np.median(numbers)),
+        "max": float(numbers.max()),
+        "length": float(sizes_of.mean()),
+    }

@@ -1,0 +1,109 @@
+"""What a response entails or contradicts, by a model of natural language inference.
+
+Source: lajewska2025, section 6.4.1 (L1752): the probability that nuggets are entailed, or
+contradicted, by the response, by ``cross-encoder/nli-roberta-base``. Whether probabilities are
+averaged or labels counted is not stated; both are given here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from everycell.learning.models import ModelError, device, model_folder
+
+FloatArray = npt.NDArray[np.float64]
+#: Labels that a model of inference has, in whatever order and case.
+LABELS = ("entailment", "contradiction", "neutral")
+
+
+def load_inference(
+    source: Path | str, *, network: bool = False, revision: str | None = None
+) -> tuple[Any, Any]:
+    """A model of inference with its tokenizer, from safetensors.
+
+    Parameters
+    ----------
+    source : Path or str
+        A folder, or a name on the hub.
+    network : bool
+        Whether it may be downloaded.
+    revision : str, optional
+        Of the hub name.
+
+    Raises
+    ------
+    ModelError
+        The model cannot be loaded, or its labels are not `LABELS`.
+    """
+    folder = model_folder(source, network=network, revision=revision)
+    try:
+        model = AutoModelForSequenceClassification.from_pretrained(
+            folder, use_safetensors=True, local_files_only=True, trust_remote_code=False
+        )
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(
+            f"{source}: cannot be loaded as a model of inference ({str(error)[:200]}); give a "
+            "folder with config.json, a tokenizer and safetensors."
+        ) from None
+    labels = [str(name).lower() for name in model.config.id2label.values()]
+    if sorted(labels) != sorted(LABELS):
+        raise ModelError(
+            f"{source}: its labels are {', '.join(labels)}; a model of inference has "
+            f"{', '.join(LABELS)}. Mend id2label in its config.json, or give another model."
+        )
+    return model.to(device()).eval(), tokenizer
+
+
+def inferred(
+    model: Any,
+    tokenizer: Any,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    length: int = 512,
+    batch: int = 32,
+) -> FloatArray:
+    """Probabilities of each pair of premise and hypothesis.
+
+    Parameters
+    ----------
+    model, tokenizer
+        From `load_inference`.
+    pairs : sequence of (premise, hypothesis)
+        n pairs; a response is the premise, a nugget the hypothesis.
+    length : int
+        Most tokens of a pair; a premise that is too long is cut.
+    batch : int
+        Pairs side by side.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, 3)
+        Columns as `LABELS`; rows sum to 1.
+    """
+    places = {str(name).lower(): int(place) for place, name in model.config.id2label.items()}
+    columns = [places[label] for label in LABELS]
+    found = []
+    for start in range(0, len(pairs), batch):
+        premises, hypotheses = zip(*pairs[start : start + batch], strict=True)
+        tokens = tokenizer(
+            list(premises),
+            list(hypotheses),
+            truncation="only_first",
+            max_length=length,
+            padding=True,
+            return_tensors="pt",
+        ).to(model.device)
+        with torch.inference_mode():
+            logits = model(**tokens).logits.double()
+        found.append(torch.softmax(logits, dim=1)[:, columns].cpu().numpy())
+    return np.concatenate(found) if found else np.zeros((0, len(LABELS)))

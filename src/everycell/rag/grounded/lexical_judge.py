@@ -1,0 +1,240 @@
+"""A judge that costs nothing: words of a response say whether a language model finds a fact in it.
+
+Labels that language models gave (`everycell.collections.nugget_labels`) train a logistic regression
+on features of words. Its own errors are measured on topics that it has not seen (`imitation`), so
+what it says of other responses can be read with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from everycell.rag.grounded.clusters import stems
+from everycell.text.sentences import sentence_spans
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Features of a fact and a response, each from 0 to 1 but for the last three.
+FEATURES = (
+    "words of the fact in the response",
+    "the same, rare words weighing more",
+    "the same in the best sentence",
+    "the same, mean of the sentences",
+    "words of the fact that the question lacks, in the response",
+    "the same in the best sentence",
+    "pairs of words in the response",
+    "share of the fact's words that the question lacks",
+    "words of the fact",
+    "rarity of the fact's words",
+    "words of the response, logarithm",
+)
+
+
+def _pairs_of(text: str) -> list[str]:
+    words = stems(text)
+    return [f"{one} {other}" for one, other in zip(words, words[1:], strict=False)]
+
+
+class Words:
+    """Words of texts, with how rare they are in a collection of responses.
+
+    Parameters
+    ----------
+    responses : sequence of str
+        The collection: a word's weight is the logarithm of the inverse share of those that have it.
+
+    Examples
+    --------
+    >>> words = Words(["Owls eat mice.", "Ships sail."])
+    >>> found = words.features(["owls eat fish"], "What do owls eat?", ["Owls eat mice."])
+    >>> found.shape, round(float(found[0, 0, 0]), 3)
+    ((1, 1, 11), 0.667)
+    """
+
+    def __init__(self, responses: Sequence[str]) -> None:
+        counter = CountVectorizer(analyzer=stems, binary=True)
+        having = np.asarray(counter.fit_transform(responses).sum(axis=0)).ravel()
+        total = len(responses)
+        self._weights = {
+            term: float(np.log((total + 1) / (having[place] + 0.5)))
+            for term, place in counter.vocabulary_.items()
+        }
+        self._unknown = float(np.log((total + 1) / 0.5))
+
+    def features(self, facts: Sequence[str], question: str, responses: Sequence[str]) -> FloatArray:
+        """Features of each fact of a topic in each of its responses.
+
+        Parameters
+        ----------
+        facts : sequence of str
+            n facts.
+        question : str
+        responses : sequence of str
+            m responses.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n, m, len(FEATURES))
+        """
+        cut = [
+            [text[start:end] for start, end in sentence_spans(text)] or [""] for text in responses
+        ]
+        sentences = [each for part in cut for each in part]
+        starts = np.cumsum([0] + [len(part) for part in cut[:-1]])
+        counter = CountVectorizer(analyzer=stems, binary=True)
+        every = counter.fit_transform([*facts, question, *responses, *sentences, "none"])
+        terms = counter.get_feature_names_out()
+        idf = np.array([self._weights.get(term, self._unknown) for term in terms])
+        n, m = len(facts), len(responses)
+        own, asked = every[:n], every[n]
+        new = own - own.multiply(asked)
+        of_responses, of_sentences = every[n + 1 : n + 1 + m], every[n + 1 + m : -1]
+
+        def share(rows: sparse.spmatrix, weights: FloatArray, texts: sparse.spmatrix) -> FloatArray:
+            weighted = sparse.csr_array(rows.multiply(weights))
+            whole = np.asarray(weighted.sum(axis=1)).ravel()
+            return np.asarray((weighted @ texts.T).todense()) / np.maximum(whole, 1e-9)[:, None]
+
+        alike = np.ones(len(terms))
+        in_sentences = share(own, idf, of_sentences)
+        pairs = CountVectorizer(analyzer=_pairs_of, binary=True)
+        paired = pairs.fit_transform([*facts, *responses, "of none"])
+        sizes = np.asarray(own.sum(axis=1)).ravel()
+        rarity = np.asarray(own.multiply(idf).sum(axis=1)).ravel() / np.maximum(sizes, 1)
+        left = np.asarray(new.sum(axis=1)).ravel() / np.maximum(sizes, 1)
+        lengths = np.log1p([len(stems(text)) for text in responses])
+        columns = [
+            share(own, alike, of_responses),
+            share(own, idf, of_responses),
+            np.maximum.reduceat(in_sentences, starts, axis=1),
+            np.add.reduceat(in_sentences, starts, axis=1) / [len(part) for part in cut],
+            share(new, idf, of_responses),
+            np.maximum.reduceat(share(new, idf, of_sentences), starts, axis=1),
+            share(paired[:n], np.ones(paired.shape[1]), paired[n:-1]),
+            *(np.broadcast_to(each[:, None], (n, m)) for each in (left, sizes, rarity)),
+            np.broadcast_to(lengths, (n, m)),
+        ]
+        return np.stack(columns, axis=-1)
+
+
+def labelled_features(
+    labels: pd.DataFrame,
+    responses: Mapping[tuple[str, str], str],
+    questions: Mapping[str, str],
+    words: Words,
+) -> tuple[pd.DataFrame, FloatArray]:
+    """Features of all labelled facts.
+
+    Parameters
+    ----------
+    labels : pandas.DataFrame
+        Columns `run`, `topic`, `text` (of the fact), `importance` and `support`, of one judge.
+    responses : mapping
+        Run and topic -> text.
+    questions : mapping
+        Topic -> question.
+    words : Words
+
+    Returns
+    -------
+    pandas.DataFrame and numpy.ndarray, shape (rows, len(FEATURES))
+        The labels of runs with a response, and their features, row by row.
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame([("r", "1", "owls eat", "vital", "support")],
+    ...     columns=["run", "topic", "text", "importance", "support"])
+    >>> rows, found = labelled_features(labels, {("r", "1"): "Owls eat mice."}, {"1": "Owls?"},
+    ...     Words(["Owls eat mice."]))
+    >>> len(rows), found.shape
+    (1, (1, 11))
+    """
+    known = pd.MultiIndex.from_tuples(list(responses), names=["run", "topic"])
+    rows = labels[pd.MultiIndex.from_frame(labels[["run", "topic"]]).isin(known)]
+    parts, features = [], []
+    for topic, own in rows.groupby("topic", sort=False):
+        facts, runs = list(own["text"].unique()), list(own["run"].unique())
+        found = words.features(facts, questions[topic], [responses[run, topic] for run in runs])
+        places = own["text"].map(facts.index), own["run"].map(runs.index)
+        parts.append(own)
+        features.append(found[places[0].to_numpy(), places[1].to_numpy()])
+    return pd.concat(parts), np.concatenate(features)
+
+
+def train_judge(features: FloatArray, supported: npt.ArrayLike) -> Pipeline:
+    """Logistic regression from features to the probability that the fact is supported.
+
+    Examples
+    --------
+    >>> judge = train_judge(np.array([[0.1], [0.2], [0.8], [0.9]]), [False, False, True, True])
+    >>> judge.predict_proba([[0.9]])[0, 1] > 0.5
+    np.True_
+    """
+    judge = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    return judge.fit(features, np.asarray(supported, dtype=bool))
+
+
+def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, float]:
+    """How far probabilities agree with labels that they were not trained on.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Columns `run`, `topic`, `importance` and `support`.
+    probabilities : array, shape (rows,)
+
+    Returns
+    -------
+    dict
+        ``AUC`` of support against the rest, [0, 1]; ``kappa`` of as many labels of support as the
+        judge gave, [-1, 1]; ``difference`` and ``absolute difference`` of the mean share of vital
+        facts (imitation less judge), over runs; ``facts``.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"run": "r", "topic": list("1122"), "importance": "vital",
+    ...     "support": ["support", "not_support"] * 2})
+    >>> imitation(rows, [0.9, 0.1, 0.8, 0.2])["kappa"]
+    1.0
+    """
+    found = np.asarray(probabilities, float)
+    supported = (rows["support"] == "support").to_numpy()
+    said = np.zeros(len(found), bool)
+    said[np.argsort(-found, kind="stable")[: int(supported.sum())]] = True
+    shares = vital_shares(rows, supported) - vital_shares(rows, found)
+    return {
+        "AUC": float(roc_auc_score(supported, found)),
+        "kappa": float(cohen_kappa_score(supported, said)),
+        "difference": float(-shares.groupby("run").mean().mean()),
+        "absolute difference": float(shares.groupby("run").mean().abs().mean()),
+        "facts": float(len(rows)),
+    }
+
+
+def vital_shares(rows: pd.DataFrame, supported: npt.ArrayLike) -> pd.Series:
+    """Share of the vital facts that each response supports; one without any is left out.
+
+    Returns
+    -------
+    pandas.Series
+        Index `run`, `topic`.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"run": "r", "topic": "1", "importance": ["vital", "vital", "okay"]})
+    >>> vital_shares(rows, [1.0, 0.0, 1.0]).tolist()
+    [0.5]
+    """
+    vital = rows["importance"] == "vital"
+    values = rows[["run", "topic"]].assign(value=np.asarray(supported, float))
+    return values[vital.to_numpy()].groupby(["run", "topic"])["value"].mean()

@@ -1,0 +1,167 @@
+"""Where each sentence of a response comes from: as JSON for machines, as a page for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader
+
+from everycell.rag.grounded.responses import Response
+
+_PAGES = Environment(
+    loader=PackageLoader("everycell.rag.grounded", "templates"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def provenance(
+    responses: Sequence[Response],
+    nuggets: pd.DataFrame,
+    passages: pd.DataFrame,
+    questions: Mapping[str, str],
+) -> list[dict[str, Any]]:
+    """Responses with the spans that their sentences come from.
+
+    Parameters
+    ----------
+    responses : sequence of Response
+    nuggets : pandas.DataFrame
+        Columns of `everycell.rag.grounded.detection.COLUMNS`.
+    passages : pandas.DataFrame
+        Columns `topic`, `passage_id` and `text`.
+    questions : mapping
+        Topic -> question.
+
+    Returns
+    -------
+    list of dict
+        ``topic``, ``question``, ``follow_up``, ``sentences`` (each ``text`` and ``nuggets``, the
+        numbers of its spans), ``spans`` (each ``nugget``, ``passage``, ``start``, ``end``,
+        ``text``) and ``passages`` (id -> text) of each response.
+
+    Raises
+    ------
+    ValueError
+        A sentence from a nugget that its topic does not have, or a nugget that is not the text of
+        its span.
+
+    Examples
+    --------
+    >>> from everycell.rag.grounded.responses import Sentence
+    >>> nuggets = pd.DataFrame([("1", "p", 1, 0, 9, "Owls eat.")],
+    ...     columns=["topic", "passage_id", "nugget", "start", "end", "text"])
+    >>> passages = pd.DataFrame({"topic": ["1"], "passage_id": ["p"], "text": ["Owls eat. So."]})
+    >>> (found,) = provenance([Response("1", (Sentence("They eat.", (1,)),))], nuggets, passages,
+    ...     {"1": "Owls?"})
+    >>> found["sentences"], found["spans"][0]["passage"]
+    ([{'text': 'They eat.', 'nuggets': [1]}], 'p')
+    """
+    texts = {(row.topic, row.passage_id): row.text for row in passages.itertuples(index=False)}
+    of_topic = {topic: rows for topic, rows in nuggets.groupby("topic", sort=False)}
+    found = []
+    for response in responses:
+        rows = of_topic.get(response.topic, nuggets.iloc[:0]).to_dict("records")
+        known = {row["nugget"] for row in rows}
+        for sentence in response.sentences:
+            strange = set(sentence.nuggets) - known
+            if strange:
+                raise ValueError(
+                    f"Topic {response.topic!r}: a sentence comes from nugget {min(strange)}, and "
+                    f"the topic has {len(known)} nuggets; give responses and nuggets of one run."
+                )
+        for row in rows:
+            passage = texts[response.topic, row["passage_id"]]
+            if passage[row["start"] : row["end"]] != row["text"]:
+                raise ValueError(
+                    f"Topic {response.topic!r}, passage {row['passage_id']!r}: characters "
+                    f"{row['start']} to {row['end']} are not the text of nugget {row['nugget']}; "
+                    "give nuggets and passages of one run."
+                )
+        found.append(
+            {
+                "topic": response.topic,
+                "question": questions[response.topic],
+                "follow_up": response.follow_up,
+                "sentences": [
+                    {"text": each.text, "nuggets": list(each.nuggets)}
+                    for each in response.sentences
+                ],
+                "spans": [
+                    {
+                        "nugget": int(row["nugget"]),
+                        "passage": row["passage_id"],
+                        "start": int(row["start"]),
+                        "end": int(row["end"]),
+                        "text": row["text"],
+                    }
+                    for row in rows
+                ],
+                "passages": {
+                    passage: text
+                    for (topic, passage), text in texts.items()
+                    if topic == response.topic
+                },
+            }
+        )
+    return found
+
+
+def pieces(passage: str, spans: Sequence[Mapping[str, Any]]) -> list[tuple[str, int | None]]:
+    """A passage cut at its spans: text, and the number of its nugget or None.
+
+    Examples
+    --------
+    >>> pieces("Owls eat mice.", [{"start": 5, "end": 13, "nugget": 2}])
+    [('Owls ', None), ('eat mice', 2), ('.', None)]
+    """
+    found: list[tuple[str, int | None]] = []
+    place = 0
+    for span in sorted(spans, key=lambda each: each["start"]):
+        if span["start"] > place:
+            found.append((passage[place : span["start"]], None))
+        found.append((passage[span["start"] : span["end"]], span["nugget"]))
+        place = span["end"]
+    if place < len(passage):
+        found.append((passage[place:], None))
+    return found
+
+
+def provenance_page(responses: Sequence[Mapping[str, Any]], title: str, note: str = "") -> str:
+    """A page of responses: each sentence links to its spans, and each span to its sentences.
+
+    Parameters
+    ----------
+    responses : sequence of mapping
+        From `provenance`.
+    title, note : str
+        Of the page; all text is escaped.
+
+    Returns
+    -------
+    str
+        HTML that needs no other file and no script.
+
+    Examples
+    --------
+    >>> page = provenance_page([], "Responses of <b>GINGER</b>")
+    >>> "&lt;b&gt;" in page, "<script" in page
+    (True, False)
+    """
+    shown = []
+    for number, response in enumerate(responses, 1):
+        cut = {
+            passage: pieces(
+                text, [span for span in response["spans"] if span["passage"] == passage]
+            )
+            for passage, text in response["passages"].items()
+        }
+        said: dict[int, list[int]] = {}
+        for place, sentence in enumerate(response["sentences"], 1):
+            for nugget in sentence["nuggets"]:
+                said.setdefault(nugget, []).append(place)
+        shown.append({**response, "number": number, "pieces": cut, "said": said})
+    return _PAGES.get_template("provenance.html").render(responses=shown, title=title, note=note)

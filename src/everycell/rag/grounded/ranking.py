@@ -1,0 +1,87 @@
+"""Which clusters of nuggets answer the question best.
+
+Source: lajewska2025, section 6.2: duoT5 on the joined nuggets of a cluster, or BM25.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from rank_bm25 import BM25Okapi
+
+from everycell.rag.grounded.clusters import stems
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
+    """Okapi BM25 of a few texts that are their own collection, by the package that the thesis used.
+
+    Parameters
+    ----------
+    question : str
+    texts : sequence of str
+        n texts, one or more.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        Zeros where no text has a word.
+
+    Examples
+    --------
+    >>> bm25_scores("owls at night", ["owls hunt at night", "ships", "mice"]).round(2).tolist()
+    [1.06, 0.0, 0.0]
+    """
+    words = [stems(text) for text in texts]
+    if not any(words):
+        return np.zeros(len(texts))
+    return BM25Okapi(words).get_scores(stems(question))
+
+
+def vector_scores(
+    question: npt.ArrayLike, vectors: npt.ArrayLike, clusters: npt.ArrayLike
+) -> FloatArray:
+    """Cosine of a question and the mean of each cluster's nuggets.
+
+    Parameters
+    ----------
+    question : array, shape (d,)
+    vectors : array, shape (n, d)
+        Of the nuggets.
+    clusters : array of int, shape (n,)
+        From 0, each with a nugget.
+
+    Returns
+    -------
+    numpy.ndarray, shape (number of clusters,)
+
+    Examples
+    --------
+    >>> vector_scores([1, 0], [[1, 0], [0, 1], [0, 2]], [0, 1, 1]).tolist()
+    [1.0, 0.0]
+    """
+    asked, points, labels = (
+        np.asarray(question, float),
+        np.asarray(vectors, float),
+        np.asarray(clusters),
+    )
+    found = []
+    for cluster in range(labels.max() + 1):
+        mean = points[labels == cluster].mean(axis=0)
+        length = np.linalg.norm(mean) * np.linalg.norm(asked)
+        found.append(float(mean @ asked / length) if length else 0.0)
+    return np.array(found)
+
+
+def order(scores: npt.ArrayLike) -> list[int]:
+    """Places from the highest score to the lowest; of equal ones the first.
+
+    Examples
+    --------
+    >>> order([0.1, 0.5, 0.5])
+    [1, 2, 0]
+    """
+    return [int(place) for place in np.argsort(-np.asarray(scores, float), kind="stable")]

@@ -1,0 +1,273 @@
+"""Responses whose sentences say where they come from: summaries of the first clusters of nuggets.
+
+A response has a sentence for each of the first clusters, in the order of their ranking, and asks
+about the next cluster. A model may then make one paragraph of the sentences; what it writes is
+traced back by its words (`traced`).
+
+Source: lajewska2025, section 6.2; the words of the prompts are this project's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.language_models import templates
+from everycell.language_models.generation import Message
+from everycell.rag.grounded.clusters import stems
+from everycell.rag.grounded.ranking import order
+from everycell.text.sentences import sentence_spans
+
+_FOLDER = Path(__file__).parent / "templates"
+#: Prompt -> file, slots, and the slot that stands last.
+PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
+    "summary": (
+        _FOLDER / "summary.txt",
+        {
+            "question": ("the question", True),
+            "nuggets": ("the nuggets of a cluster, a line each", True),
+            "words": ("most words of the sentence", False),
+        },
+        "nuggets",
+    ),
+    "fluency": (
+        _FOLDER / "fluency.txt",
+        {
+            "question": ("the question", True),
+            "sentences": ("the sentences, a line each", True),
+        },
+        "sentences",
+    ),
+    "follow_up": (
+        _FOLDER / "follow_up.txt",
+        {
+            "question": ("the question", True),
+            "nuggets": ("the nuggets of the next cluster, a line each", True),
+        },
+        "nuggets",
+    ),
+    "one_step": (
+        _FOLDER / "one_step.txt",
+        {
+            "question": ("the question", True),
+            "passages": ("the passages, numbered", True),
+            "sentences": ("sentences of the answer", False),
+            "words": ("words of the answer", False),
+        },
+        "passages",
+    ),
+}
+
+
+class Sentence(NamedTuple):
+    """A sentence of a response.
+
+    Attributes
+    ----------
+    text : str
+    nuggets : tuple of int
+        Numbers of the topic's nuggets that it was made from; none where nothing of it stands in
+        one.
+    """
+
+    text: str
+    nuggets: tuple[int, ...]
+
+
+class Response(NamedTuple):
+    """A response to a question.
+
+    Attributes
+    ----------
+    topic : str
+    sentences : tuple of Sentence
+        None where there was nothing to say.
+    follow_up : str
+        A question on what was left out; may be empty.
+    """
+
+    topic: str
+    sentences: tuple[Sentence, ...]
+    follow_up: str = ""
+
+    @property
+    def text(self) -> str:
+        """Its sentences, joined by blanks."""
+        return " ".join(each.text for each in self.sentences)
+
+
+def read_prompt(name: str, path: Path | None = None) -> Template:
+    """A prompt of `PROMPTS`: the project's own words, or those of a file.
+
+    Raises
+    ------
+    everycell.language_models.templates.TemplateError
+        The file cannot be used.
+
+    Examples
+    --------
+    >>> sorted(read_prompt("summary").get_identifiers())
+    ['nuggets', 'question', 'words']
+    """
+    own, slots, last = PROMPTS[name]
+    return templates.read_template(path or own, slots, last=last)
+
+
+def prompt(template: Template, **values: str | int | Sequence[str]) -> tuple[Message, ...]:
+    """Fill a prompt; a list becomes numbered lines.
+
+    Examples
+    --------
+    >>> prompt(read_prompt("follow_up"), question="Owls?", nuggets=["eat mice"])[-1].content[-11:]
+    '1. eat mice'
+    """
+    filled = {
+        name: str(value)
+        if isinstance(value, (str, int))
+        else "\n".join(
+            f"{number}. {' '.join(each.split())}" for number, each in enumerate(value, 1)
+        )
+        for name, value in values.items()
+    }
+    return templates.fill(template, **filled)
+
+
+def chosen_clusters(scores: npt.ArrayLike, first: int) -> tuple[list[int], int | None]:
+    """Clusters that a response is made of, and the one that its question is about.
+
+    Parameters
+    ----------
+    scores : array, shape (clusters,)
+    first : int
+        Most clusters of a response, 1 or more.
+
+    Returns
+    -------
+    list of int, and int or None
+        The highest ranked ones, and the next one; where there is no next one the last of them, as
+        in the thesis; None without any cluster.
+
+    Examples
+    --------
+    >>> chosen_clusters([0.2, 0.9, 0.5], 2), chosen_clusters([0.2, 0.9], 3)
+    (([1, 2], 0), ([1, 0], 0))
+    """
+    ranked = order(scores)
+    if not ranked:
+        return [], None
+    return ranked[:first], ranked[min(first, len(ranked) - 1)]
+
+
+def central(texts: Sequence[str]) -> int:
+    """Place of the text that shares most with the others: the summary of who writes nothing.
+
+    A text's worth is the mean, over the other texts, of the share of their different words that it
+    has; of equal ones the longest counts, then the first.
+
+    Examples
+    --------
+    >>> central(["owls eat", "owls eat mice at night", "mice sleep"])
+    1
+    """
+    words = [set(stems(text)) for text in texts]
+    worth = [
+        float(
+            np.mean(
+                [
+                    len(own & other) / max(len(other), 1)
+                    for at, other in enumerate(words)
+                    if at != place
+                ]
+                or [0.0]
+            )
+        )
+        for place, own in enumerate(words)
+    ]
+    return max(
+        range(len(texts)), key=lambda place: (round(worth[place], 12), len(words[place]), -place)
+    )
+
+
+def first_words(text: str, most: int) -> str:
+    """The beginning of a text, whole where it is short enough.
+
+    Examples
+    --------
+    >>> first_words("Owls eat small mice.", 3), first_words("Owls  eat.", 3)
+    ('Owls eat small …', 'Owls eat.')
+    """
+    words = text.split()
+    return " ".join(words) if len(words) <= most else f"{' '.join(words[:most])} …"
+
+
+def traced(text: str, sources: Mapping[int, str], *, least: float = 0.5) -> tuple[Sentence, ...]:
+    """Sentences of a text that a model wrote, each with the nuggets whose words it has.
+
+    Parameters
+    ----------
+    text : str
+    sources : mapping
+        Number of a nugget -> text.
+    least : float
+        Share of a nugget's different words that a sentence must have.
+
+    Examples
+    --------
+    >>> traced("Owls eat mice. Ships sail.", {1: "eat small mice", 2: "sleep by day"})
+    (Sentence(text='Owls eat mice.', nuggets=(1,)), Sentence(text='Ships sail.', nuggets=()))
+    """
+    words = {number: set(stems(source)) for number, source in sources.items()}
+    found = []
+    for start, end in sentence_spans(text):
+        own = set(stems(text[start:end]))
+        nuggets = tuple(
+            number
+            for number, each in words.items()
+            if each and len(each & own) >= least * len(each)
+        )
+        found.append(Sentence(" ".join(text[start:end].split()), nuggets))
+    return tuple(found)
+
+
+def one_line(text: str) -> str:
+    r"""What a model answered, as one line without marks of lists.
+
+    Examples
+    --------
+    >>> one_line("- Owls eat\n mice.")
+    'Owls eat mice.'
+    """
+    return re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", " ".join(text.split()))
+
+
+def responses_frame(responses: Mapping[str, Sequence[Response]]) -> pd.DataFrame:
+    """Responses of several systems as a frame, a row a sentence.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `system`, `topic`, `sentence` (from 1; 0 for a response without any), `text`,
+        `nuggets` (list of int) and `follow_up`.
+
+    Examples
+    --------
+    >>> response = Response("1", (Sentence("Owls eat mice.", (2,)),), "More?")
+    >>> responses_frame({"GINGER": [response]})[["topic", "sentence", "nuggets"]].values.tolist()
+    [['1', 1, [2]]]
+    """
+    rows = [
+        (system, response.topic, number, sentence.text, list(sentence.nuggets), response.follow_up)
+        for system, each in responses.items()
+        for response in each
+        for number, sentence in (list(enumerate(response.sentences, 1)) or [(0, Sentence("", ()))])
+    ]
+    return pd.DataFrame(
+        rows, columns=["system", "topic", "sentence", "text", "nuggets", "follow_up"]
+    )

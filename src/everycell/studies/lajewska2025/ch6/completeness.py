@@ -1,0 +1,167 @@
+"""How much of people's nuggets responses have, as a lexical imitation of the released judges says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from everycell.collections.nugget_labels import JUDGES
+from everycell.rag.grounded.lexical_judge import (
+    Words,
+    imitation,
+    labelled_features,
+    train_judge,
+    vital_shares,
+)
+from everycell.rag.judges import rank_agreement
+from everycell.studies.lajewska2025.ch6.nuggets import MEAN
+from sklearn.pipeline import Pipeline
+
+Texts = Mapping[tuple[str, str], str]
+
+
+class Imitations(NamedTuple):
+    """Imitations of the judges, with their errors on topics that did not train them.
+
+    Attributes
+    ----------
+    words : Words
+    judges : dict
+        Name of a judge -> its imitation.
+    errors : pandas.DataFrame
+        Columns `judge`, `metric` and `value`.
+    orders : pandas.DataFrame
+        Columns `judge`, `metric` ("tau, systems", "low", "high") and `value`: how far imitation and
+        judge agree on the order of the systems.
+    """
+
+    words: Words
+    judges: dict[str, Pipeline]
+    errors: pd.DataFrame
+    orders: pd.DataFrame
+
+
+def imitate(
+    labels: pd.DataFrame,
+    responses: Texts,
+    questions: Mapping[str, str],
+    *,
+    trained: float,
+    seed: int,
+    resamples: int,
+) -> Imitations:
+    """Train imitations of all judges on a share of the topics, and measure them on the others.
+
+    Parameters
+    ----------
+    labels : pandas.DataFrame
+        Columns `judge`, `run`, `topic`, `text`, `importance`, `support`.
+    responses, questions : mapping
+    trained : float
+        Share of the topics that train.
+    seed, resamples : int
+        Of the draw of topics, and of the bootstrap of the order's agreement.
+    """
+    words = Words(list(responses.values()))
+    topics = np.array(sorted(labels["topic"].unique()))
+    drawn = np.random.default_rng(seed).permutation(topics)[: round(trained * len(topics))]
+    judges, errors, orders = {}, [], []
+    for name, key in JUDGES.items():
+        rows, features = labelled_features(
+            labels[labels["judge"] == key], responses, questions, words
+        )
+        learns = rows["topic"].isin(drawn).to_numpy()
+        judge = train_judge(features[learns], rows.loc[learns, "support"] == "support")
+        held_out, found = rows[~learns], judge.predict_proba(features[~learns])[:, 1]
+        errors += [(name, metric, value) for metric, value in imitation(held_out, found).items()]
+        shares = {
+            name: vital_shares(held_out, held_out["support"] == "support"),
+            "imitation": vital_shares(held_out, found),
+        }
+        complete = pd.concat(
+            [each.unstack("run").dropna().stack() for each in shares.values()],
+            axis=1,
+            keys=list(shares),
+            join="inner",
+        )
+        long = complete.melt(ignore_index=False, var_name="judge").reset_index()
+        tau = rank_agreement(long, seed=seed, resamples=resamples).iloc[0]
+        orders += [
+            (name, metric, float(tau[column]))
+            for metric, column in (("tau, systems", "value"), ("low", "low"), ("high", "high"))
+        ]
+        judges[name] = judge
+    columns = ["judge", "metric", "value"]
+    return Imitations(
+        words, judges, pd.DataFrame(errors, columns=columns), pd.DataFrame(orders, columns=columns)
+    )
+
+
+def completeness(
+    imitations: Imitations,
+    facts: pd.DataFrame,
+    responses: pd.DataFrame,
+    questions: Mapping[str, str],
+) -> pd.DataFrame:
+    """Mean probability that a response supports people's nuggets of its topic.
+
+    Parameters
+    ----------
+    imitations : Imitations
+    facts : pandas.DataFrame
+        People's nuggets: columns `topic` and `text`.
+    responses : pandas.DataFrame
+        Columns `input`, `system`, `topic` and `text`, one row a response.
+    questions : mapping
+        Topic -> question.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `judge` (each and their mean), `input`, `system`, `topic` and `value`, for topics
+        with nuggets.
+    """
+    parts = []
+    of_topic = facts.groupby("topic")["text"].agg(list)
+    for topic, rows in responses.groupby("topic", sort=False):
+        if topic not in of_topic:
+            continue
+        features = imitations.words.features(
+            of_topic[topic], questions[str(topic)], rows["text"].tolist()
+        )
+        flat = features.reshape(-1, features.shape[-1])
+        for name, judge in imitations.judges.items():
+            found = judge.predict_proba(flat)[:, 1].reshape(features.shape[:2]).mean(axis=0)
+            # Who says nothing supports nothing, whatever a regression makes of it.
+            found = np.where(rows["text"].str.strip() == "", 0.0, found)
+            parts.append(rows[["input", "system", "topic"]].assign(judge=name, value=found))
+    single = pd.concat(parts, ignore_index=True)
+    keys = ["input", "system", "topic"]
+    mean = single.groupby(keys, sort=False, as_index=False)["value"].mean().assign(judge=MEAN)
+    return pd.concat([single, mean], ignore_index=True)[["judge", *keys, "value"]]
+
+
+def with_intervals(scores: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Mean over topics with its 95 % interval (t), long, and the number of topics.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"system": "a", "topic": ["1", "2", "3"], "value": [0.2, 0.3, 0.4]})
+    >>> with_intervals(scores, ["system"])["value"].round(3).tolist()
+    [0.3, 0.052, 0.548, 3.0]
+    """
+    rows = []
+    for keys, own in scores.groupby(by, sort=False):
+        values = own["value"].to_numpy()
+        low, high = (
+            stats.t.interval(0.95, len(values) - 1, loc=values.mean(), scale=stats.sem(values))
+            if len(values) > 1
+            else (np.nan, np.nan)
+        )
+        found = {"value": values.mean(), "low": low, "high": high, "topics": len(values)}
+        rows += [(*keys, metric, float(value)) for metric, value in found.items()]
+    return pd.DataFrame(rows, columns=[*by, "metric", "value"]).dropna(ignore_index=True)

@@ -1,0 +1,121 @@
+"""Stages of the pipeline for all questions, kinds of input and ways of detection at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from everycell.rag.grounded.clusters import density_clusters, lsa_clusters
+from everycell.rag.grounded.ranking import bm25_scores, vector_scores
+from everycell.rag.grounded.responses import Response, responses_frame
+from everycell.studies.lajewska2025.ch6.systems import (
+    BASELINE,
+    BM25,
+    DENSITY,
+    LSA,
+    NEURAL,
+    ON_OTHER_INPUT,
+    RELEVANT,
+    SYSTEMS,
+    extracted,
+    facets,
+    nearest_sentences,
+)
+from everycell.text.sentences import sentence_spans
+
+#: Nuggets of one question.
+_GROUP = ["detection", "input", "topic"]
+
+
+def clustered(nuggets: pd.DataFrame, vectors: pd.Series, *, seed: int) -> pd.DataFrame:
+    """Clusters of all nuggets, by both methods.
+
+    Parameters
+    ----------
+    nuggets : pandas.DataFrame
+        Columns `detection`, `input`, `topic`, `nugget`, `text`.
+    vectors : pandas.Series
+        Text -> vector.
+    seed : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `detection`, `input`, `topic`, `nugget`, `clustering`, `cluster`.
+    """
+    parts = []
+    for keys, rows in nuggets.groupby(_GROUP, sort=False):
+        texts = rows["text"].tolist()
+        found = {
+            DENSITY: density_clusters(np.stack(vectors[texts].tolist()), seed=seed),
+            LSA: lsa_clusters(texts, seed=seed),
+        }
+        for name, clusters in found.items():
+            part = rows[[*_GROUP, "nugget"]].assign(clustering=name, cluster=clusters)
+            parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def ranked(
+    nuggets: pd.DataFrame, clusters: pd.DataFrame, questions: pd.Series, vectors: pd.Series
+) -> pd.DataFrame:
+    """Scores of all clusters, by BM25 on their joined nuggets and by the vectors' cosine.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `detection`, `input`, `topic`, `clustering`, `ranking`, `cluster`, `score`.
+    """
+    rows = []
+    joined = clusters.merge(nuggets[[*_GROUP, "nugget", "text"]], on=[*_GROUP, "nugget"])
+    for keys, group in joined.groupby([*_GROUP, "clustering"], sort=False):
+        question = questions[keys[2]]
+        texts = group.groupby("cluster")["text"].agg(" ".join)
+        points = np.stack(vectors[group["text"].tolist()].tolist())
+        scores = {
+            BM25: bm25_scores(question, texts.tolist()),
+            NEURAL: vector_scores(vectors[question], points, group["cluster"]),
+        }
+        rows += [
+            (*keys, name, cluster, float(score))
+            for name, each in scores.items()
+            for cluster, score in enumerate(each)
+        ]
+    return pd.DataFrame(rows, columns=[*_GROUP, "clustering", "ranking", "cluster", "score"])
+
+
+def extracted_responses(
+    passages: pd.DataFrame,
+    nuggets: pd.DataFrame,
+    clusters: pd.DataFrame,
+    ranks: pd.DataFrame,
+    vectors: pd.Series,
+    *,
+    clusters_shown: int,
+    sentences: int,
+    words: int,
+) -> pd.DataFrame:
+    """Responses of all variants in the words of the passages, as `responses_frame` and `input`."""
+    parts = []
+    for kind, shown in passages.groupby("input", sort=False):
+        own = [frame[frame["input"] == kind] for frame in (nuggets, clusters, ranks)]
+        found: dict[str, list[Response]] = {
+            name: [
+                extracted(system, each, sentences=clusters_shown, words=words)
+                for each in facets(system, *own, clusters_shown)
+            ]
+            for name, system in SYSTEMS.items()
+            if kind == RELEVANT or name in ON_OTHER_INPUT
+        }
+        found[BASELINE] = [
+            _baseline(str(topic), rows, vectors, sentences)
+            for topic, rows in shown.groupby("topic", sort=False)
+        ]
+        parts.append(responses_frame(found).assign(input=kind))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _baseline(topic: str, rows: pd.DataFrame, vectors: pd.Series, most: int) -> Response:
+    texts = [text[start:end] for text in rows["text"] for start, end in sentence_spans(text)]
+    scores = np.stack(vectors[texts].tolist()) @ vectors[rows["question"].iloc[0]]
+    return nearest_sentences(topic, texts, scores, most=most)

@@ -1,0 +1,186 @@
+"""Variants of GINGER by the names of Tables 6.6 and C.7: which nuggets, clusters and ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from everycell.rag.grounded.responses import (
+    Response,
+    Sentence,
+    central,
+    chosen_clusters,
+    first_words,
+)
+
+#: How nuggets are detected, clustered and ranked, in the words of Table C.5; the neural ranking is
+#: that of the tier (duoT5 or a stand-in).
+GOLD, DETECTED = "Gold", "GPT-4"
+DENSITY, LSA = "BERTopic", "LSA"
+NEURAL, BM25 = "DuoT5", "BM25"
+#: Kinds of input.
+RELEVANT, IRRELEVANT = "relevant", "irrelevant"
+BASELINE = "Baseline"
+#: Topics with fewer nuggets are left out, as in the thesis (L1704).
+FEWEST_NUGGETS = 2
+
+
+class System(NamedTuple):
+    """A variant without rewriting.
+
+    Attributes
+    ----------
+    detection, clustering, ranking : str
+    deep : bool
+        All sentences from the first cluster, in place of one of each.
+    """
+
+    detection: str = DETECTED
+    clustering: str = DENSITY
+    ranking: str = NEURAL
+    deep: bool = False
+
+
+#: Name in Table C.7 -> variant; two names there are of the repository (facts, 33).
+SYSTEMS: Mapping[str, System] = {
+    "CAsT-snippets/BERTopic/DuoT5/GPT-4": System(detection=GOLD),
+    "GINGER -fluency w/ GTnuggets+BM25": System(detection=GOLD, ranking=BM25),
+    "GINGER -fluency w/ GTnuggets+LSA": System(detection=GOLD, clustering=LSA),
+    "CAsT-snippets/LSA/BM25/GPT-4": System(detection=GOLD, clustering=LSA, ranking=BM25),
+    "GINGER -fluency": System(),
+    "GPT-4/BERTopic/BM25/GPT-4": System(ranking=BM25),
+    "GINGER -fluency w/ LSA": System(clustering=LSA),
+    "GINGER -fluency w/ BM25+LSA": System(clustering=LSA, ranking=BM25),
+    "GINGER -fluency (deep)": System(deep=True),
+    "GINGER -fluency (broad)": System(),
+}
+STANDARD = "GINGER -fluency"
+#: Of other kinds of input.
+ON_OTHER_INPUT = (STANDARD,)
+
+
+class Facets(NamedTuple):
+    """Nuggets of a topic in the order of their clusters.
+
+    Attributes
+    ----------
+    topic : str
+    clusters : list of list of int
+        Numbers of the nuggets of each chosen cluster, the best first.
+    next : list of int
+        Those of the cluster that the response asks about.
+    texts : dict
+        Number of a nugget -> text.
+    """
+
+    topic: str
+    clusters: list[list[int]]
+    next: list[int]
+    texts: dict[int, str]
+
+
+def facets(
+    system: System, nuggets: pd.DataFrame, clusters: pd.DataFrame, ranks: pd.DataFrame, first: int
+) -> Iterator[Facets]:
+    """Nuggets of each topic as a variant arranges them.
+
+    Parameters
+    ----------
+    system : System
+    nuggets : pandas.DataFrame
+        Of one kind of input: columns `detection`, `topic`, `nugget`, `text`.
+    clusters : pandas.DataFrame
+        Columns `detection`, `topic`, `nugget`, `clustering`, `cluster`.
+    ranks : pandas.DataFrame
+        Columns `detection`, `topic`, `clustering`, `ranking`, `cluster`, `score`.
+    first : int
+        Clusters of a response.
+
+    Yields
+    ------
+    Facets
+        Of each topic with a nugget.
+
+    Examples
+    --------
+    >>> keys = {"detection": ["GPT-4"] * 2, "topic": ["1"] * 2}
+    >>> nuggets = pd.DataFrame(keys | {"nugget": [1, 2], "text": ["owls", "mice"]})
+    >>> clusters = pd.DataFrame(keys | {"nugget": [1, 2], "clustering": "LSA", "cluster": [0, 1]})
+    >>> ranks = pd.DataFrame(keys | {"clustering": "LSA", "ranking": "BM25", "cluster": [0, 1],
+    ...     "score": [0.1, 0.4]})
+    >>> next(facets(System(clustering="LSA", ranking="BM25"), nuggets, clusters, ranks, 3)).clusters
+    [[2], [1]]
+    """
+    own = nuggets[nuggets["detection"] == system.detection]
+    of = clusters[
+        (clusters["detection"] == system.detection) & (clusters["clustering"] == system.clustering)
+    ]
+    scored = ranks[
+        (ranks["detection"] == system.detection)
+        & (ranks["clustering"] == system.clustering)
+        & (ranks["ranking"] == system.ranking)
+    ]
+    for topic, rows in own.groupby("topic", sort=False):
+        members = of[of["topic"] == topic]
+        scores = scored[scored["topic"] == topic].sort_values("cluster")["score"]
+        chosen, following = chosen_clusters(scores, 1 if system.deep else first)
+        of_cluster = {
+            int(number): [int(nugget) for nugget in each["nugget"]]
+            for number, each in members.groupby("cluster")
+        }
+        yield Facets(
+            str(topic),
+            [of_cluster[number] for number in chosen],
+            [] if following is None else of_cluster[following],
+            {int(nugget): text for nugget, text in zip(rows["nugget"], rows["text"], strict=True)},
+        )
+
+
+def extracted(system: System, found: Facets, *, sentences: int, words: int) -> Response:
+    """A response in the nuggets' own words: the most central one of each cluster.
+
+    Parameters
+    ----------
+    system : System
+        A deep one takes several nuggets of its one cluster.
+    found : Facets
+    sentences, words : int
+        Most sentences, and most words of each.
+
+    Examples
+    --------
+    >>> found = Facets("1", [[1], [2, 3]], [1], {1: "owls eat", 2: "mice", 3: "mice sleep"})
+    >>> extracted(System(), found, sentences=3, words=35).text
+    'owls eat mice sleep'
+    """
+    if system.deep:
+        left, parts = list(found.clusters[0]) if found.clusters else [], []
+        while left and len(parts) < sentences:
+            parts.append([left.pop(central([found.texts[nugget] for nugget in left]))])
+    else:
+        parts = found.clusters
+    chosen = [each[central([found.texts[nugget] for nugget in each])] for each in parts]
+    return Response(
+        found.topic,
+        tuple(Sentence(first_words(found.texts[nugget], words), (nugget,)) for nugget in chosen),
+    )
+
+
+def nearest_sentences(
+    topic: str, sentences: Sequence[str], scores: Sequence[float], *, most: int
+) -> Response:
+    """The one-step baseline of who writes nothing: the sentences nearest to the question.
+
+    They come from no nugget.
+
+    Examples
+    --------
+    >>> nearest_sentences("1", ["Ships.", "Owls eat.", "Owls eat."], [0.1, 0.9, 0.9], most=2).text
+    'Owls eat. Ships.'
+    """
+    places = np.argsort(-np.asarray(scores, float), kind="stable")
+    found = list(dict.fromkeys(sentences[place] for place in places))[:most]
+    return Response(topic, tuple(Sentence(" ".join(each.split()), ()) for each in found))

@@ -1,0 +1,11 @@
+"""Clusters of the nuggets of each question."""
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.studies.lajewska2025.ch6.stages import clustered
+
+with Job(snakemake) as job:
+    nuggets = pd.read_parquet(snakemake.input.nuggets)
+    vectors = pd.read_parquet(snakemake.input.vectors).set_index("text")["vector"]
+    job.write_frame(clustered(nuggets, vectors, seed=snakemake.params.cluster_seed), "clusters")

@@ -1,0 +1,40 @@
+"""Passages of the test questions, with nuggets that people marked and those of a classifier.
+
+A sentence is a nugget of the classifier where its probability of an answer reaches a threshold: the
+one that gives as many nuggets as people have, on the validation questions.
+"""
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.studies.lajewska2025.ch5.answerability_data import read_labels
+from everycell.studies.lajewska2025.ch6.inputs import (
+    agreement_with_people,
+    classified_spans,
+    every_sentence,
+    input_passages,
+    marks_of_people,
+    matching_threshold,
+    nuggets_by_detection,
+    people_spans,
+)
+
+with Job(snakemake) as job:
+    rule_of_people = {name: snakemake.params[name] for name in ("least", "shortest")}
+    passages, _ = read_labels(snakemake.input)
+    marks = marks_of_people(snakemake.input.dataset)
+    scores = pd.read_parquet(snakemake.input.scores)
+    probabilities = scores.set_index(["question", "sentence"])["probability"].to_dict()
+    validation = passages[passages["partition"] == "validation"]
+    threshold = matching_threshold(validation, marks, probabilities, **rule_of_people)
+    job.log.write(f"Sentences with a probability of {threshold} or more are nuggets.\n")
+    shown = input_passages(passages[passages["partition"] == "test"])
+    detected = classified_spans(shown, probabilities, threshold)
+    gold = people_spans(shown, marks, **rule_of_people)
+    job.write_frame(shown, "passages")
+    job.write_frame(nuggets_by_detection(shown, gold, detected), "nuggets")
+    agreed = [
+        agreement_with_people(shown, marks, spans).assign(detection=name)
+        for name, spans in (("classifier", detected), ("every sentence", every_sentence(shown)))
+    ]
+    job.write_frame(pd.concat(agreed, ignore_index=True), "agreement")
