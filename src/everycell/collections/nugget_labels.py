@@ -78,9 +78,9 @@ class NuggetLabels:
         row a judge and response, in the order of the file. A response without nuggets is here too.
     nuggets : pandas.DataFrame
         Columns `judge`, `run`, `topic`, `nugget` (place in the judge's list for the topic, from 1),
-        `text`, `importance` (one of `IMPORTANCE`, perhaps with a capital, as the judge spelled it; empty
-        where the judge gave fewer labels than there are nuggets) and `support` (one of `SUPPORT`),
-        one row a label.
+        `text`, `importance` (one of `IMPORTANCE`, perhaps with a capital, as the judge spelled it;
+        empty where the judge gave fewer labels than there are nuggets) and `support` (one of
+        `SUPPORT`), one row a label.
     """
 
     responses: pd.DataFrame

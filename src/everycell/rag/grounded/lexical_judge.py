@@ -138,7 +138,7 @@ def labelled_features(
     Parameters
     ----------
     labels : pandas.DataFrame
-        Columns `run`, `topic`, `text` (of the fact), `importance` and `support`, of one judge.
+        Columns `run`, `topic`, `text` (of the fact) and `support`, of one judge.
     responses : mapping
         Run and topic -> text.
     questions : mapping
@@ -152,8 +152,8 @@ def labelled_features(
 
     Examples
     --------
-    >>> labels = pd.DataFrame([("r", "1", "owls eat", "vital", "support")],
-    ...     columns=["run", "topic", "text", "importance", "support"])
+    >>> labels = pd.DataFrame([("r", "1", "owls eat", "support")],
+    ...     columns=["run", "topic", "text", "support"])
     >>> rows, found = labelled_features(labels, {("r", "1"): "Owls eat mice."}, {"1": "Owls?"},
     ...     Words(["Owls eat mice."]))
     >>> len(rows), found.shape
@@ -190,19 +190,19 @@ def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, flo
     Parameters
     ----------
     rows : pandas.DataFrame
-        Columns `run`, `topic`, `importance` and `support`.
+        Columns `run`, `topic` and `support`.
     probabilities : array, shape (rows,)
 
     Returns
     -------
     dict
         ``AUC`` of support against the rest, [0, 1]; ``kappa`` of as many labels of support as the
-        judge gave, [-1, 1]; ``difference`` and ``absolute difference`` of the mean share of vital
-        facts (imitation less judge), over runs; ``facts``.
+        judge gave, [-1, 1]; ``difference`` and ``absolute difference`` of the share of facts that a
+        run supports (imitation less judge), means over runs; ``facts``.
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"run": "r", "topic": list("1122"), "importance": "vital",
+    >>> rows = pd.DataFrame({"run": "r", "topic": list("1122"),
     ...     "support": ["support", "not_support"] * 2})
     >>> imitation(rows, [0.9, 0.1, 0.8, 0.2])["kappa"]
     1.0
@@ -211,18 +211,25 @@ def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, flo
     supported = (rows["support"] == "support").to_numpy()
     said = np.zeros(len(found), bool)
     said[np.argsort(-found, kind="stable")[: int(supported.sum())]] = True
-    shares = vital_shares(rows, supported) - vital_shares(rows, found)
+    shares = supported_shares(rows, found) - supported_shares(rows, supported)
     return {
         "AUC": float(roc_auc_score(supported, found)),
         "kappa": float(cohen_kappa_score(supported, said)),
-        "difference": float(-shares.groupby("run").mean().mean()),
+        "difference": float(shares.groupby("run").mean().mean()),
         "absolute difference": float(shares.groupby("run").mean().abs().mean()),
         "facts": float(len(rows)),
     }
 
 
-def vital_shares(rows: pd.DataFrame, supported: npt.ArrayLike) -> pd.Series:
-    """Share of the vital facts that each response supports; one without any is left out.
+def supported_shares(rows: pd.DataFrame, supported: npt.ArrayLike) -> pd.Series:
+    """Share of a topic's facts that each response supports.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Columns `run` and `topic`, one row a fact.
+    supported : array, shape (rows,)
+        Labels, or probabilities.
 
     Returns
     -------
@@ -231,10 +238,9 @@ def vital_shares(rows: pd.DataFrame, supported: npt.ArrayLike) -> pd.Series:
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"run": "r", "topic": "1", "importance": ["vital", "vital", "okay"]})
-    >>> vital_shares(rows, [1.0, 0.0, 1.0]).tolist()
+    >>> rows = pd.DataFrame({"run": "r", "topic": ["1", "1"]})
+    >>> supported_shares(rows, [1.0, 0.0]).tolist()
     [0.5]
     """
-    vital = rows["importance"] == "vital"
     values = rows[["run", "topic"]].assign(value=np.asarray(supported, float))
-    return values[vital.to_numpy()].groupby(["run", "topic"])["value"].mean()
+    return values.groupby(["run", "topic"])["value"].mean()

@@ -271,3 +271,26 @@ def responses_frame(responses: Mapping[str, Sequence[Response]]) -> pd.DataFrame
     return pd.DataFrame(
         rows, columns=["system", "topic", "sentence", "text", "nuggets", "follow_up"]
     )
+
+
+def responses_of(rows: pd.DataFrame) -> list[Response]:
+    """Responses of one system from the rows of `responses_frame`.
+
+    Examples
+    --------
+    >>> response = Response("1", (Sentence("Owls eat mice.", (2,)),), "More?")
+    >>> responses_of(responses_frame({"GINGER": [response]})) == [response]
+    True
+    """
+    return [
+        Response(
+            str(topic),
+            tuple(
+                Sentence(row.text, tuple(int(nugget) for nugget in row.nuggets))
+                for row in own.sort_values("sentence").itertuples(index=False)
+                if row.sentence > 0
+            ),
+            str(own["follow_up"].iloc[0]),
+        )
+        for topic, own in rows.groupby("topic", sort=False)
+    ]

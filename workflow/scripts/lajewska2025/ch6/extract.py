@@ -1,9 +1,23 @@
 """Responses in the words of passages: of each variant, and of the one-step baseline."""
 
+from pathlib import Path
+
 import pandas as pd
 
+from everycell.engine.files import write_atomically
 from everycell.engine.job import Job
+from everycell.engine.receipts import write_json
+from everycell.rag.grounded.provenance import provenance, provenance_page
+from everycell.rag.grounded.responses import responses_of
 from everycell.studies.lajewska2025.ch6.stages import extracted_responses
+from everycell.studies.lajewska2025.ch6.systems import DETECTED, RELEVANT, STANDARD
+
+TITLE = "Responses from nuggets, with the spans that they come from"
+NOTE = (
+    "A stand-in for GINGER: a classifier of sentences found the nuggets, and the sentences are the "
+    "most central nugget of each cluster. Questions and passages are those of CAsT-snippets "
+    "(Lajewska and Balog, CIKM 2023), which come from TREC CAsT."
+)
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
@@ -18,3 +32,12 @@ with Job(snakemake) as job:
         words=params.words,
     )
     job.write_frame(found, "responses")
+    passages = pd.read_parquet(files.passages).query("input == @RELEVANT")
+    shown = provenance(
+        responses_of(found.query("input == @RELEVANT and system == @STANDARD")),
+        pd.read_parquet(files.nuggets).query("input == @RELEVANT and detection == @DETECTED"),
+        passages,
+        passages.groupby("topic")["question"].first().to_dict(),
+    )
+    write_json(Path(snakemake.output.json), shown)
+    write_atomically(Path(snakemake.output.page), provenance_page(shown, TITLE, NOTE))

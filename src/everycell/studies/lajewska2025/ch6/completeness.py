@@ -1,4 +1,4 @@
-"""How much of people's nuggets responses have, as a lexical imitation of the released judges says."""
+"""How much of people's nuggets responses have, by an imitation of the released judges."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy import stats
+from sklearn.pipeline import Pipeline
 
 from everycell.collections.nugget_labels import JUDGES
 from everycell.rag.grounded.lexical_judge import (
@@ -15,11 +16,10 @@ from everycell.rag.grounded.lexical_judge import (
     imitation,
     labelled_features,
     train_judge,
-    vital_shares,
+    supported_shares,
 )
 from everycell.rag.judges import rank_agreement
 from everycell.studies.lajewska2025.ch6.nuggets import MEAN
-from sklearn.pipeline import Pipeline
 
 Texts = Mapping[tuple[str, str], str]
 
@@ -59,7 +59,7 @@ def imitate(
     Parameters
     ----------
     labels : pandas.DataFrame
-        Columns `judge`, `run`, `topic`, `text`, `importance`, `support`.
+        Columns `judge`, `run`, `topic`, `text`, `support`.
     responses, questions : mapping
     trained : float
         Share of the topics that train.
@@ -79,8 +79,8 @@ def imitate(
         held_out, found = rows[~learns], judge.predict_proba(features[~learns])[:, 1]
         errors += [(name, metric, value) for metric, value in imitation(held_out, found).items()]
         shares = {
-            name: vital_shares(held_out, held_out["support"] == "support"),
-            "imitation": vital_shares(held_out, found),
+            name: supported_shares(held_out, held_out["support"] == "support"),
+            "imitation": supported_shares(held_out, found),
         }
         complete = pd.concat(
             [each.unstack("run").dropna().stack() for each in shares.values()],
@@ -165,3 +165,18 @@ def with_intervals(scores: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         found = {"value": values.mean(), "low": low, "high": high, "topics": len(values)}
         rows += [(*keys, metric, float(value)) for metric, value in found.items()]
     return pd.DataFrame(rows, columns=[*by, "metric", "value"]).dropna(ignore_index=True)
+
+
+def with_text(responses: pd.DataFrame) -> pd.DataFrame:
+    """Whole responses of a frame with a row a sentence: `input`, `system`, `topic`, `text`.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"input": "relevant", "system": "a", "topic": "1",
+    ...     "sentence": [2, 1], "text": ["So.", "Why?"]})
+    >>> with_text(rows)["text"].tolist()
+    ['Why? So.']
+    """
+    ordered = responses.sort_values("sentence", kind="stable")
+    keys = ["input", "system", "topic"]
+    return ordered.groupby(keys, sort=False, as_index=False)["text"].agg(" ".join)

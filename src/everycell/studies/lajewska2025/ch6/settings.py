@@ -44,6 +44,7 @@ class Ginger(Settings):
         2, ge=1, le=3, description="Annotators of three who must have marked a nugget of people."
     )
     shortest: int = Field(3, ge=1, le=50, description="Words of the shortest nugget of people.")
+    length: int = Field(128, ge=8, le=512, description="Word pieces of an encoded nugget.")
     max_tokens: int = Field(96, ge=8, le=4096, description="Tokens of an answer but a marked text.")
     marked_tokens: int = Field(1024, ge=64, le=8192, description="Tokens of a marked passage.")
     trained: Probability = Field(

@@ -44,7 +44,7 @@ def clustered(nuggets: pd.DataFrame, vectors: pd.Series, *, seed: int) -> pd.Dat
         Columns `detection`, `input`, `topic`, `nugget`, `clustering`, `cluster`.
     """
     parts = []
-    for keys, rows in nuggets.groupby(_GROUP, sort=False):
+    for _keys, rows in nuggets.groupby(_GROUP, sort=False):
         texts = rows["text"].tolist()
         found = {
             DENSITY: density_clusters(np.stack(vectors[texts].tolist()), seed=seed),

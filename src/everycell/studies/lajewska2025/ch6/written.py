@@ -1,0 +1,184 @@
+"""Responses that a language model writes: in one step, from clusters, and rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.language_models.generation import LanguageModel, Message, Request
+from everycell.language_models.settings import Decoding
+from everycell.rag.grounded.responses import (
+    Response,
+    Sentence,
+    one_line,
+    prompt,
+    read_prompt,
+    responses_frame,
+    traced,
+)
+from everycell.studies.lajewska2025.ch6.systems import (
+    BASELINE,
+    GOLD,
+    RELEVANT,
+    STANDARD,
+    Facets,
+    System,
+    facets,
+)
+
+#: Variants that are written: name without rewriting, and with it.
+WRITTEN: Mapping[str, tuple[System, str]] = {
+    STANDARD: (System(), "GINGER"),
+    "CAsT-snippets/BERTopic/DuoT5/GPT-4": (System(detection=GOLD), "GINGER w/ GTnuggets"),
+}
+
+
+class Writer:
+    """A language model with the prompts of the pipeline.
+
+    Parameters
+    ----------
+    model : LanguageModel
+    decoding : Decoding
+    prompts : mapping
+        Files of prompts in place of the project's own.
+    clusters, sentences, words : int
+        Clusters of a response, sentences of the baseline, most words of a summary.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        decoding: Decoding,
+        prompts: Mapping[str, Path],
+        *,
+        clusters: int,
+        sentences: int,
+        words: int,
+    ) -> None:
+        self.model, self.decoding = model, decoding
+        self.clusters, self.sentences, self.words = clusters, sentences, words
+        self._prompts = {
+            name: read_prompt(name, prompts.get(name))
+            for name in ("summary", "fluency", "follow_up", "one_step")
+        }
+
+    def ask(self, name: str, values: Sequence[Mapping[str, str | Sequence[str]]]) -> list[str]:
+        """Answers to one prompt with several values, as lines."""
+        messages: list[tuple[Message, ...]] = []
+        for each in values:
+            limits = {"words": str(self.words), "sentences": str(self.sentences)}
+            if name == "one_step":
+                limits["words"] = str(self.words * self.sentences)
+            messages.append(prompt(self._prompts[name], **(limits | dict(each))))
+        requests = [Request(prompt=message, decoding=self.decoding) for message in messages]
+        answers = self.model.answer_all(requests)
+        return [one_line(answer.text) for answer in answers]
+
+
+def written_responses(
+    writer: Writer,
+    passages: pd.DataFrame,
+    nuggets: pd.DataFrame,
+    clusters: pd.DataFrame,
+    ranks: pd.DataFrame,
+    topics: Sequence[str],
+) -> pd.DataFrame:
+    """Responses of the baseline and of `WRITTEN` to some topics with relevant input.
+
+    Parameters
+    ----------
+    writer : Writer
+    passages, nuggets, clusters, ranks : pandas.DataFrame
+        Of the stages before.
+    topics : sequence of str
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `responses_frame`, with `input`.
+    """
+    chosen = [
+        frame[(frame["input"] == RELEVANT) & frame["topic"].isin(topics)]
+        for frame in (passages, nuggets, clusters, ranks)
+    ]
+    shown = chosen[0].groupby("topic", sort=False)
+    questions = shown["question"].first().to_dict()
+    texts = shown["text"].agg(list).to_dict()
+    found: dict[str, list[Response]] = {}
+    answers = writer.ask(
+        "one_step",
+        [{"question": questions[topic], "passages": texts[topic]} for topic in topics],
+    )
+    found[BASELINE] = [
+        Response(topic, traced(answer, {})) for topic, answer in zip(topics, answers, strict=True)
+    ]
+    for name, (system, rewritten) in WRITTEN.items():
+        own = list(facets(system, *chosen[1:], writer.clusters))
+        plain = _summarised(writer, own, questions)
+        found[name] = plain
+        found[rewritten] = _rewritten(writer, own, plain, questions)
+    return responses_frame(found).assign(input=RELEVANT)
+
+
+def _summarised(
+    writer: Writer, own: Sequence[Facets], questions: Mapping[str, str]
+) -> list[Response]:
+    clusters = [(each, nuggets) for each in own for nuggets in each.clusters]
+    summaries = iter(
+        writer.ask(
+            "summary",
+            [
+                {
+                    "question": questions[each.topic],
+                    "nuggets": [each.texts[nugget] for nugget in nuggets],
+                }
+                for each, nuggets in clusters
+            ],
+        )
+    )
+    offers = writer.ask(
+        "follow_up",
+        [
+            {
+                "question": questions[each.topic],
+                "nuggets": [each.texts[nugget] for nugget in each.next],
+            }
+            for each in own
+        ],
+    )
+    return [
+        Response(
+            each.topic,
+            tuple(Sentence(next(summaries), tuple(nuggets)) for nuggets in each.clusters),
+            offer,
+        )
+        for each, offer in zip(own, offers, strict=True)
+    ]
+
+
+def _rewritten(
+    writer: Writer,
+    own: Sequence[Facets],
+    plain: Sequence[Response],
+    questions: Mapping[str, str],
+) -> list[Response]:
+    texts = writer.ask(
+        "fluency",
+        [
+            {
+                "question": questions[each.topic],
+                "sentences": [sentence.text for sentence in each.sentences],
+            }
+            for each in plain
+        ],
+    )
+    found = []
+    for each, before, text in zip(own, plain, texts, strict=True):
+        # A sentence of the paragraph may come from any nugget of the sentences before.
+        used = {nugget for sentence in before.sentences for nugget in sentence.nuggets}
+        sources = {nugget: each.texts[nugget] for nugget in sorted(used)}
+        found.append(Response(each.topic, traced(text, sources), before.follow_up))
+    return found

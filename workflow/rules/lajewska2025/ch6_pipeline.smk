@@ -1,0 +1,182 @@
+# lajewska2025, chapter 6 and appendix C: responses from nuggets, stage by stage.
+# Marks of people, sentences of a classifier -> nuggets -> clusters -> their ranking -> a sentence
+# for each of the first -> how much of people's nuggets a response has.
+
+
+include: "ch6_pipeline_inputs.smk"
+
+
+use rule step as lajewska2025_ch6_nuggets with:
+    input:
+        **annotations("dataset"),
+        **answerability_labels(),
+        scores="work/answerability/frozen.scores.parquet",
+    output:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        agreement="work/ginger/released/agreement.parquet",
+    pathvars:
+        job="ginger/released/nuggets",
+    resources:
+        **needs(1000),
+    params:
+        **runs("lajewska2025/ch6/nuggets"),
+        least=GINGER.annotators,
+        shortest=GINGER.shortest,
+    message:
+        "Nuggets that people and a classifier find"
+
+
+use rule step as lajewska2025_ch6_vectors with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        encoder=registered_encoder("minilm"),
+    output:
+        vectors="work/ginger/released/vectors.parquet",
+    pathvars:
+        job="ginger/released/vectors",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **needs(2000),
+    params:
+        **runs("lajewska2025/ch6/vectors"),
+        length=GINGER.length,
+    message:
+        "Vectors of nuggets and questions"
+
+
+use rule step as lajewska2025_ch6_clusters with:
+    input:
+        nuggets="work/ginger/released/nuggets.parquet",
+        vectors="work/ginger/released/vectors.parquet",
+    output:
+        clusters="work/ginger/released/clusters.parquet",
+    pathvars:
+        job="ginger/released/clusters",
+    resources:
+        **needs(1500),
+    params:
+        **runs("lajewska2025/ch6/clusters"),
+        # That of the authors' code, for UMAP and for LSA.
+        cluster_seed=42,
+    message:
+        "Clusters of nuggets"
+
+
+use rule step as lajewska2025_ch6_ranks with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        clusters="work/ginger/released/clusters.parquet",
+        vectors="work/ginger/released/vectors.parquet",
+    output:
+        ranks="work/ginger/released/ranks.parquet",
+    pathvars:
+        job="ginger/released/ranks",
+    params:
+        **runs("lajewska2025/ch6/ranks"),
+    message:
+        "Ranking of clusters"
+
+
+use rule step as lajewska2025_ch6_extract with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        clusters="work/ginger/released/clusters.parquet",
+        ranks="work/ginger/released/ranks.parquet",
+        vectors="work/ginger/released/vectors.parquet",
+    output:
+        responses="work/ginger/released/extracted.parquet",
+        json="work/ginger/released/responses.json",
+        page="work/ginger/released/responses.html",
+    pathvars:
+        job="ginger/released/extract",
+    params:
+        **runs("lajewska2025/ch6/extract"),
+        **RESPONSE_SIZES,
+    message:
+        "Responses in the words of the nuggets"
+
+
+use rule step as lajewska2025_ch6_write with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        clusters="work/ginger/released/clusters.parquet",
+        ranks="work/ginger/released/ranks.parquet",
+        model=lambda wildcards: language_model_files(wildcards.model),
+    output:
+        responses="work/ginger/released/written/{model}.parquet",
+        provenance="work/ginger/released/written/{model}.provenance.json",
+    pathvars:
+        job="ginger/released/{model}",
+    wildcard_constraints:
+        model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **needs(2500, 60),
+    params:
+        **runs("lajewska2025/ch6/write"),
+        **RESPONSE_SIZES,
+        model="{model}",
+        answered_by=lambda wildcards: answered_by(wildcards.model),
+        questions=GINGER.released.questions,
+        max_tokens=GINGER.max_tokens,
+        prompts=GINGER.prompts,
+        record="lajewska2025-ch6-released-{model}",
+    message:
+        "Responses that {wildcards.model} writes"
+
+
+# Tables C.4 and C.5: how many nuggets and clusters there are.
+use rule table as lajewska2025_ch6_sizes with:
+    input:
+        nuggets="work/ginger/released/nuggets.parquet",
+        clusters="work/ginger/released/clusters.parquet",
+        agreement="work/ginger/released/agreement.parquet",
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "agreement"),
+        **companion(table_files, "<result>", "halves"),
+        **another(table_files, "released/lajewska2025/table_C_5"),
+    pathvars:
+        result="released/lajewska2025/table_C_4",
+    params:
+        **runs("lajewska2025/ch6/sizes"),
+    message:
+        "Numbers of nuggets and clusters (Tables C.4 and C.5)"
+
+
+# Table C.7: how much of people's nuggets the variants say.
+use rule table as lajewska2025_ch6_completeness with:
+    input:
+        labels=nugget_labels(),
+        responses=[resource(key) for key in GINGER_RESPONSES],
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/released/nuggets.parquet",
+        extracted="work/ginger/released/extracted.parquet",
+        written=written_by("released"),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "intervals"),
+        **companion(table_files, "<result>", "tests"),
+        **companion(table_files, "<result>", "judge"),
+        **companion(table_files, "<result>", "writers"),
+    pathvars:
+        result="released/lajewska2025/table_C_7",
+    resources:
+        **needs(1500),
+    params:
+        **runs("lajewska2025/ch6/completeness"),
+        models=list(GINGER.released.models.values()),
+        trained=GINGER.trained,
+        seed=SETTINGS.seed,
+        resamples=1000,
+    message:
+        "Completeness of responses (Table C.7)"
