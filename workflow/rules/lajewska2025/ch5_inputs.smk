@@ -1,29 +1,4 @@
 # Input functions and names of the rules of lajewska2025, chapter 5.
-from everycell.collections.snippet_files import CONFIDENCE_FILE, SELECTION_FILES
-from everycell.collections.snippet_files import FILES as ANNOTATION_FILES
-
-
-def annotations(*groups):
-    """Released files of groups of annotators, each group under its name."""
-    files = ANNOTATION_FILES | SELECTION_FILES
-    return {group: [resource(key) for key in files[group]] for group in groups}
-
-
-# What workers and experts marked in the preliminary study, and the batches of the data set.
-FETCHED_TOGETHER["cast-snippets-batches"] = [
-    *annotations("dataset")["dataset"],
-    resource(CONFIDENCE_FILE),
-]
-FETCHED_TOGETHER["cast-snippets-preliminary-study"] = sorted(
-    {
-        file
-        for group, files in annotations(*ANNOTATION_FILES, *SELECTION_FILES).items()
-        if group != "dataset"
-        for file in files
-    }
-)
-
-
 def released_predictions():
     """Released predictions for the passages of CAsT-answerability."""
     return {

@@ -134,23 +134,36 @@ use rule step as lajewska2025_ch6_write with:
         "Responses that {wildcards.model} writes"
 
 
-# Tables C.4 and C.5: how many nuggets and clusters there are.
-use rule table as lajewska2025_ch6_sizes with:
+# Table C.4: how many nuggets there are; beside it, how people's are found again.
+use rule table as lajewska2025_ch6_nugget_sizes with:
     input:
         nuggets="work/ginger/released/nuggets.parquet",
-        clusters="work/ginger/released/clusters.parquet",
         agreement="work/ginger/released/agreement.parquet",
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "agreement"),
-        **companion(table_files, "<result>", "halves"),
-        **another(table_files, "released/lajewska2025/table_C_5"),
     pathvars:
         result="released/lajewska2025/table_C_4",
     params:
-        **runs("lajewska2025/ch6/sizes"),
+        **runs("lajewska2025/ch6/nugget_sizes"),
     message:
-        "Numbers of nuggets and clusters (Tables C.4 and C.5)"
+        "Numbers of nuggets (Table C.4)"
+
+
+# Table C.5: how many clusters they form.
+use rule table as lajewska2025_ch6_cluster_sizes with:
+    input:
+        nuggets="work/ginger/released/nuggets.parquet",
+        clusters="work/ginger/released/clusters.parquet",
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "halves"),
+    pathvars:
+        result="released/lajewska2025/table_C_5",
+    params:
+        **runs("lajewska2025/ch6/cluster_sizes"),
+    message:
+        "Numbers of clusters (Table C.5)"
 
 
 # Table C.7: how much of people's nuggets the variants say.

@@ -1,5 +1,7 @@
 # Data that rules of several chapters of lajewska2025 read.
 from everycell.collections.answerability import FILES as ANSWERABILITY_FILES
+from everycell.collections.snippet_files import CONFIDENCE_FILE, SELECTION_FILES
+from everycell.collections.snippet_files import FILES as ANNOTATION_FILES
 
 #: The set of the registry with the user studies of chapter 4, and their ratings, of all runs.
 LIMITATIONS = "cis-response-limitations"
@@ -50,3 +52,24 @@ def squad_file(part="squad", name="train-v2.0.json"):
 def squad_files(wildcards):
     """Both files of SQuAD 2.0 that have answers."""
     return {"squad": [squad_file(), squad_file("squad_dev", "dev-v2.0.json")]}
+
+
+def annotations(*groups):
+    """Released files of groups of annotators, each group under its name."""
+    files = ANNOTATION_FILES | SELECTION_FILES
+    return {group: [resource(key) for key in files[group]] for group in groups}
+
+
+# What workers and experts marked in the preliminary study, and the batches of the data set.
+FETCHED_TOGETHER["cast-snippets-batches"] = [
+    *annotations("dataset")["dataset"],
+    resource(CONFIDENCE_FILE),
+]
+FETCHED_TOGETHER["cast-snippets-preliminary-study"] = sorted(
+    {
+        file
+        for group, files in annotations(*ANNOTATION_FILES, *SELECTION_FILES).items()
+        if group != "dataset"
+        for file in files
+    }
+)

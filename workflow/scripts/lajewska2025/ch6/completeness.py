@@ -30,7 +30,8 @@ with ResultJob(snakemake) as job:
         seed=job.seed,
         resamples=params.resamples,
     )
-    facts = with_enough(pd.read_parquet(files.nuggets).query("detection == @GOLD"))
+    nuggets = pd.read_parquet(files.nuggets)
+    facts = with_enough(nuggets[nuggets["detection"] == GOLD])
     questions = pd.read_parquet(files.passages).groupby("topic")["question"].first().to_dict()
     extracted = with_text(pd.read_parquet(files.extracted)).assign(writer="extracted")
     written = [

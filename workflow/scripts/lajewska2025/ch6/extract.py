@@ -32,10 +32,11 @@ with Job(snakemake) as job:
         words=params.words,
     )
     job.write_frame(found, "responses")
-    passages = pd.read_parquet(files.passages).query("input == @RELEVANT")
+    passages, nuggets = (pd.read_parquet(path) for path in (files.passages, files.nuggets))
+    passages = passages[passages["input"] == RELEVANT]
     shown = provenance(
-        responses_of(found.query("input == @RELEVANT and system == @STANDARD")),
-        pd.read_parquet(files.nuggets).query("input == @RELEVANT and detection == @DETECTED"),
+        responses_of(found[(found["input"] == RELEVANT) & (found["system"] == STANDARD)]),
+        nuggets[(nuggets["input"] == RELEVANT) & (nuggets["detection"] == DETECTED)],
         passages,
         passages.groupby("topic")["question"].first().to_dict(),
     )

@@ -145,26 +145,34 @@ def completeness(
     return pd.concat([single, mean], ignore_index=True)[["judge", *keys, "value"]]
 
 
-def with_intervals(scores: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def with_intervals(scores: pd.DataFrame, by: list[str], *, least: int = 10) -> pd.DataFrame:
     """Mean over topics with its 95 % interval (t), long, and the number of topics.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Columns `by`, `topic` and `value`.
+    by : list of str
+    least : int
+        Topics, 2 or more, below which no interval is given.
 
     Examples
     --------
     >>> scores = pd.DataFrame({"system": "a", "topic": ["1", "2", "3"], "value": [0.2, 0.3, 0.4]})
-    >>> with_intervals(scores, ["system"])["value"].round(3).tolist()
+    >>> with_intervals(scores, ["system"], least=2)["value"].round(3).tolist()
     [0.3, 0.052, 0.548, 3.0]
     """
     rows = []
     for keys, own in scores.groupby(by, sort=False):
         values = own["value"].to_numpy()
-        low, high = (
-            stats.t.interval(0.95, len(values) - 1, loc=values.mean(), scale=stats.sem(values))
-            if len(values) > 1
-            else (np.nan, np.nan)
-        )
-        found = {"value": values.mean(), "low": low, "high": high, "topics": len(values)}
+        found = {"value": values.mean()}
+        if len(values) >= least:
+            found["low"], found["high"] = stats.t.interval(
+                0.95, len(values) - 1, loc=values.mean(), scale=stats.sem(values)
+            )
+        found["topics"] = len(values)
         rows += [(*keys, metric, float(value)) for metric, value in found.items()]
-    return pd.DataFrame(rows, columns=[*by, "metric", "value"]).dropna(ignore_index=True)
+    return pd.DataFrame(rows, columns=[*by, "metric", "value"])
 
 
 def with_text(responses: pd.DataFrame) -> pd.DataFrame:

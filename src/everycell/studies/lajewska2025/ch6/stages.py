@@ -99,14 +99,17 @@ def extracted_responses(
     parts = []
     for kind, shown in passages.groupby("input", sort=False):
         own = [frame[frame["input"] == kind] for frame in (nuggets, clusters, ranks)]
-        found: dict[str, list[Response]] = {
-            name: [
-                extracted(system, each, sentences=clusters_shown, words=words)
+        topics = [str(topic) for topic in shown["topic"].unique()]
+        found: dict[str, list[Response]] = {}
+        for name, system in SYSTEMS.items():
+            if kind != RELEVANT and name not in ON_OTHER_INPUT:
+                continue
+            said = {
+                each.topic: extracted(system, each, sentences=clusters_shown, words=words)
                 for each in facets(system, *own, clusters_shown)
-            ]
-            for name, system in SYSTEMS.items()
-            if kind == RELEVANT or name in ON_OTHER_INPUT
-        }
+            }
+            # Where no nugget was found there is nothing to say.
+            found[name] = [said.get(topic, Response(topic, ())) for topic in topics]
         found[BASELINE] = [
             _baseline(str(topic), rows, vectors, sentences)
             for topic, rows in shown.groupby("topic", sort=False)
