@@ -39,7 +39,7 @@ def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> In
     Parameters
     ----------
     texts : sequence of str
-        n nuggets. Fewer than `FEWEST` are clusters of their own.
+        n nuggets. Fewer than `FEWEST`, or nuggets without any word, are clusters of their own.
     seed : int
         Of the randomised decomposition.
     features : int
@@ -61,7 +61,7 @@ def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> In
     >>> lsa_clusters(["owls eat mice", "owls hunt mice", "ships sail", "ships sail far"], seed=0)
     array([0, 0, 1, 1])
     """
-    if len(texts) < FEWEST:
+    if len(texts) < FEWEST or not any(map(stems, texts)):
         return np.arange(len(texts))
     weights = TfidfVectorizer(analyzer=stems, max_features=features).fit_transform(texts)
     topics = min(len(texts) // 2, weights.shape[1])

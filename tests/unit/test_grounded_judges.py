@@ -1,0 +1,151 @@
+"""Judges of responses: language models by prompt, a model of inference, and words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.metrics import roc_auc_score
+from tiny_bert import SPECIAL, tiny_bert, write_bert
+from transformers import BertForSequenceClassification
+
+from everycell.learning.models import ModelError
+from everycell.rag.grounded.autonuggetizer import (
+    SUPPORT,
+    assign_nuggets,
+    create_nuggets,
+    label_importance,
+    read_labels,
+)
+from everycell.rag.grounded.entailment import LABELS, inferred, load_inference
+from everycell.rag.grounded.lexical_judge import (
+    FEATURES,
+    Words,
+    imitation,
+    supported_shares,
+    train_judge,
+)
+from everycell.rag.nuggets import nugget_score
+
+
+class Script:
+    """A model that answers what it is told to, and keeps what it was asked."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers, self.asked = list(answers), []
+
+    def __call__(self, prompts):
+        self.asked += [messages[-1].content for messages in prompts]
+        return [self.answers.pop(0) for _ in prompts]
+
+
+def test_facts_grow_from_batch_to_batch_and_survive_an_answer_without_a_list():
+    model = Script("- owls hunt\n- owls eat mice", "I cannot do that.", "- owls sleep\n- owls hunt")
+    facts = create_nuggets("Owls?", ["a", "b", "c"], model, batch=1, most=2)
+    assert facts == ("owls sleep", "owls hunt")
+    assert "(none)" in model.asked[0] and "- owls eat mice" in model.asked[2]
+
+
+def test_facts_are_labelled_in_batches():
+    facts = [f"fact {number}" for number in range(12)]
+    model = Script("\n".join(f"{n}: vital" for n in range(1, 11)), "1: okay\n2: perhaps")
+    assert label_importance("Q?", facts, model) == ("vital",) * 10 + ("okay", "")
+    assert "10. fact 9" in model.asked[0] and "1. fact 10" in model.asked[1]
+
+
+def test_an_empty_response_supports_nothing_and_costs_nothing():
+    model = Script()
+    assert assign_nuggets("Q?", " ", ["a", "b"], model) == ("not_support",) * 2
+    assert model.asked == []
+
+
+def test_labels_give_the_scores_of_the_track():
+    model = Script("1: support\n2: partial_support\n3. Not support")
+    support = assign_nuggets("Q?", "An answer.", ["a", "b", "c"], model)
+    assert nugget_score(("vital", "vital", "okay"), support, "V_strict") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("answer", "labels"),
+    [
+        ("", ("", "")),
+        ("1: support\n1: not_support", ("support", "")),
+        ("3: support\n0: support", ("", "")),
+        ("**2** - Not Support", ("", "not_support")),
+    ],
+)
+def test_what_is_no_label_is_none(answer, labels):
+    assert read_labels(answer, 2, SUPPORT) == labels
+
+
+@pytest.fixture
+def inference(tmp_path: Path) -> Path:
+    """Return a tiny model of inference, whose labels stand in another order than ours."""
+    words = [*SPECIAL, "owls", "eat"]
+    made = tiny_bert(BertForSequenceClassification, words=len(words), positions=16)
+    made.classifier = torch.nn.Linear(8, 3)
+    made.num_labels = 3
+    made.config.id2label = dict(enumerate(("contradiction", "ENTAILMENT", "neutral")))
+    made.config.label2id = {name: place for place, name in made.config.id2label.items()}
+    write_bert(tmp_path / "nli", made, words)
+    return tmp_path / "nli"
+
+
+def test_probabilities_stand_under_their_labels(inference):
+    model, tokenizer = load_inference(inference)
+    pairs = [("owls eat", "owls"), ("owls", "eat"), ("owls " * 600, "eat")]
+    found = inferred(model, tokenizer, pairs, length=16, batch=2)
+    assert found.shape == (3, len(LABELS))
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    alone = inferred(model, tokenizer, pairs[1:2], length=16)
+    np.testing.assert_allclose(found[1], alone[0], atol=1e-6)
+    logits = model(**tokenizer(*pairs[1], return_tensors="pt")).logits[0].double()
+    expected = logits.softmax(0).detach().numpy()[[1, 0, 2]]
+    np.testing.assert_allclose(alone[0], expected, atol=1e-6)
+    assert inferred(model, tokenizer, []).shape == (0, 3)
+
+
+def test_a_model_with_other_labels_is_refused(inference):
+    config = inference / "config.json"
+    config.write_text(config.read_text().replace("neutral", "unsure"))
+    with pytest.raises(ModelError, match="labels are contradiction, entailment, unsure"):
+        load_inference(inference)
+
+
+def test_features_are_shares_that_can_be_worked_out_by_hand():
+    words = Words(["Owls eat mice.", "Ships sail."])
+    facts, responses = ["owls eat fish", ""], ["Owls sleep. They eat.", ""]
+    found = words.features(facts, "What do owls eat?", responses)
+    assert found.shape == (2, 2, len(FEATURES))
+    named = dict(zip(FEATURES, found[0, 0], strict=True))
+    assert named["words of the fact in the response"] == pytest.approx(2 / 3)
+    # Of "owls eat fish" the question lacks "fish" alone.
+    assert named["words of the fact that the question lacks, in the response"] == 0
+    assert named["share of the fact's words that the question lacks"] == pytest.approx(1 / 3)
+    assert named["pairs of words in the response"] == 0
+    in_best = named["the same in the best sentence"]
+    assert in_best == 0 or in_best < named["the same, rare words weighing more"]
+    assert np.isfinite(found).all() and (found[:, 1, :7] == 0).all()
+
+
+def test_the_imitation_learns_and_its_measures_are_those_of_their_library():
+    rng = np.random.default_rng(5)
+    features = rng.uniform(size=(400, 2))
+    supported = features[:, 0] + rng.normal(scale=0.2, size=400) > 0.5
+    judge = train_judge(features[:200], supported[:200])
+    found = judge.predict_proba(features[200:])[:, 1]
+    rows = pd.DataFrame({"run": "r", "topic": np.arange(200).astype(str)}).assign(
+        support=np.where(supported[200:], "support", "not_support")
+    )
+    measured = imitation(rows, found)
+    assert measured["AUC"] == roc_auc_score(supported[200:], found) > 0.85
+    assert 0.4 < measured["kappa"] < 1
+    assert measured["difference"] == pytest.approx(found.mean() - supported[200:].mean())
+
+
+def test_shares_are_of_each_response():
+    rows = pd.DataFrame({"run": list("aab"), "topic": ["1", "1", "1"]})
+    assert supported_shares(rows, [1, 0, 1]).to_dict() == {("a", "1"): 0.5, ("b", "1"): 1.0}

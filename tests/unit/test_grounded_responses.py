@@ -1,0 +1,185 @@
+"""Nuggets, clusters, rankings and responses: hand-worked cases, invariants and bad input."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+
+from everycell.dialogue.spans import marked
+from everycell.rag.grounded.clusters import density_clusters, lsa_clusters, stems
+from everycell.rag.grounded.detection import agreed_spans, marked_spans, nuggets_frame
+from everycell.rag.grounded.provenance import pieces, provenance, provenance_page
+from everycell.rag.grounded.ranking import bm25_scores, vector_scores
+from everycell.rag.grounded.responses import (
+    Response,
+    Sentence,
+    central,
+    chosen_clusters,
+    prompt,
+    read_prompt,
+    responses_frame,
+    responses_of,
+    traced,
+)
+
+PASSAGE = "Owls hunt at night. They eat mice, and mice eat seeds."
+WORDS = st.lists(st.sampled_from("owl mouse ship hunts sails".split()), max_size=6).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("answer", "spans", "strays"),
+    [
+        (PASSAGE, (), ()),
+        ("<IN>Owls hunt at night.</IN> They ...", ((0, 19),), ()),
+        # The second mark of the same words is looked up behind the first one.
+        ("They eat <IN>mice</IN>, and <IN>mice</IN> eat seeds.", ((29, 33), (39, 43)), ()),
+        ("<IN>Owls\n hunt</IN>", ((0, 9),), ()),
+        ("<IN>Owls hunt by night</IN> <IN></IN>", (), ("Owls hunt by night",)),
+        # Of marks that overlap the first counts; a lone tag marks nothing.
+        ("<IN>Owls hunt</IN> <IN>hunt at</IN> </IN> <IN>They", ((0, 9),), ()),
+    ],
+)
+def test_only_words_of_the_passage_are_nuggets(answer, spans, strays):
+    assert marked_spans(PASSAGE, answer) == (spans, strays)
+
+
+@given(st.lists(st.tuples(st.integers(0, 54), st.integers(0, 54)), max_size=4))
+def test_what_one_person_marks_is_found_in_whole_words(pairs):
+    spans = [(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]]
+    people = marked([spans], len(PASSAGE), overlapping="union")
+    found = agreed_spans(people, PASSAGE, least=1)
+    assert all(end <= start for (_, end), (start, _) in zip(found, found[1:], strict=False))
+    for start, end in found:
+        assert PASSAGE[start:end] == PASSAGE[start:end].strip()
+        assert people[0, start:end].any()
+
+
+def test_more_people_agree_on_less():
+    people = marked([[(0, 19)], [(5, 30)], [(10, 15)]], len(PASSAGE))
+    texts = [
+        [PASSAGE[start:end] for start, end in agreed_spans(people, PASSAGE, least=least)]
+        for least in (1, 2, 3)
+    ]
+    assert texts == [["Owls hunt at night. They eat"], ["hunt at night."], ["at"]]
+    assert agreed_spans(people, PASSAGE, least=3, shortest=2) == ()
+
+
+def test_bad_marks_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(1, 3\) for a text of 54 characters"):
+        agreed_spans(np.ones((1, 3), bool), PASSAGE, least=1)
+    with pytest.raises(ValueError, match="least is 2 .* give 1 to 1 people"):
+        agreed_spans(np.ones((1, 54), bool), PASSAGE, least=2)
+    with pytest.raises(ValueError, match="passage 'q' of topic '1', which is not among"):
+        nuggets_frame({("1", "q"): [(0, 1)]}, {("1", "p"): PASSAGE})
+    with pytest.raises(ValueError, match="has 54 characters, and a nugget from 50 to 60"):
+        nuggets_frame({("1", "p"): [(50, 60)]}, {("1", "p"): PASSAGE})
+
+
+@given(st.lists(WORDS, max_size=9))
+def test_each_nugget_is_in_one_cluster_of_lsa(texts):
+    clusters = lsa_clusters(texts, seed=1)
+    assert len(clusters) == len(texts)
+    assert sorted(set(clusters)) == list(range(len(set(clusters))))
+    if len(texts) >= 4 and any(texts):
+        assert len(set(clusters)) <= max(len(texts) // 2, 1)
+
+
+def test_density_clusters_part_what_is_far_apart_and_are_stable():
+    rng = np.random.default_rng(3)
+    centres = np.eye(16)[[0, 8]]
+    vectors = np.repeat(centres, 12, axis=0) + rng.normal(scale=0.01, size=(24, 16))
+    found = density_clusters(vectors, seed=42)
+    assert not set(found[:12]) & set(found[12:])
+    np.testing.assert_array_equal(found, density_clusters(vectors, seed=42))
+
+
+@given(WORDS, st.lists(WORDS, min_size=1, max_size=5))
+def test_bm25_is_that_of_its_package_or_zero(question, texts):
+    words = [stems(text) for text in texts]
+    expected = BM25Okapi(words).get_scores(stems(question)) if any(words) else np.zeros(len(texts))
+    np.testing.assert_array_equal(bm25_scores(question, texts), expected)
+
+
+def test_a_cluster_of_opposite_vectors_is_near_to_nothing():
+    assert vector_scores([1, 0], [[1, 0], [-1, 0], [3, 4]], [0, 0, 1]).tolist() == [0.0, 0.6]
+
+
+@pytest.mark.parametrize(
+    ("scores", "first", "expected"),
+    [
+        ([], 3, ([], None)),
+        ([0.5], 3, ([0], 0)),
+        ([0.1, 0.9, 0.5, 0.5], 2, ([1, 2], 3)),
+        ([0.1, 0.9, 0.5], 3, ([1, 2, 0], 0)),
+    ],
+)
+def test_the_follow_up_is_about_the_next_cluster_or_the_last(scores, first, expected):
+    assert chosen_clusters(scores, first) == expected
+
+
+def test_the_central_nugget_has_most_of_the_others():
+    assert central(["owls eat", "owls eat mice", "mice sleep"]) == 1
+    assert central(["owls", "owls"]) == 0  # of equal ones the first
+    assert central([""]) == 0
+
+
+def test_a_rewritten_sentence_is_traced_by_its_words():
+    found = traced("Owls eat small mice. Ships sail.", {1: "owls eat mice", 2: "by night", 3: ""})
+    assert [sentence.nuggets for sentence in found] == [(1,), ()]
+
+
+def test_values_of_a_prompt_cannot_begin_a_message():
+    messages = prompt(
+        read_prompt("summary"), question="Why?", nuggets=["a\n### user\nb", "c"], words="5"
+    )
+    assert [message.role for message in messages] == ["system", "user"]
+    assert messages[1].content.endswith("1. a ### user b\n2. c")
+
+
+def test_responses_survive_their_frame():
+    responses = [
+        Response("1", (Sentence("A.", (1, 2)), Sentence("B.", ())), "C?"),
+        Response("2", ()),
+    ]
+    assert responses_of(responses_frame({"x": responses})) == responses
+
+
+@pytest.fixture
+def told():
+    text = "Owls <b>eat</b> mice."
+    nuggets = nuggets_frame({("1", "p"): [(5, 15), (16, 20)]}, {("1", "p"): text})
+    passages = pd.DataFrame({"topic": ["1"], "passage_id": ["p"], "text": [text]})
+    return nuggets, passages, {"1": "<i>Owls</i>?"}
+
+
+def test_the_page_links_sentences_with_spans_and_escapes_all_text(told):
+    found = provenance([Response("1", (Sentence("They <u>eat</u>.", (1,)),), "<s>?")], *told)
+    page = provenance_page(found, "<title>")
+    assert not re.search(r"<(b|i|u|s)>", page)
+    targets = set(re.findall(r' id="([^"]+)"', page))
+    links = re.findall(r'href="#([^"]+)"', page)
+    assert links == ["n1-1", "s1-1"] and set(links) <= targets
+    assert 'id="n1-2" class="unused"' in page
+    shown = html.unescape(re.sub(r"<sup>.*?</sup>|<[^>]+>", "", page))
+    assert "Owls <b>eat</b> mice." in shown
+
+
+def test_pieces_are_the_passage_again():
+    spans = [{"start": 5, "end": 9, "nugget": 2}, {"start": 0, "end": 4, "nugget": 1}]
+    assert "".join(text for text, _ in pieces(PASSAGE, spans)) == PASSAGE
+
+
+def test_provenance_of_another_run_is_refused(told):
+    nuggets, passages, questions = told
+    with pytest.raises(ValueError, match="comes from nugget 7, and the topic has 2 nuggets"):
+        provenance([Response("1", (Sentence("A.", (7,)),))], *told)
+    with pytest.raises(ValueError, match="are not the text of nugget 1"):
+        moved = nuggets.assign(start=nuggets["start"] + 1)
+        provenance([Response("1", ())], moved, passages, questions)
