@@ -61,12 +61,18 @@ def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> In
     >>> lsa_clusters(["owls eat mice", "owls hunt mice", "ships sail", "ships sail far"], seed=0)
     array([0, 0, 1, 1])
     """
-    if len(texts) < FEWEST or not any(map(stems, texts)):
+    terms = {term for text in texts for term in stems(text)}
+    if len(texts) < FEWEST or not terms:
         return np.arange(len(texts))
+    if len(terms) == 1:
+        return np.zeros(len(texts), dtype=int)
     weights = TfidfVectorizer(analyzer=stems, max_features=features).fit_transform(texts)
     topics = min(len(texts) // 2, weights.shape[1])
     svd = TruncatedSVD(n_components=topics, n_iter=10, random_state=seed)
-    return _in_order(svd.fit_transform(weights).argmax(axis=1))
+    # Shares of the variance are not used; equal nuggets have none to share.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        strengths = svd.fit_transform(weights)
+    return _in_order(strengths.argmax(axis=1))
 
 
 def density_clusters(vectors: npt.ArrayLike, *, seed: int) -> IntArray:

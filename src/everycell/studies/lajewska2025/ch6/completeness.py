@@ -15,8 +15,8 @@ from everycell.rag.grounded.lexical_judge import (
     Words,
     imitation,
     labelled_features,
-    train_judge,
     supported_shares,
+    train_judge,
 )
 from everycell.rag.judges import rank_agreement
 from everycell.studies.lajewska2025.ch6.nuggets import MEAN
