@@ -107,6 +107,48 @@ use rule figure as heuss2025_ch5_controls with:
         "Statements recovered from fewer documents (Figure 5.7)"
 
 
+# The same experiment on Natural Questions, for attributors whose mechanism is known.
+use rule step as heuss2025_ch5_attributed with:
+    input:
+        questions="work/attribution/nq/questions.parquet",
+        relevant="work/attribution/nq/relevant.parquet",
+        passages="work/attribution/nq/passages.parquet",
+        run="work/attribution/nq/runs/bm25.run",
+        encoder=registered_encoder("minilm"),
+    output:
+        outcomes="work/heuss2025/ch5/attributed/outcomes.parquet",
+    pathvars:
+        job="heuss2025/ch5/attributed",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **needs(2000, 20),
+    params:
+        **runs("heuss2025/ch5/attributed"),
+        **CITED.released.model_dump(),
+        seed=SETTINGS.seed,
+    message:
+        "Forged documents on Natural Questions"
+
+
+use rule heuss2025_ch5_forged as heuss2025_ch5_forged_nq with:
+    input:
+        outcomes="work/heuss2025/ch5/attributed/outcomes.parquet",
+    output:
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "shares"),
+    pathvars:
+        result="released/heuss2025/figure_5_6",
+
+
+use rule heuss2025_ch5_controls as heuss2025_ch5_controls_nq with:
+    input:
+        outcomes="work/heuss2025/ch5/attributed/outcomes.parquet",
+    pathvars:
+        result="released/heuss2025/figure_5_7",
+
+
 # What the text states, from Table 5.2 and from other numbers of the text.
 use rule table as heuss2025_ch5_stated with:
     input:

@@ -12,5 +12,6 @@ with ResultJob(snakemake) as job:
     job.write_figure(points, case_bars(points))
     # The figure has the counts.
     job.write_beside(found.drop(columns=["count", "of"]), "shares", {"all": 1})
-    estimated = pd.read_parquet(snakemake.input.estimates)
-    job.write_figure(estimated, estimate_lines(estimated), "planted")
+    if "estimates" in snakemake.input.keys():
+        estimated = pd.read_parquet(snakemake.input.estimates)
+        job.write_figure(estimated, estimate_lines(estimated), "planted")

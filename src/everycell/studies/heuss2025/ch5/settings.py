@@ -11,6 +11,14 @@ from everycell.engine.settings import Settings
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
+class AttributedQuestions(Settings):
+    """Released tier: attributors whose mechanism is known, on Natural Questions."""
+
+    questions: int = Field(200, ge=2, le=2655, description="Questions, at most.")
+    depth: int = Field(5, ge=1, le=20, description="Documents of a question, from BM25.")
+    length: int = Field(256, ge=8, le=512, description="Word pieces of an encoded document.")
+
+
 class CitationFaithfulness(Settings):
     """Table 5.2 and Figures 5.3 to 5.7 of heuss2025: the control whose behaviour is known."""
 
@@ -36,6 +44,7 @@ class CitationFaithfulness(Settings):
     steady: Probability = Field(
         0.8, description="Probability that a statement is said again when it could be."
     )
+    released: AttributedQuestions = AttributedQuestions()
 
 
 #: Blocks of ``config.yaml`` by their keys.

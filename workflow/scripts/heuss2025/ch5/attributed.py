@@ -1,0 +1,50 @@
+"""What comes of forged documents for attributors whose mechanism is known, on Natural Questions."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.learning.models import load_model, one_thread
+from everycell.learning.text_vectors import dense_vectors
+from everycell.rag.attributors import OracleReader, VectorMatcher, WordMatcher
+from everycell.rag.interventions import outcomes
+from everycell.studies.heuss2025.ch5.attributed import asked_questions, trials
+from everycell.trec.runs import read_run
+
+with Job(snakemake) as job:
+    one_thread()
+    files, params = snakemake.input, snakemake.params
+    questions = asked_questions(
+        pd.read_parquet(files.questions),
+        pd.read_parquet(files.relevant),
+        pd.read_parquet(files.passages).set_index("document_id")["text"].to_dict(),
+        read_run(Path(files.run)),
+        depth=params.depth,
+        count=params.questions,
+        seed=job.seed,
+    )
+    job.log.write(f"{len(questions)} questions with a relevant document among {params.depth}.\n")
+    encoder, tokenizer = load_model(job.folder_of("encoder"), "encoder")
+
+    @cache
+    def vector(text):
+        """Vector of one text: alone, so that it does not depend on what it is asked with."""
+        return dense_vectors(encoder, tokenizer, [text], params.length)[0]
+
+    right = {each.text: each.answer for each in questions}
+    attributors = {
+        "matches words": WordMatcher(right),
+        "matches vectors": VectorMatcher(
+            right, lambda texts: np.stack([vector(text) for text in texts]).astype(float)
+        ),
+        "reads": OracleReader(right, {each.text: each.relevant for each in questions}),
+    }
+    found = []
+    for name, attributor in attributors.items():
+        table = outcomes(trials(questions, attributor.answer, seed=job.seed))
+        table.insert(0, "answerer", name)
+        found.append(table)
+    job.write_frame(pd.concat(found, ignore_index=True), "outcomes")
