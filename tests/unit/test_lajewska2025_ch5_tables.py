@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from everycell.dialogue.answerability import THRESHOLDS
+from everycell.studies.lajewska2025.annotations import gaps
 from everycell.studies.lajewska2025.ch5.accuracy import (
     CHATGPT,
     accuracy,
@@ -17,7 +18,6 @@ from everycell.studies.lajewska2025.ch5.accuracy import (
     tuned,
     unanswerable_cells,
 )
-from everycell.studies.lajewska2025.ch5.annotations import gaps
 from everycell.studies.lajewska2025.ch5.similarity import READINGS, sentence_pairs, similarity
 
 

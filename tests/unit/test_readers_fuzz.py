@@ -454,6 +454,9 @@ def _readers() -> dict[str, Reader]:
         "collections.nq_open.read_nq_open": Reader(
             json_of(OPEN_QUESTION), call=lambda read, path: read(path, counts=None)
         ),
+        "collections.ginger_responses.read_responses": Reader(
+            b"qid;query;a\n1;why?;So.\n2;how?;Thus.\n", call=lambda read, path: read([path])
+        ),
         "collections.nugget_labels.read_nugget_labels#lines": Reader(json_of(NUGGETS), "x.jsonl"),
         "collections.nugget_labels.read_nugget_labels#table": Reader(
             NUGGET_TABLE, "gpt4_nugget_assignment_301_topics_a.csv"
@@ -618,9 +621,14 @@ NOT_HERE = {
     "engine.reports.read_report": "written by the project; see test_verdicts.py",
     "trec.lines.read_lines": "`read_run`, `read_qrels` and `read_candidates` read with it",
     "collections.smart_files.read_text_lines": "`read_collection` reads with it",
-    "studies.lajewska2025.ch5.answerability_data.read_labels": "joins what other readers read",
+    "studies.lajewska2025.answerability_data.read_labels": "joins what other readers read",
     "cli.user_files.read_run_file": "`read_run`, with the command line's sentence",
     "cli.user_files.read_user_file": "takes a reader",
+    "rag.grounded.responses.read_prompt": "`language_models.templates.read_template` and no more",
+    "rag.grounded.autonuggetizer.read_prompt": "as that of responses",
+    "rag.grounded.autonuggetizer.read_facts": "takes a model's answer; test_grounded_judges.py",
+    "rag.grounded.autonuggetizer.read_labels": "takes a model's answer; test_grounded_judges.py",
+    "rag.grounded.entailment.load_inference": "as load_model: test_grounded_judges.py",
 }
 
 

@@ -50,6 +50,7 @@ PACKAGES = (
     "pyserini",
     "pystemmer",
     "pytrec-eval-terrier",
+    "rank-bm25",
     "ranx",
     "regex",
     "safetensors",
@@ -61,6 +62,7 @@ PACKAGES = (
     "tokenizers",
     "torch",
     "transformers",
+    "umap-learn",
 )
 
 

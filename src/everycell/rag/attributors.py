@@ -3,8 +3,8 @@
 All are told the right answer to each question. The two matchers say it whatever the documents are,
 which is memory, and then look for documents to cite: by words (`WordMatcher`), or by how alike
 vectors are (`VectorMatcher`). `OracleReader` says it only where a relevant document is there as it
-was, and cites that. So the experiment of `everycell.rag.interventions` can be read on real text: of the
-matchers every citation is unfaithful, of the reader none.
+was, and cites that. So the experiment of `everycell.rag.interventions` can be read on real text:
+of the matchers every citation is unfaithful, of the reader none.
 """
 
 from __future__ import annotations

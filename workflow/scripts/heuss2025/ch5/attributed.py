@@ -34,12 +34,14 @@ with Job(snakemake) as job:
         """Vector of one text: alone, so that it does not depend on what it is asked with."""
         return dense_vectors(encoder, tokenizer, [text], params.length)[0]
 
+    def vectors(texts):
+        return np.stack([vector(text) for text in texts]).astype(float)
+
     right = {each.text: each.answer for each in questions}
     attributors = {
         "matches words": WordMatcher(right),
-        "matches vectors": VectorMatcher(
-            right, lambda texts: np.stack([vector(text) for text in texts]).astype(float)
-        ),
+        "nearest vector": VectorMatcher(right, vectors, cited=1),
+        "two nearest vectors": VectorMatcher(right, vectors, cited=2),
         "reads": OracleReader(right, {each.text: each.relevant for each in questions}),
     }
     found = []

@@ -15,6 +15,12 @@ from everycell.collections.answerability_predictions import (
 )
 from everycell.dialogue.answerability import THRESHOLDS, lexical_probabilities
 from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.answerability_data import (
+    as_scores,
+    judged_pairs,
+    labelled_pairs,
+    read_labels,
+)
 from everycell.studies.lajewska2025.ch5.accuracy import (
     accuracy,
     cases,
@@ -27,12 +33,6 @@ from everycell.studies.lajewska2025.ch5.accuracy import (
     thresholds_in_words,
     tuned,
     unanswerable_cells,
-)
-from everycell.studies.lajewska2025.ch5.answerability_data import (
-    as_scores,
-    judged_pairs,
-    labelled_pairs,
-    read_labels,
 )
 
 CLASSIFIERS = {

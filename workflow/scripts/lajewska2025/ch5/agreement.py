@@ -4,7 +4,7 @@ import pandas as pd
 
 from everycell.dialogue.spans import mean_jaccard
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch5.annotations import (
+from everycell.studies.lajewska2025.annotations import (
     GROUPS,
     annotations_of,
     gaps,

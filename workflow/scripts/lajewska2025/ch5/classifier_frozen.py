@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from everycell.engine.job import Job
 from everycell.learning.models import device, load_model, one_thread
 from everycell.learning.sentence_classifier import pair_features, train_head
-from everycell.studies.lajewska2025.ch5.answerability_data import (
+from everycell.studies.lajewska2025.answerability_data import (
     as_scores,
     judged_pairs,
     labelled_pairs,

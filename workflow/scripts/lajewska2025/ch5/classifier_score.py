@@ -3,7 +3,7 @@
 from everycell.engine.job import Job
 from everycell.learning.models import device, load_model, one_thread
 from everycell.learning.sentence_classifier import answer_probabilities
-from everycell.studies.lajewska2025.ch5.answerability_data import (
+from everycell.studies.lajewska2025.answerability_data import (
     as_scores,
     judged_pairs,
     read_labels,

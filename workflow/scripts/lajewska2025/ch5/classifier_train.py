@@ -15,7 +15,7 @@ from everycell.learning.sentence_classifier import (
 )
 from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions
-from everycell.studies.lajewska2025.ch5.answerability_data import labelled_pairs, read_labels
+from everycell.studies.lajewska2025.answerability_data import labelled_pairs, read_labels
 
 #: Nothing is more or less sure than this where log losses are taken.
 SMALLEST = 1e-7

@@ -5,7 +5,7 @@ import pandas as pd
 from everycell.collections.snippets import check_same_texts
 from everycell.dialogue.spans import AGGREGATIONS
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch5.annotations import GROUPS, annotations_of, marked_texts
+from everycell.studies.lajewska2025.annotations import GROUPS, annotations_of, marked_texts
 from everycell.studies.lajewska2025.ch5.similarity import READINGS, sentence_pairs, similarity
 
 with ResultJob(snakemake) as job:

@@ -6,7 +6,7 @@ from everycell.collections.snippet_files import read_annotations, read_tasks
 from everycell.collections.snippets import count_annotations
 from everycell.dialogue.effort import mean_effort, passage_effort
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch5.annotations import GROUPS, paths
+from everycell.studies.lajewska2025.annotations import GROUPS, paths
 
 with ResultJob(snakemake) as job:
     files, fees = snakemake.input, snakemake.params.fees

@@ -7,7 +7,7 @@ one that gives as many nuggets as people have, on the validation questions.
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.studies.lajewska2025.ch5.answerability_data import read_labels
+from everycell.studies.lajewska2025.answerability_data import read_labels
 from everycell.studies.lajewska2025.ch6.inputs import (
     agreement_with_people,
     classified_spans,

@@ -23,7 +23,7 @@ from everycell.dialogue.answerability import (
     mcnemar_test,
 )
 from everycell.statistics.hypothesis_tests import t_tests
-from everycell.studies.lajewska2025.ch5.answerability_data import labelled_pairs
+from everycell.studies.lajewska2025.answerability_data import labelled_pairs
 from everycell.studies.lajewska2025.ch5.rankings import READINGS, rankings_of
 
 Level = tuple[str, str, str]

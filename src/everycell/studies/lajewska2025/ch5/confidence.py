@@ -12,7 +12,7 @@ from everycell.dialogue.spans import mean_jaccard
 from everycell.engine.untrusted import parse_literal
 from everycell.statistics.cluster_relations import clustered_correlation, nested_spread, within
 from everycell.statistics.hypothesis_tests import pearson
-from everycell.studies.lajewska2025.ch5.annotations import marked_texts
+from everycell.studies.lajewska2025.annotations import marked_texts
 
 X, Y = "confidence", "agreement"
 #: The reading that the released file has, and that the printed sentence is compared with.

@@ -11,7 +11,7 @@ from everycell.collections.snippet_files import read_annotations
 from everycell.collections.snippets import Span
 from everycell.dialogue.spans import BoolArray, marked, reference_similarity
 from everycell.rag.grounded.detection import agreed_spans, nuggets_frame
-from everycell.studies.lajewska2025.ch5.annotations import PER_PASSAGE, marked_texts, paths
+from everycell.studies.lajewska2025.annotations import PER_PASSAGE, marked_texts, paths
 from everycell.studies.lajewska2025.ch6.systems import DETECTED, GOLD, IRRELEVANT, RELEVANT
 from everycell.text.sentences import sentence_spans
 

@@ -1,4 +1,4 @@
-"""What the scripts of chapter 5 share."""
+"""What people marked in the passages of CAsT-snippets, for several chapters."""
 
 from __future__ import annotations
 
