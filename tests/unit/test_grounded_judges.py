@@ -58,13 +58,21 @@ def test_facts_are_labelled_in_batches():
 
 def test_an_empty_response_supports_nothing_and_costs_nothing():
     model = Script()
-    assert assign_nuggets("Q?", " ", ["a", "b"], model) == ("not_support",) * 2
+    assert assign_nuggets([("Q?", " ", ["a", "b"])], model) == [("not_support",) * 2]
     assert model.asked == []
+
+
+def test_labels_go_back_to_their_response():
+    facts = [f"fact {number}" for number in range(11)]
+    model = Script("\n".join(f"{n}: support" for n in range(1, 11)), "1: not_support", "1: support")
+    found = assign_nuggets([("Q?", "A.", facts), ("Q?", "", ["x"]), ("R?", "B.", ["y"])], model)
+    assert found == [("support",) * 10 + ("not_support",), ("not_support",), ("support",)]
+    assert "Answer: B." in model.asked[2]
 
 
 def test_labels_give_the_scores_of_the_track():
     model = Script("1: support\n2: partial_support\n3. Not support")
-    support = assign_nuggets("Q?", "An answer.", ["a", "b", "c"], model)
+    (support,) = assign_nuggets([("Q?", "An answer.", ["a", "b", "c"])], model)
     assert nugget_score(("vital", "vital", "okay"), support, "V_strict") == 0.5
 
 

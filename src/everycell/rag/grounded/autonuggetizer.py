@@ -153,42 +153,69 @@ def label_importance(
     >>> label_importance("Owls?", ["Owls eat mice"], lambda prompts: ["1: vital"])
     ('vital',)
     """
-    return _labelled(facts, ask, batch, read_prompt("importance"), IMPORTANCE, question=question)
-
-
-def assign_nuggets(
-    question: str, response: str, facts: Sequence[str], ask: Ask, *, batch: int = BATCH
-) -> tuple[str, ...]:
-    """How far a response supports each fact: `SUPPORT`, or "" where the model did not say.
-
-    An empty response supports nothing, and nobody is asked.
-
-    Examples
-    --------
-    >>> assign_nuggets("Owls?", "They eat mice.", ["Owls eat mice"], lambda prompts: ["1: support"])
-    ('support',)
-    """
-    if not response.strip():
-        return (SUPPORT[-1],) * len(facts)
-    template = read_prompt("assign")
-    return _labelled(facts, ask, batch, template, SUPPORT, question=question, response=response)
-
-
-def _labelled(
-    facts: Sequence[str],
-    ask: Ask,
-    batch: int,
-    template: Template,
-    allowed: Sequence[str],
-    **values: str,
-) -> tuple[str, ...]:
+    template = read_prompt("importance")
     parts = [facts[start : start + batch] for start in range(0, len(facts), batch)]
-    answers = ask([templates.fill(template, facts=_numbered(part), **values) for part in parts])
+    answers = ask(
+        [templates.fill(template, question=question, facts=_numbered(part)) for part in parts]
+    )
     return tuple(
         label
         for part, answer in zip(parts, answers, strict=True)
-        for label in read_labels(answer, len(part), allowed)
+        for label in read_labels(answer, len(part), IMPORTANCE)
     )
+
+
+def assign_nuggets(
+    responses: Sequence[tuple[str, str, Sequence[str]]], ask: Ask, *, batch: int = BATCH
+) -> list[tuple[str, ...]]:
+    """How far responses support facts: `SUPPORT`, or "" where the model did not say.
+
+    All prompts are asked at once, so that an endpoint can answer several side by side. An empty
+    response supports nothing, and nobody is asked.
+
+    Parameters
+    ----------
+    responses : sequence of (question, response, facts)
+    ask : callable
+    batch : int
+        Facts of a prompt.
+
+    Returns
+    -------
+    list of tuple of str
+        Of each response a label for each of its facts.
+
+    Examples
+    --------
+    >>> asked = [("Owls?", "They eat mice.", ["Owls eat mice"]), ("Owls?", "", ["Owls sleep"])]
+    >>> assign_nuggets(asked, lambda prompts: ["1: support"])
+    [('support',), ('not_support',)]
+    """
+    template = read_prompt("assign")
+    spoken = [each for each in responses if each[1].strip()]
+    parts = [
+        [facts[start : start + batch] for start in range(0, len(facts), batch)]
+        for _, _, facts in spoken
+    ]
+    answers = iter(
+        ask(
+            [
+                templates.fill(
+                    template, question=question, response=response, facts=_numbered(part)
+                )
+                for (question, response, _), own in zip(spoken, parts, strict=True)
+                for part in own
+            ]
+        )
+    )
+    found = iter(
+        tuple(label for part in own for label in read_labels(next(answers), len(part), SUPPORT))
+        for own in parts
+    )
+    return [
+        next(found) if response.strip() else (SUPPORT[-1],) * len(facts)
+        for _, response, facts in responses
+    ]
 
 
 def _lines(texts: Sequence[str]) -> str:

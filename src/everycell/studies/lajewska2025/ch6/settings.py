@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from everycell.engine.settings import PlainPath, Probability, Settings
 
@@ -21,6 +21,27 @@ class ReleasedGinger(Settings):
     questions: int = Field(
         3, ge=2, le=38, description="Questions that they write for; each run asks them anew."
     )
+
+
+class FullGinger(Settings):
+    """Full tier: language models that judge the released responses again."""
+
+    judges: dict[str, Literal["GPT4o", "Gemini", "Claude"]] = Field(
+        {},
+        description=(
+            "Language models that judge, names under `language_models`, each with the judge of the "
+            "thesis whose facts it is given."
+        ),
+    )
+    topics: int = Field(301, ge=1, le=301, description="Topics of each system that are judged.")
+    max_tokens: int = Field(256, ge=16, le=4096, description="Tokens of the labels of ten facts.")
+
+    @model_validator(mode="after")
+    def _one_each(self) -> FullGinger:
+        twice = [each for each in self.judges.values() if [*self.judges.values()].count(each) > 1]
+        if twice:
+            raise ValueError(f"two models stand for {twice[0]}; name one for each judge")
+        return self
 
 
 class Ginger(Settings):
@@ -40,6 +61,7 @@ class Ginger(Settings):
     )
     prompts: dict[Prompt, PlainPath] = Field({}, description="Files of prompts of one's own.")
     released: ReleasedGinger = ReleasedGinger()
+    full: FullGinger = FullGinger()
 
 
 #: Blocks of ``config.yaml`` by their keys.

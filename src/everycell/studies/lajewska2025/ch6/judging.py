@@ -1,0 +1,89 @@
+"""Released responses judged again by a language model, with the facts of a judge of the thesis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from sklearn.metrics import cohen_kappa_score
+
+from everycell.rag.grounded.autonuggetizer import Ask, assign_nuggets
+from everycell.rag.nuggets import with_one_key
+
+_KEYS = ["run", "topic", "nugget"]
+
+
+def judged_again(
+    labels: pd.DataFrame, responses: pd.DataFrame, ask: Ask, *, topics: int
+) -> pd.DataFrame:
+    """Labels of support by another judge, for the same facts.
+
+    Parameters
+    ----------
+    labels : pandas.DataFrame
+        Columns `judge`, `run`, `topic`, `nugget`, `text`, `importance` and `support`, of one judge.
+    responses : pandas.DataFrame
+        Columns `run`, `topic`, `question` and `text`.
+    ask : callable
+        Asks the language model.
+    topics : int
+        The first ones that are judged.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `run`, `topic`, `nugget`, `importance` (one a fact, that which the first judge gave
+        most often), `before` (its support) and `support` ("" where the model gave no label).
+    """
+    chosen = list(dict.fromkeys(responses["topic"]))[:topics]
+    shown = responses[responses["topic"].isin(chosen)]
+    facts = dict(list(with_one_key(labels).groupby(["run", "topic"], sort=False)))
+    given = [facts[row.run, row.topic] for row in shown.itertuples(index=False)]
+    said = assign_nuggets(
+        [
+            (row.question, row.text, own["text"].tolist())
+            for row, own in zip(shown.itertuples(index=False), given, strict=True)
+        ],
+        ask,
+    )
+    parts = [
+        own[[*_KEYS, "importance"]].assign(before=own["support"], support=list(each))
+        for own, each in zip(given, said, strict=True)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def compared(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """How far judges agree with those whose facts they were given.
+
+    Parameters
+    ----------
+    by_judge : mapping
+        Name -> labels of `judged_again`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `judge`, `metric` and `value`: "facts", "without a label" (share), "same label"
+        (share of those with one) and "kappa" of support against the rest; not a number where both
+        judges have one label throughout.
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"before": ["support", "not_support", "support"],
+    ...     "support": ["support", "not_support", ""]})
+    >>> compared({"a": labels})["value"].round(2).tolist()
+    [3.0, 0.33, 1.0, 1.0]
+    """
+    rows = []
+    for name, labels in by_judge.items():
+        said = labels[labels["support"] != ""]
+        first, second = said["before"] == "support", said["support"] == "support"
+        found = {
+            "facts": len(labels),
+            "without a label": 1 - len(said) / len(labels),
+            "same label": (said["before"] == said["support"]).mean(),
+            "kappa": cohen_kappa_score(first, second) if first.nunique() > 1 else float("nan"),
+        }
+        rows += [(name, metric, float(value)) for metric, value in found.items()]
+    return pd.DataFrame(rows, columns=["judge", "metric", "value"]).dropna(ignore_index=True)
