@@ -3,6 +3,9 @@
 Its batch normalisation takes the mean and spread of each list on its own, in training and later
 too, so that features need no scale and a score says how an item stands in its list. A list of
 equal items, or of one, gets equal scores.
+
+It computes in double precision. In single precision the last bits of a sum depend on the processor,
+and a training makes other weights of them: tables then differed from machine to machine.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-FloatArray = npt.NDArray[np.float32]
+FloatArray = npt.NDArray[np.float64]
 
 #: Added to a variance before it divides.
 _EPSILON = 2e-5
@@ -84,7 +87,7 @@ def train_and_score(
 
     Returns
     -------
-    mapping of int to list of numpy.ndarray of float32
+    mapping of int to list of numpy.ndarray of float64
         By epochs, the scores of each other list, shape (n,): no probabilities, of any sign.
 
     Raises
@@ -111,7 +114,7 @@ def train_and_score(
     rng = np.random.default_rng(seed)
     inputs, targets = _tensors(features), _tensors(relevance)
     targets = [part / part.norm() for part in targets]
-    model = ListNet(inputs[0].shape[1])
+    model = ListNet(inputs[0].shape[1]).double()
     optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
     found = {}
     for epoch in range(1, max(epochs) + 1):
@@ -134,7 +137,7 @@ def score(model: ListNet, lists: Sequence[npt.ArrayLike]) -> list[FloatArray]:
 
 
 def _tensors(parts: Sequence[npt.ArrayLike]) -> list[Tensor]:
-    return [torch.from_numpy(np.array(part, dtype=np.float32)) for part in parts]
+    return [torch.from_numpy(np.array(part, dtype=np.float64)) for part in parts]
 
 
 def _loss(model: ListNet, inputs: Sequence[Tensor], targets: Sequence[Tensor]) -> Tensor:
@@ -150,14 +153,14 @@ def _members(sizes: Sequence[int]) -> Tensor:
     """Matrix (lists, items) that takes means over lists whose items stand one after the other."""
     counts = torch.tensor(sizes)
     lists = torch.repeat_interleave(torch.arange(len(sizes)), counts)
-    members = torch.zeros(len(sizes), len(lists))
-    members[lists, torch.arange(len(lists))] = (1 / counts.float())[lists]
+    members = torch.zeros(len(sizes), len(lists), dtype=torch.float64)
+    members[lists, torch.arange(len(lists))] = (1 / counts.double())[lists]
     return members
 
 
 def _linear(inputs: int, outputs: int) -> nn.Linear:
     """Linear layer whose first weights have the variance 1 / inputs, without bias at first."""
-    layer = nn.Linear(inputs, outputs)
+    layer = nn.Linear(inputs, outputs, dtype=torch.float64)
     nn.init.normal_(layer.weight, std=inputs**-0.5)
     nn.init.zeros_(layer.bias)
     return layer
