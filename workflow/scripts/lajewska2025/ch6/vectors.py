@@ -17,5 +17,8 @@ with Job(snakemake) as job:
     ]
     texts = list(dict.fromkeys([*passages["question"], *nuggets["text"], *sentences]))
     encoder, tokenizer = load_model(job.folder_of("encoder"), "encoder")
-    vectors = dense_vectors(encoder.to(device()), tokenizer, texts, snakemake.params.length)
+    # In double precision: in single precision the last bits depend on the processor, and UMAP makes
+    # other clusters of them.
+    encoder = encoder.to(device()).double()
+    vectors = dense_vectors(encoder, tokenizer, texts, snakemake.params.length)
     job.write_frame(pd.DataFrame({"text": texts, "vector": list(np.asarray(vectors))}), "vectors")
