@@ -19,11 +19,13 @@ from everycell.language_models import endpoint as endpoint_module
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.endpoint import Endpoint, EndpointError
 from everycell.language_models.generation import (
+    Grounded,
     LanguageModelError,
     Message,
     NotOfferedError,
     Request,
     chat,
+    prompt_hash,
 )
 from everycell.language_models.records import read_record
 from everycell.language_models.settings import Decoding, LanguageModels
@@ -539,3 +541,31 @@ def test_roles_are_sent_as_they_are(server):
     turns = [Message(role=role, content=role) for role in ("system", "user", "assistant", "user")]
     Endpoint(server.settings()).answer(Request(prompt=tuple(turns), decoding=Decoding()))
     assert server.seen[0][1]["messages"] == [turn.model_dump() for turn in turns]
+
+
+def test_documents_are_sent_where_the_server_shows_them(server):
+    asked = Request(
+        prompt=(Grounded(role="user", content="Who hunts?", documents=("Owls.", "Ants.")),),
+        decoding=Decoding(),
+    )
+    Endpoint(server.settings(grounded=True)).answer(asked)
+    body = server.seen[0][1]
+    assert body["messages"] == [{"role": "user", "content": "Who hunts?"}]
+    assert [each["text"] for each in body["documents"]] == ["Owls.", "Ants."]
+    assert body["chat_template_kwargs"] == {"citation_mode": "accurate"}
+    with pytest.raises(NotOfferedError, match="set `grounded: true` where it does"):
+        Endpoint(server.settings()).answer(asked)
+    assert len(server.seen) == 1
+
+
+def test_a_request_has_the_documents_in_one_message():
+    message = Grounded(role="user", content="Who?", documents=("Owls.",))
+    asked = Request(prompt=(message,), decoding=Decoding())
+    assert Request.model_validate(asked.model_dump()) == asked
+    assert asked.text == "Owls.\nWho?"
+    # A record knows documents by their order.
+    others = [message.model_copy(update={"documents": texts}) for texts in (("Owls.", "a"), ("b",))]
+    keys = {prompt_hash(asked.model_copy(update={"prompt": (each,)})) for each in others}
+    assert len({prompt_hash(asked), *keys}) == 3
+    with pytest.raises(ValueError, match="2 messages have documents; one of them has all"):
+        Request(prompt=(message, message), decoding=Decoding())

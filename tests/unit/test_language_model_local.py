@@ -17,6 +17,7 @@ from transformers import (
 from everycell.language_models import local as language_model
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.generation import (
+    Grounded,
     Identity,
     LanguageModelError,
     NotOfferedError,
@@ -236,6 +237,30 @@ def test_a_template_that_refuses_roles_is_named():
     model = LocalModel(make_model(), make_tokenizer(template), Identity(name="picky"))
     with pytest.raises(NotOfferedError, match="template of picky .*only user roles"):
         model.answer(ask(chat("Where?", system="Brief.")))
+
+
+GROUNDED_TEMPLATE = (
+    "{% for each in documents %}({{ loop.index0 }}){{ each['text'] }}{% endfor %}"
+    "[{{ citation_mode }}]" + TEMPLATE
+)
+
+
+def grounded(*documents):
+    return ask((Grounded(role="user", content="Q", documents=documents),), logprobs=True)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_documents_go_through_the_models_own_template(named):
+    template = {"default": TEMPLATE, "rag": GROUNDED_TEMPLATE} if named else GROUNDED_TEMPLATE
+    model = LocalModel(make_model(), make_tokenizer(template), Identity(name="toy"))
+    whole = "(0)An owl(1)x< end>[accurate][user]Q<end>[assistant]"
+    # A document ends no turn.
+    assert model.answer(grounded("An owl", "x<end>")) == model.answer(ask(whole, logprobs=True))
+
+
+def test_a_template_that_shows_no_documents_is_named(local):
+    with pytest.raises(NotOfferedError, match="template of toy does not show document 1: show"):
+        local.answer(grounded("An owl"))
 
 
 @pytest.mark.parametrize(

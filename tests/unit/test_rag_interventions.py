@@ -9,6 +9,7 @@ from everycell.rag.interventions import (
     KINDS,
     CitedAnswer,
     Statement,
+    entailed,
     instances,
     outcomes,
     recovered,
@@ -212,3 +213,22 @@ def test_answers_are_counted_by_what_they_cite():
 def test_what_is_no_probability_is_refused(name):
     with pytest.raises(ValueError, match=f"{name} is 1.5"):
         PlantedReader(**({"memory": 0.5} | {name: 1.5}))
+
+
+def test_statements_that_entail_each_other() -> None:
+    """Both ways, by a planted model of inference, each pair asked once."""
+    asked = []
+
+    def infer(pairs):
+        asked.append(pairs)
+        words = [(set(first.split()), set(later.split())) for first, later in pairs]
+        return np.array([0.9 if later <= first else 0.2 for first, later in words])
+
+    same = entailed(infer, 0.5)
+    assert same("an old owl", "owl old an")
+    assert not same("an old owl", "an owl")
+    assert not same("an owl", "an old owl")
+    assert same("an old owl", "owl old an") and len(asked) == 3
+    assert entailed(infer, 0.2)("an old owl", "an owl")
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        entailed(infer, 1.5)

@@ -33,6 +33,12 @@ def cite_check(
         float | None,
         typer.Option(help="Share of words that makes two statements the same; else one in other."),
     ] = None,
+    style: Annotated[
+        str,
+        typer.Option(
+            help="How it cites: sentences, spans, or own template (of models such as Command-R)."
+        ),
+    ] = "sentences",
     max_tokens: Annotated[int, typer.Option(help="Of an answer.", min=1)] = 128,
     seed: Annotated[int, typer.Option(help="Of what is drawn.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, also each case.")] = False,
@@ -42,22 +48,16 @@ def cite_check(
     from everycell.language_models.answering import open_language_model
     from everycell.language_models.generation import LanguageModelError, Request
     from everycell.language_models.settings import Decoding
-    from everycell.rag.cite_checks import (
-        cited_sentences,
-        forged_instances,
-        read_answers,
-        read_passages,
-        try_all,
-    )
+    from everycell.rag.cite_checks import forged_instances, read_answers, read_passages, try_all
+    from everycell.rag.citing_styles import citing_style
     from everycell.rag.interventions import outcomes, same_words, shared_words
-    from everycell.rag.prompts import cited_answer_prompt, read_template
 
     with errors_as_sentences(ValueError, LanguageModelError):
         config = read_config(Path("config.yaml"))
         same = same_words if least is None else shared_words(least)
         given = read_answers(answers, read_passages(passages))
         forged = forged_instances(given, seed=seed, longest=longest)
-        template = read_template()
+        way = citing_style(style)
         decoding = Decoding(max_tokens=max_tokens)
         with open_language_model(
             model, config.language_models, record, network=config.network
@@ -65,21 +65,11 @@ def cite_check(
 
             def ask_all(contexts):
                 requests = [
-                    Request(
-                        prompt=cited_answer_prompt(
-                            template,
-                            question,
-                            # A document may have been nothing but the statement.
-                            [text if text.strip() else "(empty)" for text in documents],
-                            [""] * len(documents),
-                        ),
-                        decoding=decoding,
-                    )
-                    for question, documents in contexts
+                    Request(prompt=way.prompt(*context), decoding=decoding) for context in contexts
                 ]
                 typer.echo(f"{model}: {len(requests)} requests; known ones are not sent.", err=True)
                 return [
-                    cited_sentences(found.text, len(documents))
+                    way.read(found.text, len(documents)).answer
                     for found, (_, documents) in zip(
                         asked.answer_all(requests), contexts, strict=True
                     )

@@ -152,8 +152,9 @@ class Endpoint:
         EndpointError
             The last fault; or the key is missing or refused, or the request is not accepted.
         NotOfferedError
-            No log-probabilities came back though they were asked for, or a scored request has
-            messages (a server does not say how it puts them together).
+            No log-probabilities came back though they were asked for, a scored request has
+            messages (a server does not say how it puts them together), or a request has documents
+            and the settings do not say that the server shows them.
         """
         path, body = self._body(request)
         doubling = wait_exponential_jitter(
@@ -200,7 +201,19 @@ class Endpoint:
             return "/completions", body | {"prompt": request.prompt}
         if chosen.logprobs:
             body["logprobs"] = True
-        messages = [message.model_dump() for message in request.prompt]
+        messages = [message.model_dump(exclude={"documents"}) for message in request.prompt]
+        if request.documents:
+            if not self._settings.grounded:
+                raise NotOfferedError(
+                    f"The endpoint {self.identity.host} is not said to show documents by the "
+                    "template of its model: set `grounded: true` where it does, or show the "
+                    "documents in a message."
+                )
+            body |= {
+                "documents": [{"title": "", "text": text} for text in request.documents],
+                # Of Command-R: select, answer, and answer again with marks, in one go.
+                "chat_template_kwargs": {"citation_mode": "accurate"},
+            }
         return "/chat/completions", body | {"messages": messages}
 
     def _ask(self, path: str, body: dict[str, Any], request: Request) -> Answer:

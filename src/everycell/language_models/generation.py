@@ -49,6 +49,18 @@ class Message(_Model):
     content: str
 
 
+class Grounded(Message):
+    """A turn that comes with documents, which the model's own chat template shows.
+
+    Attributes
+    ----------
+    documents : tuple of str
+        In the order in which the template numbers them.
+    """
+
+    documents: tuple[str, ...] = Field(min_length=1)
+
+
 class Identity(_Model):
     """Which model answers: what tells one from another in records and receipts.
 
@@ -82,7 +94,8 @@ class Request(_Model):
     Attributes
     ----------
     prompt : str or tuple of Message
-        A text as it is, or messages that the model's chat template puts together.
+        A text as it is, or messages that the model's chat template puts together. One of them may
+        be `Grounded`.
     decoding : Decoding, optional
         How an answer is generated.
     continuation : str, optional
@@ -91,7 +104,8 @@ class Request(_Model):
     Raises
     ------
     ValueError
-        An empty prompt, or not exactly one of `decoding` and `continuation`.
+        An empty prompt, several messages with documents, or not exactly one of `decoding` and
+        `continuation`.
 
     Examples
     --------
@@ -102,7 +116,7 @@ class Request(_Model):
     True
     """
 
-    prompt: str | tuple[Message, ...] = Field(min_length=1)
+    prompt: str | tuple[Grounded | Message, ...] = Field(min_length=1)
     decoding: Decoding | None = None
     continuation: str | None = Field(None, min_length=1)
 
@@ -112,14 +126,30 @@ class Request(_Model):
             raise ValueError(
                 "a request has either `decoding` (to generate) or `continuation` (to score)"
             )
+        if not isinstance(self.prompt, str):
+            grounded = sum(isinstance(message, Grounded) for message in self.prompt)
+            if grounded > 1:
+                raise ValueError(f"{grounded} messages have documents; one of them has all")
         return self
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Documents that come with the prompt, for the model's own template; most have none."""
+        if isinstance(self.prompt, str):
+            return ()
+        return tuple(
+            text
+            for message in self.prompt
+            if isinstance(message, Grounded)
+            for text in message.documents
+        )
 
     @property
     def text(self) -> str:
         """All that the prompt says, without the model's chat template."""
         if isinstance(self.prompt, str):
             return self.prompt
-        return "\n".join(message.content for message in self.prompt)
+        return "\n".join([*self.documents, *(message.content for message in self.prompt)])
 
 
 class Token(_Model):

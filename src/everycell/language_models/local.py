@@ -12,7 +12,7 @@ as far as the sums are; what must not change is kept in a record
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jinja2 import TemplateError
@@ -30,7 +30,6 @@ from everycell.language_models.generation import (
     Answer,
     Identity,
     LanguageModelError,
-    Message,
     NotOfferedError,
     Request,
     Token,
@@ -102,7 +101,8 @@ class LocalModel:
             The prompt has no token, is too long for the model, or a token lies across the border
             of prompt and continuation.
         NotOfferedError
-            Messages are asked of a model without a chat template.
+            Messages are asked of a model without a chat template, or documents of one whose
+            template shows none.
         """
         prompt, special = self._prompt_text(request)
         ids = self._token_ids(prompt, special)
@@ -129,24 +129,47 @@ class LocalModel:
                 f"{self.identity.name} has no chat template and takes no messages: give the "
                 "prompt as one text, or take a model that was tuned to follow instructions."
             )
-        messages = [self._plain(message) for message in request.prompt]
+        messages = [
+            {"role": message.role, "content": self._plain(message.content)}
+            for message in request.prompt
+        ]
+        documents = [self._plain(text) for text in request.documents]
         try:
             text = self._tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=True
+                messages, tokenize=False, add_generation_prompt=True, **self._grounding(documents)
             )
         except TemplateError as error:
             raise NotOfferedError(
                 f"The chat template of {self.identity.name} does not take these messages "
                 f"({error}): use the roles that it knows, in its order."
             ) from error
+        hidden = [number for number, each in enumerate(documents, start=1) if each not in text]
+        if hidden:
+            raise NotOfferedError(
+                f"The chat template of {self.identity.name} does not show document {hidden[0]}: "
+                "show the documents in a message, or take a model that was tuned to cite."
+            )
         return text, False
 
-    def _plain(self, message: Message) -> dict[str, str]:
-        """A message in which no text is a special token: a quoted passage ends no turn."""
-        content = message.content
+    def _grounding(self, documents: list[str]) -> dict[str, Any]:
+        """What a template takes besides messages, where there are documents."""
+        if not documents:
+            return {}
+        options: dict[str, Any] = {
+            "documents": [{"title": "", "text": text} for text in documents],
+            # Of Command-R: select, answer, and answer again with marks, in one go.
+            "citation_mode": "accurate",
+        }
+        templates = self._tokenizer.chat_template
+        if isinstance(templates, dict) and "rag" in templates:
+            options["chat_template"] = "rag"
+        return options
+
+    def _plain(self, content: str) -> str:
+        """A text without special tokens: a quoted passage ends no turn."""
         for token in self._special:
             content = content.replace(token, f"{token[0]} {token[1:]}")
-        return {"role": message.role, "content": content}
+        return content
 
     def _token_ids(self, text: str, special: bool) -> list[int]:
         return self._tokenizer(text, add_special_tokens=special)["input_ids"]

@@ -121,6 +121,10 @@ class EndpointSettings(Settings):
     length_parameter: Literal["max_tokens", "max_completion_tokens"] = Field(
         "max_tokens", description="What the server calls the limit of an answer."
     )
+    grounded: bool = Field(
+        False,
+        description="Whether the server has the model's template show `documents`, as vLLM does.",
+    )
     timeout: float = Field(120.0, gt=0, description="Seconds for a whole answer.")
     retries: int = Field(5, ge=0, description="Times that a request is repeated after a fault.")
     wait: float = Field(1.0, gt=0, description="Seconds before the first repeat; then doubled.")

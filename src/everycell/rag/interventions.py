@@ -21,9 +21,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
@@ -135,6 +137,35 @@ def shared_words(least: float) -> Same:
     def same(first: str, second: str) -> bool:
         one, other = (set(normalise_answer(text).split()) for text in (first, second))
         return bool(one and other) and len(one & other) >= least * min(len(one), len(other))
+
+    return same
+
+
+def entailed(
+    infer: Callable[[Sequence[tuple[str, str]]], npt.NDArray[np.float64]], least: float
+) -> Same:
+    """Whether two statements entail each other, by a model of inference.
+
+    Parameters
+    ----------
+    infer : callable
+        From n pairs of premise and hypothesis to probabilities of entailment, of shape (n,).
+    least : float
+        Probability that both directions need, from 0 to 1.
+
+    Examples
+    --------
+    >>> nested = lambda pairs: np.array([float(later in first) for first, later in pairs])
+    >>> same = entailed(nested, 0.5)
+    >>> same("an owl", "an owl"), same("an owl", "an owl of the south")
+    (True, False)
+    """
+    if not 0 <= least <= 1:
+        raise ValueError(f"The least probability is {least}: give a number from 0 to 1.")
+
+    @cache
+    def same(first: str, second: str) -> bool:
+        return bool((infer([(first, second), (second, first)]) >= least).all())
 
     return same
 

@@ -1,0 +1,96 @@
+"""Ways to ask for an answer with citations, each with what reads the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+from everycell.language_models.generation import Message
+from everycell.rag import grounded_template, prompts
+from everycell.rag.cite_checks import cited_sentences
+from everycell.rag.grounded_template import GroundedAnswer, read_grounded
+from everycell.text.sentences import sentence_spans
+
+#: "sentences": numbers in brackets behind sentences. "spans": marks around words, asked for in the
+#: project's words. "own template": the same, where the model was trained for it (Command-R).
+StyleName = Literal["sentences", "spans", "own template"]
+STYLES: tuple[StyleName, ...] = get_args(StyleName)
+
+
+class CitingStyle(NamedTuple):
+    """How a model is asked to cite.
+
+    Attributes
+    ----------
+    prompt : callable
+        From a question and the texts of its documents to messages.
+    read : callable
+        From all that the model wrote, and the number of documents, to an answer.
+    """
+
+    prompt: Callable[[str, Sequence[str]], tuple[Message, ...]]
+    read: Callable[[str, int], GroundedAnswer]
+
+
+def citing_style(name: StyleName, template: Path | None = None) -> CitingStyle:
+    """A way to ask by its name.
+
+    Parameters
+    ----------
+    name : {"sentences", "spans", "own template"}
+    template : Path, optional
+        A prompt of one's own, with the slots of the project's; a model's own template takes none.
+
+    Raises
+    ------
+    ValueError
+        Another name, or a prompt beside a model's own template.
+    everycell.language_models.templates.TemplateError
+        The prompt cannot be used.
+
+    Examples
+    --------
+    >>> style = citing_style("spans")
+    >>> style.prompt("Who?", ["Owls hunt."])[-1].content.splitlines()[-1]
+    'Question: Who?'
+    >>> style.read("Grounded answer: <co: 1>Owls</co: 1>.", 1).answer.statements
+    (Statement(text='Owls', documents=(0,)),)
+    >>> citing_style("sentences").read("Owls hunt [1].", 1).answer.statements
+    (Statement(text='Owls hunt.', documents=(0,)),)
+    """
+    if name not in STYLES:
+        raise ValueError(f"There is no way to cite {name!r}; those are {', '.join(STYLES)}.")
+    if name == "own template":
+        if template is not None:
+            raise ValueError(
+                f"{template} is a prompt, and the model's own template takes none: leave it out, "
+                "or ask for spans."
+            )
+        return CitingStyle(_shown(grounded_template.own_template_prompt), read_grounded)
+    if name == "spans":
+        asked = grounded_template.read_template(template or grounded_template.TEMPLATE)
+        prompt = partial(grounded_template.grounded_prompt, asked)
+        return CitingStyle(_shown(prompt), partial(read_grounded, first=1))
+    plain = prompts.read_template(template or prompts.PLAIN_TEMPLATE)
+
+    def sentences(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
+        return prompts.cited_answer_prompt(plain, question, texts, [""] * len(texts))
+
+    return CitingStyle(_shown(sentences), _read_sentences)
+
+
+def _shown(
+    prompt: Callable[[str, Sequence[str]], tuple[Message, ...]],
+) -> Callable[[str, Sequence[str]], tuple[Message, ...]]:
+    def made(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
+        # A document may have been nothing but the statement that was taken out.
+        return prompt(question, [text if text.strip() else "(empty)" for text in texts])
+
+    return made
+
+
+def _read_sentences(output: str, k: int) -> GroundedAnswer:
+    text = " ".join(output.split())
+    return GroundedAnswer(cited_sentences(text, k), text, len(sentence_spans(text)))

@@ -1,0 +1,136 @@
+"""Answers with marked spans: what is read of tidy and of untidy ones. All outputs are invented."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everycell.language_models.templates import TemplateError
+from everycell.rag.citing_styles import citing_style
+from everycell.rag.grounded_template import own_template_prompt, read_grounded
+from everycell.rag.interventions import CitedAnswer, Statement
+
+TIDY = """Relevant Documents: 0,1,3
+Cited Documents: 1,3
+Answer: Leiden has a university since 1575, and canals.
+Grounded answer: <co: 3>Leiden</co: 3> has a university since <co: 1,3>1575</co: 1,3>, and canals.
+"""
+
+
+def marked(text: str, k: int = 5, first: int = 0):
+    return read_grounded(f"Answer: x\nGrounded answer: {text}", k, first=first)
+
+
+def spans(text: str, k: int = 5):
+    return [tuple(each) for each in marked(text, k).answer.statements]
+
+
+def test_a_tidy_answer() -> None:
+    found = read_grounded(TIDY, 5)
+    assert found.answer == CitedAnswer(
+        (Statement("Leiden", (3,)), Statement("1575", (1, 3))), (0, 1, 3), (1, 3)
+    )
+    assert found.text == "Leiden has a university since 1575, and canals."
+    assert (found.sentences, found.stray, found.mended) == (1, (), 0)
+
+
+def test_spans_with_line_breaks() -> None:
+    assert spans("<co: 2>in the\n\n old town</co: 2>.") == [("in the old town", (2,))]
+    assert spans("<co: 1,\n2>old</co: 1,\n2>.") == [("old", (1, 2))]
+
+
+def test_marks_closed_with_other_numbers() -> None:
+    found = marked("<co: 0,1>An owl</co: 0> hunts <co: 2>mice</co: 4>.")
+    assert found.answer.statements == (Statement("An owl", (0, 1)), Statement("mice", (2,)))
+    assert found.mended == 2
+    assert found.text == "An owl hunts mice."
+
+
+def test_marks_that_are_not_closed_end_with_their_sentence() -> None:
+    found = marked("<co: 1>Owls hunt mice. Foxes do too.")
+    assert found.answer.statements == (Statement("Owls hunt mice.", (1,)),)
+    assert found.mended == 1 and found.text == "Owls hunt mice. Foxes do too."
+
+
+def test_a_closing_mark_alone_is_left_out() -> None:
+    assert marked("Owls</co: 1> hunt.").answer.statements == ()
+    assert marked("Owls</co: 1> hunt.").text == "Owls hunt."
+
+
+def test_marks_in_marks_are_spans_each() -> None:
+    assert spans("<co: 0>the <co: 1>old</co: 1> town</co: 0>") == [
+        ("the old town", (0,)),
+        ("old", (1,)),
+    ]
+    # Crossed: the numbers say which one is closed.
+    assert spans("<co: 0>a <co: 1>b</co: 0> c</co: 1>") == [("a b", (0,)), ("b c", (1,))]
+
+
+def test_numbers_of_no_document_are_stray() -> None:
+    found = read_grounded(
+        "Relevant Documents: 0,9\nCited Documents: None\nGrounded answer: <co: 7>Owl</co: 7>", 5
+    )
+    assert found.stray == (9, 7)
+    assert found.answer == CitedAnswer((Statement("Owl", ()),), (0,), ())
+    # Of ours, documents count from 1.
+    found = marked("<co: 0,5>Owl</co: 0,5>", first=1)
+    assert found.stray == (0,) and found.answer.statements == (Statement("Owl", (4,)),)
+
+
+@pytest.mark.parametrize("nothing", ["", "\n", "I cannot answer that.", "Answer: By night."])
+def test_an_answer_without_marks_cites_nothing(nothing: str) -> None:
+    assert read_grounded(nothing, 3).answer == CitedAnswer(())
+
+
+def test_an_answer_that_was_cut() -> None:
+    cut = "Relevant Documents: 0,1\nCited Documents: 1\nAnswer: Owls hunt."
+    assert read_grounded(cut, 3).answer == CitedAnswer((), (0, 1), (1,))
+    assert marked("Owls <co: 1>hunt</co: 1> and <co: 2").answer.statements == (
+        Statement("hunt", (1,)),
+    )
+
+
+def test_labels_in_other_dress() -> None:
+    dressed = (
+        "**Relevant Documents:** 1\n**cited documents**: 1\n## Grounded Answer: <co:1>A</co:1>"
+    )
+    assert read_grounded(dressed, 3).answer == CitedAnswer((Statement("A", (1,)),), (1,), (1,))
+    bare = "By <co: 0>night</co: 0>."
+    assert read_grounded(bare, 1).answer.statements == (Statement("night", (0,)),)
+
+
+@given(st.text("co<>/: ,012\nab."), st.integers(1, 4))
+def test_whatever_is_written_is_read(output: str, k: int) -> None:
+    found = marked(output, k)
+    assert all(0 <= place < k for each in found.answer.statements for place in each.documents)
+    assert all(each.text and "\n" not in each.text for each in found.answer.statements)
+    assert not set(found.stray) & set(range(k))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["owl", "fox hunts", "1575"]), st.integers(0, 3))))
+def test_what_is_marked_is_read_back(parts: list) -> None:
+    written = " and ".join(f"<co: {place}>{text}</co: {place}>" for text, place in parts)
+    found = marked(written)
+    assert [(each.text, *each.documents) for each in found.answer.statements] == parts
+    assert found.mended == 0
+
+
+def test_the_own_template_gets_documents_on_a_line() -> None:
+    prompt = own_template_prompt("Who\nhunts?", ["Owls\n hunt."])
+    assert (prompt[0].content, prompt[0].documents) == ("Who hunts?", ("Owls hunt.",))
+
+
+def test_ways_to_cite_are_refused_in_a_sentence(tmp_path) -> None:
+    with pytest.raises(ValueError, match="no way to cite 'marks'; those are sentences, spans, own"):
+        citing_style("marks")
+    mine = tmp_path / "mine.txt"
+    with pytest.raises(ValueError, match="the model's own template takes none"):
+        citing_style("own template", mine)
+    mine.write_text("$documents")
+    with pytest.raises(TemplateError, match="lacks"):
+        citing_style("spans", mine)
+
+
+@pytest.mark.parametrize("name", ["sentences", "spans", "own template"])
+def test_a_document_without_a_word_is_shown_as_empty(name: str) -> None:
+    prompt = citing_style(name).prompt("Who?", [" ", "Owls."])
+    assert "(empty)" in f"{prompt[-1]}"
