@@ -5,19 +5,33 @@ which is memory, and then look for documents to cite: by words (`WordMatcher`), 
 vectors are (`VectorMatcher`). `OracleReader` says it only where a relevant document is there as it
 was, and cites that. So the experiment of `everycell.rag.interventions` can be read on real text:
 of the matchers every citation is unfaithful, of the reader none.
+
+`LikelyChoice` asks a language model which document the right answer comes from. It is told the
+answer, so that it post-rationalises too; how it picks a document is the question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from everycell.language_models import templates
+from everycell.language_models.generation import Answer, Request
 from everycell.rag.answers import normalise_answer
 from everycell.rag.interventions import CitedAnswer, Statement
+from everycell.rag.prompts import document_lines
 
+#: The project's prompt for a choice among documents.
+CHOICE_TEMPLATE = Path(__file__).parent / "templates" / "chosen_document.txt"
+CHOICE_SLOTS: templates.Slots = {
+    "documents": ("the documents, a line each", True),
+    "question": ("the question", True),
+    "answer": ("the right answer", True),
+}
 #: From n texts to an array of shape (n, d), rows of length 1.
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float64]]
 
@@ -122,3 +136,77 @@ class OracleReader:
         )
         said = (Statement(self.answers[question], places),) if places else ()
         return CitedAnswer(said, relevant=places, to_cite=places)
+
+
+@dataclass(frozen=True)
+class LikelyChoice:
+    """Says the right answer, and cites the document whose number a language model finds likeliest.
+
+    Parameters
+    ----------
+    answers : mapping
+        Question -> right answer.
+    ask_all : callable
+        From requests to answers, such as `Recorded.answer_all`. Each number of a document is scored
+        as a continuation of the prompt.
+    relevant : int
+        Documents that it says are relevant: the likeliest ones, of equal ones the first.
+
+    Examples
+    --------
+    >>> from everycell.language_models.generation import Token
+    >>> def parrot(requests):
+    ...     scores = {"1": -2.0, "2": -1.0}
+    ...     for request in requests:
+    ...         text = request.continuation
+    ...         tokens = (Token(text=text, logprob=scores[text]),)
+    ...         yield Answer(text=text, finish="scored", tokens=tokens)
+    >>> model = LikelyChoice({"who": "Ann"}, lambda requests: list(parrot(requests)))
+    >>> model.answer_all([("who", ("Ships.", "Ann sings."))])[0].cited
+    frozenset({1})
+    """
+
+    answers: Mapping[str, str]
+    ask_all: Callable[[Sequence[Request]], Sequence[Answer]]
+    relevant: int = 2
+
+    def answer_all(self, contexts: Sequence[tuple[str, tuple[str, ...]]]) -> list[CitedAnswer]:
+        """Answer questions with their documents; a single document needs no choice."""
+        asked = [
+            choice_requests(question, self.answers[question], documents)
+            if len(documents) > 1
+            else []
+            for question, documents in contexts
+        ]
+        given = iter(self.ask_all([request for requests in asked for request in requests]))
+        return [
+            self._chosen(question, [next(given).logprob for _ in requests] or [0.0])
+            for (question, _), requests in zip(contexts, asked, strict=True)
+        ]
+
+    def _chosen(self, question: str, scores: list[float]) -> CitedAnswer:
+        order = np.argsort(-np.array(scores), kind="stable").tolist()
+        statement = Statement(self.answers[question], (order[0],))
+        return CitedAnswer((statement,), relevant=tuple(sorted(order[: self.relevant])))
+
+
+def choice_requests(question: str, answer: str, documents: Sequence[str]) -> list[Request]:
+    """Requests that score the number of each document, in their order.
+
+    Examples
+    --------
+    >>> requests = choice_requests("who", "Ann", ["Ships.", "Ann sings."])
+    >>> [each.continuation for each in requests]
+    ['1', '2']
+    """
+    template = templates.read_template(CHOICE_TEMPLATE, CHOICE_SLOTS, last="question")
+    shown = [text if text.strip() else "(empty)" for text in documents]
+    prompt = templates.fill(
+        template,
+        documents=document_lines(shown, [""] * len(shown)),
+        question=" ".join(question.split()),
+        answer=" ".join(answer.split()),
+    )
+    return [
+        Request(prompt=prompt, continuation=str(number)) for number in range(1, len(shown) + 1)
+    ]

@@ -216,7 +216,7 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
 
 
 def forged_instances(
-    given: Sequence[GivenAnswer], *, seed: int, longest: int = LONGEST
+    given: Sequence[GivenAnswer], *, seed: int, longest: int | None = LONGEST
 ) -> list[Instance]:
     """Forge documents for all answers.
 
@@ -226,8 +226,8 @@ def forged_instances(
         The random document of a question is the first one of the next.
     seed : int
         Draws which statement is forged.
-    longest : int
-        Words of a statement, at most.
+    longest : int or None
+        Words of a statement, at most; None: any number.
 
     Raises
     ------
@@ -241,15 +241,21 @@ def forged_instances(
         )
     found: list[Instance] = []
     for place, each in enumerate(given):
-        short = tuple(one for one in each.answer.statements if len(one.text.split()) <= longest)
+        short = tuple(
+            one
+            for one in each.answer.statements
+            if longest is None or len(one.text.split()) <= longest
+        )
         rng = named_draws(f"{seed}\t{each.question}\tforged")
         spare = given[(place + 1) % len(given)].documents[0]
         answer = each.answer._replace(statements=short)
         found += instances(each.question, each.documents, answer, spare, rng)
     if not found:
         raise ValueError(
-            f"No answer has a statement of {longest} words or less that cites a document: give "
-            "short statements, such as the spans that a model marked, or allow longer ones."
+            "No answer has a statement "
+            + ("" if longest is None else f"of {longest} words or less ")
+            + "that cites a document: give short statements, such as the spans that a model "
+            "marked, or allow longer ones."
         )
     return found
 

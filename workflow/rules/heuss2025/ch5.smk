@@ -29,7 +29,7 @@ use rule step as heuss2025_ch5_planted with:
 # Table 5.2: is what was selected also cited?
 use rule table as heuss2025_ch5_selection with:
     input:
-        selection="work/heuss2025/ch5/planted/selection.parquet",
+        selection=["work/heuss2025/ch5/planted/selection.parquet"],
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "answerers"),
@@ -45,7 +45,7 @@ use rule table as heuss2025_ch5_selection with:
 # Figures 5.3 and 5.4: what answers look like.
 use rule figure as heuss2025_ch5_sizes with:
     input:
-        sizes="work/heuss2025/ch5/planted/sizes.parquet",
+        sizes=["work/heuss2025/ch5/planted/sizes.parquet"],
     pathvars:
         result="embedded/heuss2025/figure_5_3",
     params:
@@ -74,7 +74,7 @@ use rule heuss2025_ch5_sizes as heuss2025_ch5_places with:
 # Figure 5.6: is the forged document cited? Beside it: what the test finds of what was planted.
 use rule figure as heuss2025_ch5_forged with:
     input:
-        outcomes="work/heuss2025/ch5/planted/outcomes.parquet",
+        outcomes=["work/heuss2025/ch5/planted/outcomes.parquet"],
         estimates="work/heuss2025/ch5/planted/estimates.parquet",
     output:
         **figure_files("<result>"),
@@ -96,7 +96,7 @@ use rule figure as heuss2025_ch5_forged with:
 # Figure 5.7: is the statement recovered from cited documents, or from the forged one alone?
 use rule figure as heuss2025_ch5_controls with:
     input:
-        outcomes="work/heuss2025/ch5/planted/outcomes.parquet",
+        outcomes=["work/heuss2025/ch5/planted/outcomes.parquet"],
     pathvars:
         result="embedded/heuss2025/figure_5_7",
     params:
@@ -126,15 +126,55 @@ use rule step as heuss2025_ch5_attributed with:
         **needs(2000, 20),
     params:
         **runs("heuss2025/ch5/attributed"),
-        **CITED.released.model_dump(),
+        **CITED.released.model_dump(include={"questions", "depth", "length"}),
         seed=SETTINGS.seed,
     message:
         "Forged documents on Natural Questions"
 
 
+# A language model that is told the answer, and chooses the document that it is from.
+use rule step as heuss2025_ch5_chosen with:
+    input:
+        questions="work/attribution/nq/questions.parquet",
+        relevant="work/attribution/nq/relevant.parquet",
+        passages="work/attribution/nq/passages.parquet",
+        run="work/attribution/nq/runs/bm25.run",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        recorded="recorded/heuss2025_ch5.jsonl",
+    output:
+        outcomes="work/heuss2025/ch5/chosen/{model}.outcomes.parquet",
+        numbers="work/heuss2025/ch5/chosen/{model}.numbers.parquet",
+        answers="work/heuss2025/ch5/chosen/{model}.answers.parquet",
+        right="work/heuss2025/ch5/chosen/{model}.right.parquet",
+        provenance="work/heuss2025/ch5/chosen/{model}.provenance.json",
+        record="work/heuss2025/ch5/chosen/{model}.record.jsonl",
+    pathvars:
+        job="heuss2025/ch5/chosen/{model}",
+    wildcard_constraints:
+        model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **needs(2500, 30),
+    params:
+        **runs("heuss2025/ch5/chosen"),
+        **CITED.released.model_dump(include={"chosen", "depth"}),
+        model="{model}",
+        name=lambda wildcards: CITED.released.models[wildcards.model],
+        answered_by=lambda wildcards: answered_by(wildcards.model),
+        record="heuss2025-ch5-released-{model}",
+        seed=SETTINGS.seed,
+    message:
+        "Documents that {wildcards.model} chooses for known answers"
+
+
 use rule heuss2025_ch5_forged as heuss2025_ch5_forged_nq with:
     input:
-        outcomes="work/heuss2025/ch5/attributed/outcomes.parquet",
+        outcomes=[
+            "work/heuss2025/ch5/attributed/outcomes.parquet",
+            *chosen("outcomes.parquet"),
+        ],
     output:
         **figure_files("<result>"),
         **companion(table_files, "<result>", "shares"),
@@ -144,7 +184,10 @@ use rule heuss2025_ch5_forged as heuss2025_ch5_forged_nq with:
 
 use rule heuss2025_ch5_controls as heuss2025_ch5_controls_nq with:
     input:
-        outcomes="work/heuss2025/ch5/attributed/outcomes.parquet",
+        outcomes=[
+            "work/heuss2025/ch5/attributed/outcomes.parquet",
+            *chosen("outcomes.parquet"),
+        ],
     pathvars:
         result="released/heuss2025/figure_5_7",
 
@@ -162,3 +205,117 @@ use rule table as heuss2025_ch5_stated with:
         **runs("heuss2025/ch5/stated_numbers"),
     message:
         "Stated numbers from other printed ones (section 5.5)"
+
+
+use rule table as heuss2025_ch5_reported_nq with:
+    input:
+        numbers=chosen("numbers.parquet"),
+        answers=chosen("answers.parquet"),
+        right=chosen("right.parquet"),
+        provenance=chosen("provenance.json"),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "measured"),
+        **companion(table_files, "<result>", "right"),
+    pathvars:
+        result="released/heuss2025/text_5_5",
+    params:
+        **runs("heuss2025/ch5/reported"),
+        untold=TOLD_NOTHING_OF,
+    message:
+        "Numbers of a small language model (section 5.5)"
+
+
+# Full tier: language models that answer and cite, and are asked again with forged documents.
+use rule step as heuss2025_ch5_asked with:
+    input:
+        data=cited_data,
+        model=lambda wildcards: language_model_files(wildcards.model),
+        template=CITED.full.template or [],
+    output:
+        **asked_files("{model}"),
+    pathvars:
+        job="heuss2025/ch5/asked/{model}",
+    wildcard_constraints:
+        model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **ON_GPU,
+    params:
+        **runs("heuss2025/ch5/asked"),
+        **CITED.full.model_dump(include={"questions", "depth", "longest", "max_tokens"}),
+        model="{model}",
+        style=lambda wildcards: CITED.full.models[wildcards.model],
+        answered_by=lambda wildcards: answered_by(wildcards.model),
+        record="heuss2025-ch5-full-{model}",
+        seed=SETTINGS.seed,
+    message:
+        "Asking {wildcards.model} to answer and to cite, with and without forged documents"
+
+
+use rule heuss2025_ch5_selection as heuss2025_ch5_selection_full with:
+    input:
+        selection=asked("selection"),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "answerers"),
+    pathvars:
+        result="full/heuss2025/table_5_2",
+    params:
+        shown=lambda wildcards: list(CITED.full.models)[0],
+
+
+use rule heuss2025_ch5_sizes as heuss2025_ch5_sizes_full with:
+    input:
+        sizes=asked("sizes"),
+    pathvars:
+        result="full/heuss2025/figure_5_3",
+    params:
+        titles={
+            "sentences": "Sentences of an answer",
+            "citations": "Citations of an answer",
+            "words": "Words of a cited statement",
+        },
+
+
+use rule heuss2025_ch5_places as heuss2025_ch5_places_full with:
+    input:
+        sizes=asked("sizes"),
+    pathvars:
+        result="full/heuss2025/figure_5_4",
+
+
+use rule heuss2025_ch5_forged as heuss2025_ch5_forged_full with:
+    input:
+        outcomes=asked("outcomes"),
+    output:
+        **figure_files("<result>"),
+        **companion(table_files, "<result>", "shares"),
+    pathvars:
+        result="full/heuss2025/figure_5_6",
+
+
+use rule heuss2025_ch5_controls as heuss2025_ch5_controls_full with:
+    input:
+        outcomes=asked("outcomes"),
+    pathvars:
+        result="full/heuss2025/figure_5_7",
+
+
+use rule heuss2025_ch5_reported_nq as heuss2025_ch5_reported_full with:
+    input:
+        numbers=asked("numbers"),
+        answers=asked("answers"),
+        provenance=asked("provenance"),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "measured"),
+        **companion(table_files, "<result>", "models"),
+    pathvars:
+        result="full/heuss2025/text_5_5",
+    params:
+        untold=[],
+    message:
+        "Numbers of the models that were named (section 5.5)"

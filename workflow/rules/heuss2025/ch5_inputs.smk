@@ -3,3 +3,63 @@ CITED = SETTINGS.citation_faithfulness
 
 #: What is the same of all answerers of the control.
 READERS_BEHAVIOUR = {"matching": CITED.matching, "steady": CITED.steady}
+
+#: Files of the folder that the full tier reads.
+CITED_DATA = ("questions.jsonl", "passages.jsonl", "retrieved.run")
+
+#: What a job on a model of the full tier writes.
+ASKED = ("selection", "sizes", "outcomes", "numbers", "answers")
+
+#: Claims of which a model that is told the answer says nothing.
+TOLD_NOTHING_OF = [
+    "random document: statements recovered",
+    "statements recovered, lowest share",
+    "statements recovered, highest share",
+    "answers that cite nothing",
+    "answers that cite what was not predicted to be cited",
+]
+
+
+def chosen(ending):
+    """Files of the language models that choose a document."""
+    return [
+        f"work/heuss2025/ch5/chosen/{model}.{ending}" for model in CITED.released.models
+    ]
+
+
+def asked_files(model):
+    """Files of a job on a model of the full tier, by their names."""
+    folder = f"work/heuss2025/ch5/asked/{model}"
+    return {name: f"{folder}.{name}.parquet" for name in ASKED} | {
+        "provenance": f"{folder}.provenance.json"
+    }
+
+
+def asked(name):
+    """One of these files, of all models of the full tier."""
+
+    def files(wildcards):
+        models = named_by_user(
+            "citation_faithfulness.full.models",
+            "language models that answer and cite",
+            "citation-faithfulness.md",
+            kind="language models",
+        )
+        return [asked_files(model)[name] for model in models]
+
+    return files
+
+
+def cited_data(wildcards):
+    """Questions, passages and a run of the user's."""
+    key = "citation_faithfulness.full.data"
+    folder = named_by_user(
+        key, "questions, passages and retrieved.run", "citation-faithfulness.md"
+    )
+    missing = [part for part in CITED_DATA if not (folder / part).is_file()]
+    if missing:
+        raise WorkflowError(
+            f"config.yaml: `{key}` is {str(folder)!r}, which has no {missing[0]}; "
+            "docs/citation-faithfulness.md says what it holds."
+        )
+    return [str(folder / part) for part in CITED_DATA]

@@ -7,7 +7,7 @@ from everycell.studies.heuss2025.ch5.figures import case_bars
 from everycell.studies.heuss2025.ch5.planted_citations import counted
 
 with ResultJob(snakemake) as job:
-    points = counted(
-        pd.read_parquet(snakemake.input.outcomes), snakemake.params.of, snakemake.params.metrics
-    )
+    parts = [pd.read_parquet(file) for file in snakemake.input.outcomes]
+    found = pd.concat(parts, ignore_index=True)
+    points = counted(found, snakemake.params.of, snakemake.params.metrics)
     job.write_figure(points, case_bars(points))

@@ -7,7 +7,8 @@ from everycell.studies.heuss2025.ch5.figures import case_bars, estimate_lines
 from everycell.studies.heuss2025.ch5.planted_citations import counted
 
 with ResultJob(snakemake) as job:
-    found = pd.read_parquet(snakemake.input.outcomes)
+    parts = [pd.read_parquet(file) for file in snakemake.input.outcomes]
+    found = pd.concat(parts, ignore_index=True)
     points = counted(found, snakemake.params.of, snakemake.params.metrics)
     job.write_figure(points, case_bars(points))
     # The figure has the counts.

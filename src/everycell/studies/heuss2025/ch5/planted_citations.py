@@ -119,22 +119,27 @@ def _citing(cited: frozenset[int], selected: frozenset[int]) -> str:
     return CITING[0] if cited == selected else CITING[1]
 
 
-def answer_sizes(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
+def answer_sizes(
+    answers: Sequence[CitedAnswer], sentences: Sequence[int] | None = None
+) -> pd.DataFrame:
     """Distributions over answers, statements and citations (Figures 5.3 and 5.4).
 
     Parameters
     ----------
     answers : sequence of CitedAnswer
+    sentences : sequence of int, optional
+        Of each answer, where it is a text.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``panel``, ``x`` (int) and ``value``, the share in percent: statements and citations
-        of an answer, words of a statement that cites, documents that an answer cites, and the place
-        of a cited document, from 1.
+        Columns ``panel``, ``x`` (int) and ``value``, the share in percent: sentences, statements
+        and citations of an answer, words of a statement that cites, documents that an answer cites,
+        and the place of a cited document, from 1. A panel of nothing is left out.
     """
     cited = [each for answer in answers for each in answer.statements if each.documents]
     values = {
+        "sentences": list(sentences or ()),
         "statements": [len(each.statements) for each in answers],
         "citations": [sum(len(part.documents) for part in each.statements) for each in answers],
         "words": [len(each.text.split()) for each in cited],
@@ -144,7 +149,7 @@ def answer_sizes(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
     rows = []
     for panel, numbers in values.items():
         counts = Counter(numbers)
-        for x in range(min(counts), max(counts) + 1):
+        for x in range(min(counts), max(counts) + 1) if counts else ():
             rows.append((panel, x, 100 * counts[x] / len(numbers)))
     return pd.DataFrame(rows, columns=["panel", "x", "value"])
 

@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from everycell.engine.settings import Settings
+from everycell.engine.settings import PlainPath, Settings
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class AttributedQuestions(Settings):
-    """Released tier: attributors whose mechanism is known, on Natural Questions."""
+    """Released tier: attributors on Natural Questions."""
 
     questions: int = Field(200, ge=2, le=2655, description="Questions, at most.")
     depth: int = Field(5, ge=1, le=20, description="Documents of a question, from BM25.")
     length: int = Field(256, ge=8, le=512, description="Word pieces of an encoded document.")
+    models: dict[str, str] = Field(
+        {"smollm2": "SmolLM2"},
+        description=(
+            "Language models that choose a document for a known answer: names under "
+            "`language_models`, and for figures."
+        ),
+    )
+    chosen: int = Field(40, ge=2, le=2655, description="Questions of these models, at most.")
+
+
+class AskedModels(Settings):
+    """Full tier: language models that answer and cite."""
+
+    models: dict[str, Literal["spans", "own template"]] = Field(
+        {},
+        description=(
+            "Language models that answer, names under `language_models`, the first for the tables; "
+            "each with how it cites: in marked spans as our prompt asks, or by its own template."
+        ),
+    )
+    data: str | None = Field(
+        None, min_length=1, description="Folder with questions, passages and retrieved.run."
+    )
+    template: PlainPath | None = Field(None, description="File of a prompt of one's own.")
+    questions: int = Field(1444, ge=2, description="Questions, at most.")
+    depth: int = Field(5, ge=2, le=100, description="Documents of a question.")
+    longest: int | None = Field(
+        None, ge=1, description="Words of a statement that is forged, at most; null: any number."
+    )
+    max_tokens: int = Field(512, ge=16, le=100_000, description="Tokens of an answer.")
 
 
 class CitationFaithfulness(Settings):
@@ -45,6 +75,7 @@ class CitationFaithfulness(Settings):
         0.8, description="Probability that a statement is said again when it could be."
     )
     released: AttributedQuestions = AttributedQuestions()
+    full: AskedModels = AskedModels()
 
 
 #: Blocks of ``config.yaml`` by their keys.

@@ -1,0 +1,118 @@
+"""Contexts that a language model is asked, and all that comes of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from everycell.engine.untrusted import in_quotes
+from everycell.rag.cite_checks import Context, GivenAnswer, forged_instances, try_all
+from everycell.rag.draws import named_draws
+from everycell.rag.grounded_template import GroundedAnswer
+from everycell.rag.interventions import outcomes
+from everycell.studies.heuss2025.ch5.planted_citations import answer_sizes, selection_counts
+from everycell.studies.heuss2025.ch5.reported import answer_numbers, reported_numbers
+
+AskAll = Callable[[Sequence[Context]], list[GroundedAnswer]]
+
+
+def contexts(
+    questions: Mapping[str, str],
+    passages: Mapping[str, str],
+    run: pd.DataFrame,
+    *,
+    depth: int,
+    count: int,
+    seed: int,
+) -> list[Context]:
+    """Questions with the texts of their first documents.
+
+    Parameters
+    ----------
+    questions, passages : mapping
+        Id -> text. Of questions with the same text the first in the order of ids is taken.
+    run : pandas.DataFrame
+        Columns `query`, `document` and `score`; of equal scores the smaller name is first.
+    depth : int
+        Documents of a question; one with fewer is left out.
+    count : int
+        Questions, at most; more are drawn by chance.
+    seed : int
+
+    Raises
+    ------
+    ValueError
+        A document without a text, or fewer than two questions.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query": ["a", "b", "b"], "document": ["x", "x", "y"], "score": 1.0})
+    >>> contexts({"a": "Who?", "b": "Where?"}, {"x": "Owls.", "y": "In Holland."}, run,
+    ...     depth=1, count=9, seed=0)
+    [('Who?', ('Owls.',)), ('Where?', ('Owls.',))]
+    """
+    ordered = run.sort_values(["score", "document"], ascending=[False, True], kind="stable")
+    found: dict[str, tuple[str, ...]] = {}
+    lists = ordered.groupby("query")["document"].agg(list).to_dict()
+    for query in sorted(set(lists) & set(questions)):
+        names = lists[query][:depth]
+        unknown = [name for name in names if name not in passages]
+        if unknown:
+            raise ValueError(
+                f"The run has {in_quotes(unknown[0])} for the question {in_quotes(query)}, which "
+                "is none of the passages: give its text in passages.jsonl."
+            )
+        if len(names) == depth:
+            found.setdefault(questions[query], tuple(passages[name] for name in names))
+    if len(found) < 2:
+        raise ValueError(
+            f"The run has {len(found)} of the questions with {depth} documents: give two or more, "
+            "since a forged document is one of another question."
+        )
+    pairs = list(found.items())
+    if len(pairs) <= count:
+        return pairs
+    drawn = named_draws(f"{seed}\tasked contexts").permutation(len(pairs))[:count]
+    return [pairs[place] for place in sorted(drawn)]
+
+
+def asked_again(
+    asked: Sequence[Context], ask_all: AskAll, *, seed: int, longest: int | None = None
+) -> dict[str, pd.DataFrame]:
+    """Ask, forge documents, ask again, and count.
+
+    Parameters
+    ----------
+    asked : sequence of Context
+        Questions with their documents.
+    ask_all : callable
+        From contexts to answers; it is called three times at most.
+    seed : int
+    longest : int, optional
+        Words of a statement that is forged, at most.
+
+    Returns
+    -------
+    dict
+        ``selection`` (Table 5.2), ``sizes`` (Figures 5.3 and 5.4), ``outcomes`` (5.6 and 5.7),
+        ``numbers`` (printed in section 5.5) and ``answers`` (what else it says).
+
+    Raises
+    ------
+    ValueError
+        No answer cites anything.
+    """
+    first = ask_all(asked)
+    answers = [each.answer for each in first]
+    given = [GivenAnswer(*context, answer) for context, answer in zip(asked, answers, strict=True)]
+    forged = forged_instances(given, seed=seed, longest=longest)
+    rows = try_all(forged, lambda wanted: [each.answer for each in ask_all(wanted)], seed=seed)
+    found = outcomes(rows)
+    return {
+        "selection": selection_counts(answers),
+        "sizes": answer_sizes(answers, [each.sentences for each in first]),
+        "outcomes": found,
+        "numbers": reported_numbers(answers, found),
+        "answers": answer_numbers(first),
+    }

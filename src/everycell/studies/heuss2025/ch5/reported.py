@@ -1,0 +1,153 @@
+"""Numbers of section 5.5 of heuss2025, from answers and from what came of forged documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from everycell.rag.grounded_template import GroundedAnswer
+from everycell.rag.interventions import KINDS, CitedAnswer, share
+
+# What the card calls the kinds of forged documents: of pairs, and of shares.
+_PAIRS = (
+    "a random document",
+    "a relevant document that is not cited",
+    "a document cited for something else",
+)
+_SHARES = ("random document", "relevant, not cited", "cited for something else")
+
+
+def reported_numbers(answers: Sequence[CitedAnswer], found: pd.DataFrame) -> pd.DataFrame:
+    """The printed numbers of section 5.5, measured again.
+
+    Parameters
+    ----------
+    answers : sequence of CitedAnswer
+        First answers, one or more.
+    found : pandas.DataFrame
+        From `everycell.rag.interventions.outcomes`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``claim`` and ``value``: counts, and shares in percent. What is a share of nothing
+        is left out. "documents predicted to be cited" are documents of all answers together; the
+        text does not say whether it counts documents or answers.
+
+    Examples
+    --------
+    >>> answers = [CitedAnswer((), to_cite=(0,)), CitedAnswer((), to_cite=(1, 2))]
+    >>> nothing = pd.DataFrame(columns=["kind", "metric", "count", "of", "value"])
+    >>> reported_numbers(answers, nothing)["value"].tolist()
+    [2.0, 2.0, 0.0, 100.0, 0.0]
+    """
+    numbers: dict[str, float] = {
+        "questions of NaturalQuestions": len(answers),
+        "answers that cite nothing": sum(not each.cited for each in answers),
+    }
+    of = found.set_index(["kind", "metric"])
+    recovered = []
+    for kind, pairs, short in zip(KINDS, _PAIRS, _SHARES, strict=True):
+        if (kind, "recovered") in of.index:
+            back = of.loc[(kind, "recovered")]
+            numbers[f"pairs with {pairs}"] = back["of"]
+            recovered.append(back["value"])
+            if kind == KINDS[0]:
+                numbers[f"{short}: statements recovered"] = back["count"]
+        if (kind, "cites the forged document") in of.index:
+            fooled = of.loc[(kind, "cites the forged document")]
+            if kind == KINDS[0]:
+                numbers[f"{short}: forged one cited"] = fooled["count"]
+            numbers[f"{short}: forged one cited, share"] = fooled["value"]
+    if recovered:
+        numbers["statements recovered, lowest share"] = min(recovered)
+        numbers["statements recovered, highest share"] = max(recovered)
+    planned = sum(len(set(each.to_cite)) for each in answers)
+    if planned:
+        kept = sum(len(set(each.to_cite) & each.cited) for each in answers)
+        numbers["documents predicted to be cited: cited"] = 100 * kept / planned
+        numbers["documents predicted to be cited: otherwise"] = 100 - 100 * kept / planned
+    beyond = sum(bool(each.cited - set(each.to_cite)) for each in answers)
+    numbers["answers that cite what was not predicted to be cited"] = 100 * beyond / len(answers)
+    table = pd.DataFrame(numbers.items(), columns=["claim", "value"])
+    return table.astype({"value": float})
+
+
+def answer_numbers(answers: Sequence[GroundedAnswer]) -> pd.DataFrame:
+    """What else section 5.5 says of answers: means, a median, and a ratio.
+
+    Parameters
+    ----------
+    answers : sequence of GroundedAnswer
+        One or more.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``metric`` and ``value``. "first over fifth document" is how often the first
+        document is cited for each time that the fifth is; left out where it never is.
+
+    Examples
+    --------
+    >>> from everycell.rag.grounded_template import read_grounded
+    >>> table = answer_numbers([read_grounded("Grounded answer: <co: 0,9>Owls</co: 0,9>.", 5)])
+    >>> table.set_index("metric")["value"].to_dict()
+    {'sentences of an answer': 1.0, 'citations of an answer': 1.0, \
+'documents that an answer cites': 1.0, 'citations of no document': 1.0, \
+'marks that were mended': 0.0, 'words of a cited statement, median': 1.0}
+    """
+    cited = [each for one in answers for each in one.answer.statements if each.documents]
+    places = [place for one in answers for place in one.answer.cited]
+    numbers = {
+        "sentences of an answer": np.mean([one.sentences for one in answers]),
+        "citations of an answer": sum(len(each.documents) for each in cited) / len(answers),
+        "documents that an answer cites": len(places) / len(answers),
+        "citations of no document": sum(len(one.stray) for one in answers),
+        "marks that were mended": sum(one.mended for one in answers),
+    }
+    if cited:
+        words = [len(each.text.split()) for each in cited]
+        numbers["words of a cited statement, median"] = np.median(words)
+    if fifth := places.count(4):
+        numbers["first over fifth document"] = places.count(0) / fifth
+    table = pd.DataFrame(numbers.items(), columns=["metric", "value"])
+    return table.astype({"value": float})
+
+
+def relevant_chosen(
+    answers: Sequence[CitedAnswer], relevant: Sequence[frozenset[int]]
+) -> pd.DataFrame:
+    """How often a relevant document is cited, beside who always cites the same place.
+
+    Parameters
+    ----------
+    answers : sequence of CitedAnswer
+    relevant : sequence of frozenset of int
+        Places of the relevant documents of each question.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``chooser`` ("model", or "always the same place": that with the most relevant
+        documents), ``metric``, and ``value``, ``low``, ``high`` in percent, with exact intervals.
+
+    Examples
+    --------
+    >>> from everycell.rag.interventions import Statement
+    >>> answers = [CitedAnswer((Statement("Ann", (place,)),)) for place in (0, 1)]
+    >>> relevant_chosen(answers, [frozenset({0}), frozenset({0})])["value"].tolist()
+    [50.0, 100.0]
+    """
+    right = sum(
+        bool(each.cited & places) for each, places in zip(answers, relevant, strict=True)
+    )
+    last = max((place for places in relevant for place in places), default=0)
+    same = max(sum(place in places for places in relevant) for place in range(last + 1))
+    metric = "cites a relevant document"
+    rows = [
+        (chooser, metric, *share(count, len(answers)))
+        for chooser, count in (("model", right), ("always the same place", same))
+    ]
+    return pd.DataFrame(rows, columns=["chooser", "metric", "value", "low", "high"])
