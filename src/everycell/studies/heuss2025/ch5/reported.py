@@ -132,22 +132,24 @@ def relevant_chosen(
     pandas.DataFrame
         Columns ``chooser`` ("model", or "always the same place": that with the most relevant
         documents), ``metric``, and ``value``, ``low``, ``high`` in percent, with exact intervals.
+        The last row says how often the model cites the first document.
 
     Examples
     --------
     >>> from everycell.rag.interventions import Statement
     >>> answers = [CitedAnswer((Statement("Ann", (place,)),)) for place in (0, 1)]
     >>> relevant_chosen(answers, [frozenset({0}), frozenset({0})])["value"].tolist()
-    [50.0, 100.0]
+    [50.0, 100.0, 50.0]
     """
     right = sum(
         bool(each.cited & places) for each, places in zip(answers, relevant, strict=True)
     )
     last = max((place for places in relevant for place in places), default=0)
     same = max(sum(place in places for places in relevant) for place in range(last + 1))
-    metric = "cites a relevant document"
-    rows = [
-        (chooser, metric, *share(count, len(answers)))
-        for chooser, count in (("model", right), ("always the same place", same))
+    counts = [
+        ("model", "cites a relevant document", right),
+        ("always the same place", "cites a relevant document", same),
+        ("model", "cites the first document", sum(0 in each.cited for each in answers)),
     ]
+    rows = [(*names, *share(count, len(answers))) for *names, count in counts]
     return pd.DataFrame(rows, columns=["chooser", "metric", "value", "low", "high"])
