@@ -27,9 +27,11 @@ def spans(text: str, k: int = 5):
 def test_a_tidy_answer() -> None:
     found = read_grounded(TIDY, 5)
     assert found.answer == CitedAnswer(
-        (Statement("Leiden", (3,)), Statement("1575", (1, 3))), (0, 1, 3), (1, 3)
+        (Statement("Leiden", (3,)), Statement("1575", (1, 3))),
+        (0, 1, 3),
+        (1, 3),
+        "Leiden has a university since 1575, and canals.",
     )
-    assert found.text == "Leiden has a university since 1575, and canals."
     assert (found.sentences, found.stray, found.mended) == (1, (), 0)
 
 
@@ -42,18 +44,18 @@ def test_marks_closed_with_other_numbers() -> None:
     found = marked("<co: 0,1>An owl</co: 0> hunts <co: 2>mice</co: 4>.")
     assert found.answer.statements == (Statement("An owl", (0, 1)), Statement("mice", (2,)))
     assert found.mended == 2
-    assert found.text == "An owl hunts mice."
+    assert found.answer.text == "An owl hunts mice."
 
 
 def test_marks_that_are_not_closed_end_with_their_sentence() -> None:
     found = marked("<co: 1>Owls hunt mice. Foxes do too.")
     assert found.answer.statements == (Statement("Owls hunt mice.", (1,)),)
-    assert found.mended == 1 and found.text == "Owls hunt mice. Foxes do too."
+    assert found.mended == 1 and found.answer.text == "Owls hunt mice. Foxes do too."
 
 
 def test_a_closing_mark_alone_is_left_out() -> None:
     assert marked("Owls</co: 1> hunt.").answer.statements == ()
-    assert marked("Owls</co: 1> hunt.").text == "Owls hunt."
+    assert marked("Owls</co: 1> hunt.").answer.text == "Owls hunt."
 
 
 def test_marks_in_marks_are_spans_each() -> None:
@@ -70,7 +72,7 @@ def test_numbers_of_no_document_are_stray() -> None:
         "Relevant Documents: 0,9\nCited Documents: None\nGrounded answer: <co: 7>Owl</co: 7>", 5
     )
     assert found.stray == (9, 7)
-    assert found.answer == CitedAnswer((Statement("Owl", ()),), (0,), ())
+    assert found.answer == CitedAnswer((Statement("Owl", ()),), (0,), (), "Owl")
     # Of ours, documents count from 1.
     found = marked("<co: 0,5>Owl</co: 0,5>", first=1)
     assert found.stray == (0,) and found.answer.statements == (Statement("Owl", (4,)),)
@@ -78,12 +80,13 @@ def test_numbers_of_no_document_are_stray() -> None:
 
 @pytest.mark.parametrize("nothing", ["", "\n", "I cannot answer that.", "Answer: By night."])
 def test_an_answer_without_marks_cites_nothing(nothing: str) -> None:
-    assert read_grounded(nothing, 3).answer == CitedAnswer(())
+    found = read_grounded(nothing, 3).answer
+    assert (found.statements, found.relevant, found.to_cite) == ((), (), ())
 
 
 def test_an_answer_that_was_cut() -> None:
     cut = "Relevant Documents: 0,1\nCited Documents: 1\nAnswer: Owls hunt."
-    assert read_grounded(cut, 3).answer == CitedAnswer((), (0, 1), (1,))
+    assert read_grounded(cut, 3).answer == CitedAnswer((), (0, 1), (1,), "Owls hunt.")
     assert marked("Owls <co: 1>hunt</co: 1> and <co: 2").answer.statements == (
         Statement("hunt", (1,)),
     )
@@ -93,7 +96,7 @@ def test_labels_in_other_dress() -> None:
     dressed = (
         "**Relevant Documents:** 1\n**cited documents**: 1\n## Grounded Answer: <co:1>A</co:1>"
     )
-    assert read_grounded(dressed, 3).answer == CitedAnswer((Statement("A", (1,)),), (1,), (1,))
+    assert read_grounded(dressed, 3).answer == CitedAnswer((Statement("A", (1,)),), (1,), (1,), "A")
     bare = "By <co: 0>night</co: 0>."
     assert read_grounded(bare, 1).answer.statements == (Statement("night", (0,)),)
 

@@ -215,6 +215,15 @@ def test_what_is_no_probability_is_refused(name):
         PlantedReader(**({"memory": 0.5} | {name: 1.5}))
 
 
+def test_what_is_said_without_a_citation_is_said_all_the_same() -> None:
+    answer = CitedAnswer((Statement("the owl", (1,)),), text="It is the owl, at night.")
+    assert recovered("owl", answer) == Statement("the owl", (1,))
+    assert recovered("at night", answer) == Statement("at night", ())
+    # Short words of a text are no statement, and say nothing of a longer one.
+    assert recovered("it is the owl of Holland", answer._replace(statements=())) is None
+    assert recovered("...", answer) is None
+
+
 def test_statements_that_entail_each_other() -> None:
     """Both ways, by a planted model of inference, each pair asked once."""
     asked = []

@@ -207,6 +207,4 @@ def choice_requests(question: str, answer: str, documents: Sequence[str]) -> lis
         question=" ".join(question.split()),
         answer=" ".join(answer.split()),
     )
-    return [
-        Request(prompt=prompt, continuation=str(number)) for number in range(1, len(shown) + 1)
-    ]
+    return [Request(prompt=prompt, continuation=str(number)) for number in range(1, len(shown) + 1)]

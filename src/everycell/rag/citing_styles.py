@@ -93,4 +93,4 @@ def _shown(
 
 def _read_sentences(output: str, k: int) -> GroundedAnswer:
     text = " ".join(output.split())
-    return GroundedAnswer(cited_sentences(text, k), text, len(sentence_spans(text)))
+    return GroundedAnswer(cited_sentences(text, k), len(sentence_spans(text)))

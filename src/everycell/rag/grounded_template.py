@@ -55,9 +55,8 @@ class GroundedAnswer(NamedTuple):
     Attributes
     ----------
     answer : CitedAnswer
-        Its statements are the marked spans, in the order in which they begin.
-    text : str
-        The whole answer without marks, on one line.
+        Its statements are the marked spans, in the order in which they begin; its text has no
+        marks, and is one line.
     sentences : int
         Of the text.
     stray : tuple of int
@@ -67,7 +66,6 @@ class GroundedAnswer(NamedTuple):
     """
 
     answer: CitedAnswer
-    text: str
     sentences: int
     stray: tuple[int, ...] = ()
     mended: int = 0
@@ -97,12 +95,12 @@ def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
 
     Examples
     --------
-    >>> output = "Relevant Documents: 0,2\\nCited Documents: 2\\nAnswer: In Holland.\\n"
-    >>> read = read_grounded(output + "Grounded answer: <co: 2>In\\nHolland</co: 2>.", 3)
-    >>> read.answer.statements, read.answer.relevant, read.answer.to_cite
-    ((Statement(text='In Holland', documents=(2,)),), (0, 2), (2,))
-    >>> read_grounded("Grounded answer: <co: 0,7>Owls</co: 1> hunt. At night.", 3)[1:]
-    ('Owls hunt. At night.', 2, (7,), 1)
+    >>> marked = "Grounded answer: <co: 0,7>Owls</co: 1> hunt. At night."
+    >>> read = read_grounded(f"Relevant Documents: 0,2{chr(10)}{marked}", 3)
+    >>> read.answer.statements, read.answer.relevant
+    ((Statement(text='Owls', documents=(0,)),), (0, 2))
+    >>> read.answer.text, read[1:]
+    ('Owls hunt. At night.', (2, (7,), 1))
     """
     parts = _parts(output)
     relevant, to_cite = (_numbers(parts.get(name, "").split("\n")[0]) for name in _PARTS[:2])
@@ -120,8 +118,7 @@ def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
     statements = tuple(Statement(span, places(numbers)) for numbers, span in spans)
     line = " ".join(text.split())
     return GroundedAnswer(
-        CitedAnswer(statements, relevant=places(relevant), to_cite=places(to_cite)),
-        line,
+        CitedAnswer(statements, places(relevant), places(to_cite), line),
         len(sentence_spans(line)),
         tuple(dict.fromkeys(number for number in written if number not in known)),
         mended,

@@ -62,11 +62,14 @@ class CitedAnswer(NamedTuple):
     relevant, to_cite : tuple of int
         Places of the documents that the answerer said are relevant, and that it would cite; empty
         where it says neither.
+    text : str
+        The whole answer, where its statements are parts of it; empty where they are all of it.
     """
 
     statements: tuple[Statement, ...]
     relevant: tuple[int, ...] = ()
     to_cite: tuple[int, ...] = ()
+    text: str = ""
 
     @property
     def cited(self) -> frozenset[int]:
@@ -171,8 +174,24 @@ def entailed(
 
 
 def recovered(statement: str, answer: CitedAnswer, same: Same = same_words) -> Statement | None:
-    """First statement of an answer that says the same; None where none does."""
-    return next((each for each in answer.statements if same(statement, each.text)), None)
+    """First statement of an answer that says the same; None where none does.
+
+    Words of the text that nothing is cited for count as a statement without documents, if they are
+    those of the statement.
+
+    Examples
+    --------
+    >>> answer = CitedAnswer((Statement("by night", (0,)),), text="Owls hunt mice by night.")
+    >>> recovered("at night", answer), recovered("hunt mice", answer)
+    (None, Statement(text='hunt mice', documents=()))
+    """
+    for each in answer.statements:
+        if same(statement, each.text):
+            return each
+    words = f" {normalise_answer(statement)} "
+    if words.strip() and words in f" {normalise_answer(answer.text)} ":
+        return Statement(statement, ())
+    return None
 
 
 def instances(

@@ -44,7 +44,7 @@ with Job(snakemake) as job:
 
         def ask_all(wanted):
             """Choices of the model, as answers of one sentence."""
-            return [GroundedAnswer(each, "", 1) for each in choice.answer_all(wanted)]
+            return [GroundedAnswer(each, 1) for each in choice.answer_all(wanted)]
 
         found = asked_again(asked, ask_all, seed=job.seed)
         job.log.write(f"{model.identity.name}: {model.asked} requests were not recorded.\n")

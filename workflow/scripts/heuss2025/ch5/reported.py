@@ -9,9 +9,7 @@ from everycell.engine.result_job import ResultJob
 
 with ResultJob(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    job.facts["language_models"] = [
-        json.loads(Path(file).read_text()) for file in files.provenance
-    ]
+    job.facts["language_models"] = [json.loads(Path(file).read_text()) for file in files.provenance]
     numbers = [pd.read_parquet(file) for file in files.numbers]
     first = numbers[0].drop(columns="answerer")
     # Of a model that is told the answer, what it says again means nothing.

@@ -141,9 +141,7 @@ def relevant_chosen(
     >>> relevant_chosen(answers, [frozenset({0}), frozenset({0})])["value"].tolist()
     [50.0, 100.0, 50.0]
     """
-    right = sum(
-        bool(each.cited & places) for each, places in zip(answers, relevant, strict=True)
-    )
+    right = sum(bool(each.cited & places) for each, places in zip(answers, relevant, strict=True))
     last = max((place for places in relevant for place in places), default=0)
     same = max(sum(place in places for places in relevant) for place in range(last + 1))
     counts = [
