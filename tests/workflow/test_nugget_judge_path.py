@@ -34,7 +34,7 @@ def test_an_endpoint_judges_again(
     clean = Project(clean.folder, mirror)
     monkeypatch.setenv(KEY, SECRET)
     clean.edit(
-        "config.yaml", "full: {judges: {}, topics: 301", "full: {judges: {mine: GPT4o}, topics: 2"
+        "config.yaml", "judges: {}\n    topics: 301", "judges: {mine: GPT4o}\n    topics: 2"
     )
     name_endpoint(clean, server)
     server.replies = [label_all]
@@ -70,8 +70,8 @@ def test_what_the_judge_needs_is_said(clean: Project) -> None:
     assert "`ginger.full.judges` is empty; this tier needs language models" in done.stdout
     clean.edit(
         "config.yaml",
-        "full: {judges: {}, topics: 301",
-        "full: {judges: {smollm2: GPT4o, zephyr: GPT4o}, topics: 2",
+        "judges: {}\n    topics: 301",
+        "judges: {smollm2: GPT4o, zephyr: GPT4o}\n    topics: 2",
     )
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert "two models stand for GPT4o" in done.stdout

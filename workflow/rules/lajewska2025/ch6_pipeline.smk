@@ -129,6 +129,7 @@ use rule step as lajewska2025_ch6_write with:
         questions=GINGER.released.questions,
         max_tokens=GINGER.max_tokens,
         prompts=GINGER.prompts,
+        everything=False,
         record="lajewska2025-ch6-released-{model}",
     message:
         "Responses that {wildcards.model} writes"

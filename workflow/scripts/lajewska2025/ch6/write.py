@@ -9,13 +9,22 @@ from everycell.engine.receipts import write_json
 from everycell.engine.settings import part_of
 from everycell.language_models.answering import open_language_model
 from everycell.language_models.settings import AskSettings, Decoding
-from everycell.studies.lajewska2025.ch6.written import Writer, written_responses
+from everycell.studies.lajewska2025.ch6.systems import IRRELEVANT, RELEVANT
+from everycell.studies.lajewska2025.ch6.written import (
+    ALL_WRITTEN,
+    WRITTEN,
+    WRITTEN_ON_OTHER_INPUT,
+    Writer,
+    written_responses,
+)
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
     settings = part_of(snakemake.config, AskSettings)
-    nuggets = pd.read_parquet(files.nuggets)
-    topics = list(dict.fromkeys(nuggets.loc[nuggets["input"] == "relevant", "topic"]))
+    passages, nuggets = pd.read_parquet(files.passages), pd.read_parquet(files.nuggets)
+    variants = {RELEVANT: ALL_WRITTEN if params.everything else WRITTEN}
+    if params.everything:
+        variants[IRRELEVANT] = WRITTEN_ON_OTHER_INPUT
     with open_language_model(
         params.model,
         settings.language_models,
@@ -31,14 +40,21 @@ with Job(snakemake) as job:
             sentences=params.sentences,
             words=params.words,
         )
-        found = written_responses(
-            writer,
-            pd.read_parquet(files.passages),
-            nuggets,
-            pd.read_parquet(files.clusters),
-            pd.read_parquet(files.ranks),
-            topics[: params.questions],
-        )
+        clusters, ranks = pd.read_parquet(files.clusters), pd.read_parquet(files.ranks)
+        found = []
+        for kind, systems in variants.items():
+            topics = list(dict.fromkeys(nuggets.loc[nuggets["input"] == kind, "topic"]))
+            responses = written_responses(
+                writer,
+                passages,
+                nuggets,
+                clusters,
+                ranks,
+                topics[: params.questions],
+                kind=kind,
+                systems=systems,
+            )
+            found.append(responses)
         job.log.write(f"{model.identity.name}: {model.asked} requests were not recorded.\n")
         write_json(Path(snakemake.output.provenance), model.provenance())
-    job.write_frame(found, "responses")
+    job.write_frame(pd.concat(found, ignore_index=True), "responses")

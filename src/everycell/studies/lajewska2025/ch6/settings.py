@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from everycell.engine.settings import PlainPath, Probability, Settings
 
-Prompt = Literal["summary", "fluency", "follow_up", "one_step"]
+Prompt = Literal["detection", "summary", "fluency", "follow_up", "one_step"]
 
 
 class ReleasedGinger(Settings):
@@ -24,7 +24,25 @@ class ReleasedGinger(Settings):
 
 
 class FullGinger(Settings):
-    """Full tier: language models that judge the released responses again."""
+    """Full tier: language models that judge the released responses, or write new ones."""
+
+    model: str | None = Field(
+        None,
+        min_length=1,
+        description="Language model that detects nuggets and writes: a name of `language_models`.",
+    )
+    inference: str = Field(
+        "cross-encoder/nli-roberta-base",
+        min_length=1,
+        description="Model of inference: a folder with safetensors, or a name on the hub.",
+    )
+    inference_revision: str | None = Field(
+        None, min_length=1, description="Commit, tag or branch of the hub name."
+    )
+    questions: int = Field(38, ge=2, le=38, description="Questions that are written for.")
+    passage_tokens: int = Field(
+        512, ge=16, le=4096, description="Tokens of a passage with its marks."
+    )
 
     judges: dict[str, Literal["GPT4o", "Gemini", "Claude"]] = Field(
         {},

@@ -23,16 +23,23 @@ from everycell.studies.lajewska2025.ch6.systems import (
     GOLD,
     RELEVANT,
     STANDARD,
+    SYSTEMS,
     Facets,
     System,
     facets,
 )
 
 #: Variants that are written: name without rewriting, and with it.
-WRITTEN: Mapping[str, tuple[System, str]] = {
+WRITTEN: Mapping[str, tuple[System, str | None]] = {
     STANDARD: (System(), "GINGER"),
     "CAsT-snippets/BERTopic/DuoT5/GPT-4": (System(detection=GOLD), "GINGER w/ GTnuggets"),
 }
+#: All variants of Table C.7.
+ALL_WRITTEN: Mapping[str, tuple[System, str | None]] = {
+    name: WRITTEN.get(name, (system, None)) for name, system in SYSTEMS.items()
+}
+#: Those on other input than relevant passages, of which people marked nothing.
+WRITTEN_ON_OTHER_INPUT: Mapping[str, tuple[System, str | None]] = {STANDARD: WRITTEN[STANDARD]}
 
 
 class Writer:
@@ -85,8 +92,11 @@ def written_responses(
     clusters: pd.DataFrame,
     ranks: pd.DataFrame,
     topics: Sequence[str],
+    *,
+    kind: str = RELEVANT,
+    systems: Mapping[str, tuple[System, str | None]] = WRITTEN,
 ) -> pd.DataFrame:
-    """Responses of the baseline and of `WRITTEN` to some topics with relevant input.
+    """Responses of the baseline and of several variants to some topics.
 
     Parameters
     ----------
@@ -94,6 +104,10 @@ def written_responses(
     passages, nuggets, clusters, ranks : pandas.DataFrame
         Of the stages before.
     topics : sequence of str
+    kind : str
+        Kind of input.
+    systems : mapping
+        Name of a variant -> the variant, and its name where it is rewritten, if it is.
 
     Returns
     -------
@@ -101,7 +115,7 @@ def written_responses(
         As `responses_frame`, with `input`.
     """
     chosen = [
-        frame[(frame["input"] == RELEVANT) & frame["topic"].isin(topics)]
+        frame[(frame["input"] == kind) & frame["topic"].isin(topics)]
         for frame in (passages, nuggets, clusters, ranks)
     ]
     shown = chosen[0].groupby("topic", sort=False)
@@ -115,12 +129,13 @@ def written_responses(
     found[BASELINE] = [
         Response(topic, traced(answer, {})) for topic, answer in zip(topics, answers, strict=True)
     ]
-    for name, (system, rewritten) in WRITTEN.items():
+    for name, (system, rewritten) in systems.items():
         own = list(facets(system, *chosen[1:], writer.clusters))
         plain = _summarised(writer, own, questions)
         found[name] = plain
-        found[rewritten] = _rewritten(writer, own, plain, questions)
-    return responses_frame(found).assign(input=RELEVANT)
+        if rewritten is not None:
+            found[rewritten] = _rewritten(writer, own, plain, questions)
+    return responses_frame(found).assign(input=kind)
 
 
 def _summarised(

@@ -1,0 +1,72 @@
+"""Nuggets that a language model marks in passages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from string import Template
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.collections.snippets import Span
+from everycell.language_models.generation import Message
+from everycell.rag.grounded.detection import OPENING, detection_prompt, marked_spans
+
+
+class DetectedSpans(NamedTuple):
+    """Spans of all passages, and what could not be used.
+
+    Attributes
+    ----------
+    spans : dict
+        Input, topic and passage -> spans.
+    marked : int
+        Texts that the model marked.
+    strays : int
+        Those of them that do not stand in their passage.
+    unmarked : int
+        Passages without a mark.
+    """
+
+    spans: dict[tuple[str, str, str], tuple[Span, ...]]
+    marked: int
+    strays: int
+    unmarked: int
+
+
+def detected_spans(
+    shown: pd.DataFrame,
+    template: Template,
+    ask: Callable[[Sequence[tuple[Message, ...]]], Sequence[str]],
+) -> DetectedSpans:
+    """Ask for the nuggets of all passages.
+
+    Parameters
+    ----------
+    shown : pandas.DataFrame
+        Columns `input`, `topic`, `question`, `passage_id`, `text`.
+    template : string.Template
+        Of `everycell.rag.grounded.detection`.
+    ask : callable
+        From prompts to answers.
+
+    Examples
+    --------
+    >>> from everycell.language_models.templates import read_template
+    >>> from everycell.rag.grounded.detection import SLOTS, TEMPLATE
+    >>> shown = pd.DataFrame([{"input": "relevant", "topic": "1", "question": "Who?",
+    ...     "passage_id": "p", "text": "An owl."}])
+    >>> template = read_template(TEMPLATE, SLOTS, last="passage")
+    >>> detected_spans(shown, template, lambda prompts: ["An <IN>owl</IN> or <IN>fox</IN>."])
+    DetectedSpans(spans={('relevant', '1', 'p'): ((3, 6),)}, marked=2, strays=1, unmarked=0)
+    """
+    rows = list(shown.itertuples(index=False))
+    answers = ask([detection_prompt(template, row.question, row.text) for row in rows])
+    spans, strays, unmarked, marks = {}, 0, 0, 0
+    for row, answer in zip(rows, answers, strict=True):
+        found = marked_spans(row.text, answer)
+        spans[row.input, row.topic, row.passage_id] = found.spans
+        marks += answer.count(OPENING)
+        strays += len(found.strays)
+        unmarked += OPENING not in answer
+    return DetectedSpans(spans, marks, strays, unmarked)

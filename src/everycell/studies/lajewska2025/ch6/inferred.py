@@ -1,0 +1,141 @@
+"""Entailment, contradiction and completeness of responses, by a model of inference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.studies.lajewska2025.ch6.nuggets import tested
+from everycell.studies.lajewska2025.ch6.systems import BASELINE, DETECTED, GOLD
+
+#: From pairs of premise and hypothesis to probabilities of entailment, contradiction and neither.
+Infer = Callable[[Sequence[tuple[str, str]]], npt.NDArray[np.float64]]
+#: Names in Tables 6.1, 6.4 and 6.6.
+ENTAILED, CONTRADICTED, COMPLETE = "Entail", "Contrad", "Compl"
+#: Variant in Table C.7 -> its name in Table 6.6.
+ABLATION: Mapping[str, str] = {
+    "GINGER": "GINGER",
+    "GINGER -fluency": "-fluency",
+    "CAsT-snippets/BERTopic/DuoT5/GPT-4": "-fluency w/ GTnuggets",
+    "GPT-4/BERTopic/BM25/GPT-4": "-fluency w/ BM25",
+    "GINGER -fluency w/ LSA": "-fluency w/ LSA",
+    "GINGER -fluency w/ BM25+LSA": "-fluency w/ BM25+LSA",
+}
+#: Mark of a difference with p below 0.05.
+SIGNIFICANT = "*"
+
+
+def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infer) -> pd.DataFrame:
+    """Scores of all responses.
+
+    Parameters
+    ----------
+    responses : pandas.DataFrame
+        Columns `input`, `system`, `topic` and `text`.
+    nuggets : pandas.DataFrame
+        Columns `detection`, `input`, `topic` and `text`.
+    infer : callable
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `system`, `input`, `topic`, `metric` and `value`. `ENTAILED` and `CONTRADICTED` are
+        mean probabilities over the nuggets that were detected in the response's own input;
+        `COMPLETE` is the share of people's nuggets that are entailed more likely than contradicted
+        or neither. Which of both the thesis takes is not stated. An empty response has 0 of each.
+        A topic without nuggets has no row.
+
+    Examples
+    --------
+    >>> responses = pd.DataFrame({"input": "relevant", "system": "a", "topic": "1",
+    ...     "text": ["An owl."]})
+    >>> nuggets = pd.DataFrame({"detection": ["GPT-4", "Gold"], "input": "relevant", "topic": "1",
+    ...     "text": ["an owl", "a fox"]})
+    >>> infer = lambda pairs: np.array([[0.7, 0.1, 0.2], [0.1, 0.6, 0.3]])
+    >>> inference_scores(responses, nuggets, infer)["value"].tolist()
+    [0.7, 0.1, 0.0]
+    """
+    detected = nuggets[nuggets["detection"] == DETECTED]
+    of_input = detected.groupby(["input", "topic"])["text"].agg(list).to_dict()
+    people = nuggets[nuggets["detection"] == GOLD].groupby("topic")["text"].agg(list).to_dict()
+    rows = list(responses[["system", "input", "topic", "text"]].itertuples(index=False))
+    asked = [
+        (of_input.get((row.input, row.topic), []), people.get(row.topic, [])) for row in rows
+    ]
+    pairs = [
+        (row.text, nugget)
+        for row, both in zip(rows, asked, strict=True)
+        if row.text.strip()
+        for nugget in (*both[0], *both[1])
+    ]
+    found = infer(pairs)
+    scores, place = [], 0
+    for row, (own, gold) in zip(rows, asked, strict=True):
+        shape = len(own) + len(gold)
+        if row.text.strip():
+            probabilities = found[place : place + shape]
+            place += shape
+        else:
+            probabilities = np.tile([0.0, 0.0, 1.0], (shape, 1))
+        values = {}
+        if own:
+            mean = probabilities[: len(own)].mean(axis=0)
+            values |= {ENTAILED: mean[0], CONTRADICTED: mean[1]}
+        if gold:
+            values[COMPLETE] = (probabilities[len(own) :].argmax(axis=1) == 0).mean()
+        scores += [
+            (row.system, row.input, row.topic, metric, float(value))
+            for metric, value in values.items()
+        ]
+    return pd.DataFrame(scores, columns=["system", "input", "topic", "metric", "value"])
+
+
+def marked_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Means over topics, marked where they differ from those of a reference (paired t-test, 0.05).
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Columns `system`, `topic`, `metric` and `value`.
+    reference : str
+        A system. Topics that both have are compared.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `row`, `metric`, `value` and `marker`.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"system": ["a"] * 3 + ["b"] * 3, "topic": list("123") * 2,
+    ...     "metric": "Entail", "value": [0.1, 0.2, 0.3, 0.5, 0.6, 0.8]})
+    >>> marked_means(scores, "a")[["row", "marker"]].to_numpy().tolist()
+    [['a', ''], ['b', '*']]
+    """
+    rows = []
+    for metric, own in scores.groupby("metric", sort=False):
+        means = own.groupby("system", sort=False)["value"].mean()
+        for name, value in means.items():
+            both = own[own["system"].isin([name, reference])]
+            counts = both.groupby("topic")["system"].nunique()
+            both = both[both["topic"].isin(counts.index[counts == 2])]
+            marker = ""
+            if name != reference and both["topic"].nunique() > 1:
+                test = tested(both.rename(columns={"system": "run"}), [(str(name), reference)])
+                marker = SIGNIFICANT if test["p_paired"].iloc[0] < 0.05 else ""
+            rows.append((name, metric, value, marker))
+    return pd.DataFrame(rows, columns=["row", "metric", "value", "marker"])
+
+
+def by_input(scores: pd.DataFrame) -> pd.DataFrame:
+    """Baseline and GINGER on each kind of input (Table 6.4; of the relevant one, Table 6.1)."""
+    own = scores[scores["system"].isin([BASELINE, "GINGER"])]
+    parts = [
+        marked_means(rows, BASELINE).assign(input=str(kind).capitalize())
+        for kind, rows in own.groupby("input", sort=False)
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    return table[["row", "input", "metric", "value", "marker"]]

@@ -1,0 +1,26 @@
+# Input functions of the full tier of lajewska2025, chapter 6.
+
+
+def written_in_full(ending):
+    """A file of the language model that detects and writes."""
+
+    def files(wildcards):
+        model = named_by_user(
+            "ginger.full.model",
+            "a language model that detects nuggets and writes",
+            "grounded-responses.md",
+            kind="language model",
+        )
+        return f"work/ginger/full/{model}/{ending}"
+
+    return files
+
+
+def inference_files(wildcards):
+    """Files of the model of inference, where it is a folder; a hub's are found by its library."""
+    folder = Path(GINGER.full.inference)
+    if not folder.is_dir():
+        return []
+    return encoder_files_in(
+        folder, "ginger.full.inference", what="a model of inference in safetensors"
+    )

@@ -1,0 +1,25 @@
+"""What responses entail of the nuggets of their passages, and of people's."""
+
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.engine.settings import part_of
+from everycell.language_models.settings import AskSettings
+from everycell.rag.grounded.entailment import inferred, load_inference
+from everycell.studies.lajewska2025.ch6.completeness import with_text
+from everycell.studies.lajewska2025.ch6.inferred import inference_scores
+from everycell.studies.lajewska2025.ch6.sizes import with_enough
+
+with Job(snakemake) as job:
+    params = snakemake.params
+    network = part_of(snakemake.config, AskSettings).network
+    source = Path(params.inference) if Path(params.inference).is_dir() else params.inference
+    model, tokenizer = load_inference(source, network=network, revision=params.revision)
+    nuggets = with_enough(pd.read_parquet(snakemake.input.nuggets))
+    responses = with_text(pd.read_parquet(snakemake.input.responses))
+    scores = inference_scores(responses, nuggets, partial(inferred, model, tokenizer))
+    job.log.write(f"{len(responses)} responses by {params.inference}.\n")
+    job.write_frame(scores, "scores")

@@ -1,0 +1,37 @@
+"""Tables 6.1, 6.4, 6.6 and C.7: entailment, contradiction and completeness of responses."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.ch6.inferred import (
+    ABLATION,
+    COMPLETE,
+    CONTRADICTED,
+    ENTAILED,
+    by_input,
+    marked_means,
+)
+from everycell.studies.lajewska2025.ch6.systems import RELEVANT
+
+#: Names in Table 6.1.
+SHORT = {ENTAILED: "Ent", CONTRADICTED: "Contr", COMPLETE: "Comp"}
+
+with ResultJob(snakemake) as job:
+    job.facts["language_models"] = [json.loads(Path(snakemake.input.provenance).read_text())]
+    scores = pd.read_parquet(snakemake.input.scores)
+    inputs = by_input(scores)
+    first = inputs[inputs["input"] == RELEVANT.capitalize()].drop(columns="input")
+    job.write_table(first.assign(metric=first["metric"].map(SHORT)).reset_index(drop=True))
+    job.write_table(inputs, artefact="table_6_4")
+    relevant = scores[(scores["input"] == RELEVANT) & scores["system"].isin(ABLATION)]
+    job.write_table(
+        marked_means(relevant.assign(system=relevant["system"].map(ABLATION)), "GINGER"),
+        artefact="table_6_6",
+    )
+    complete = scores[scores["metric"] == COMPLETE]
+    means = complete.groupby(["system", "input"], sort=False, as_index=False)["value"].mean()
+    means = means.rename(columns={"system": "row"}).assign(metric="Completeness")
+    job.write_table(means[["row", "input", "metric", "value"]], artefact="table_C_7")
