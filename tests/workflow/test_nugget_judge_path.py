@@ -33,9 +33,7 @@ def test_an_endpoint_judges_again(
 ) -> None:
     clean = Project(clean.folder, mirror)
     monkeypatch.setenv(KEY, SECRET)
-    clean.edit(
-        "config.yaml", "judges: {}\n    topics: 301", "judges: {mine: GPT4o}\n    topics: 2"
-    )
+    clean.edit("config.yaml", "judges: {}\n    topics: 301", "judges: {mine: GPT4o}\n    topics: 2")
     name_endpoint(clean, server)
     server.replies = [label_all]
     clean.build("--cores", "1", f"{TABLE}.verdicts.json")

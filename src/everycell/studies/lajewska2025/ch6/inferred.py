@@ -62,9 +62,7 @@ def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infe
     of_input = detected.groupby(["input", "topic"])["text"].agg(list).to_dict()
     people = nuggets[nuggets["detection"] == GOLD].groupby("topic")["text"].agg(list).to_dict()
     rows = list(responses[["system", "input", "topic", "text"]].itertuples(index=False))
-    asked = [
-        (of_input.get((row.input, row.topic), []), people.get(row.topic, [])) for row in rows
-    ]
+    asked = [(of_input.get((row.input, row.topic), []), people.get(row.topic, [])) for row in rows]
     pairs = [
         (row.text, nugget)
         for row, both in zip(rows, asked, strict=True)
