@@ -4,41 +4,19 @@ import json
 
 import pytest
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+from tiny_t5 import write_t5
 
 from everycell.learning.models import ModelError
 from everycell.learning.t5 import count_tokens, generate, load_t5
 
-WORDS = ["<pad>", "</s>", "<unk>", "why", "rain", "hail", "snow", "falls"]
+WORDS = ["why", "rain", "hail", "snow", "falls"]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Write a random T5 with a tokenizer of words."""
     folder = tmp_path_factory.mktemp("t5")
-    torch.manual_seed(0)
-    config = T5Config(
-        vocab_size=len(WORDS),
-        d_model=8,
-        d_kv=4,
-        d_ff=8,
-        num_layers=1,
-        num_heads=2,
-        decoder_start_token_id=0,
-        initializer_factor=20.0,
-    )
-    T5ForConditionalGeneration(config).save_pretrained(folder)
-    tokenizer = Tokenizer(
-        models.WordLevel({word: place for place, word in enumerate(WORDS)}, "<unk>")
-    )
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="$A </s>", special_tokens=[("</s>", 1)]
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
-    ).save_pretrained(folder)
+    write_t5(folder, WORDS)
     return folder
 
 

@@ -625,6 +625,8 @@ NOT_HERE = {
     "cli.user_files.read_run_file": "`read_run`, with the command line's sentence",
     "cli.user_files.read_user_file": "takes a reader",
     "rag.grounded.responses.read_prompt": "`language_models.templates.read_template` and no more",
+    "rag.grounded_template.read_template": "as that of rag.prompts, which is in the table",
+    "rag.grounded_template.read_grounded": "takes a model's answer; test_grounded_template.py",
     "rag.grounded.autonuggetizer.read_prompt": "as that of responses",
     "rag.grounded.autonuggetizer.read_facts": "takes a model's answer; test_grounded_judges.py",
     "rag.grounded.autonuggetizer.read_labels": "takes a model's answer; test_grounded_judges.py",

@@ -11,6 +11,7 @@ import pytest
 import torch
 from language_model_server import Server, reply_of
 from tiny_bert import SPECIAL, tiny_bert, write_bert
+from tiny_t5 import write_t5
 from transformers import BertForSequenceClassification
 from workflow.endpoint_runs import KEY, check_key, name_endpoint
 from workflow.project import Project
@@ -22,7 +23,7 @@ SECRET = "sk-writes-4711"
 
 
 def write(handler: object, body: dict) -> dict:
-    """Mark the first sentence of a passage, and a text that is not there; write a short sentence."""
+    """Mark the first sentence of a passage and a text that is not there, or write some words."""
     prompt = body["messages"][-1]["content"]
     if "Passage:" in prompt:
         passage = prompt.rpartition("Passage: ")[2]
@@ -51,10 +52,11 @@ def test_an_endpoint_detects_and_writes(
     clean = Project(clean.folder, mirror)
     monkeypatch.setenv(KEY, SECRET)
     write_inference(clean.folder / "nli")
+    write_t5(clean.folder / "duo", ["true", "false", "the", "of"])
     clean.edit(
         "config.yaml",
-        "    model: null\n    inference: cross-encoder/nli-roberta-base",
-        "    model: mine\n    inference: nli",
+        "    model: null\n    duo: null\n    inference: cross-encoder/nli-roberta-base",
+        "    model: mine\n    duo: duo\n    inference: nli",
     )
     clean.edit("config.yaml", "    questions: 38", "    questions: 3")
     name_endpoint(clean, server)
@@ -85,6 +87,12 @@ def test_an_endpoint_detects_and_writes(
         text = texts[row.input, row.topic, row.passage_id]
         assert row.text == text[slice(*sentence_spans(text)[0])] == text[row.start : row.end]
     assert set(nuggets["detection"]) == {"GPT-4", "Gold"}
+
+    # A random T5 ranks clusters by pairs: the scores of n clusters sum to n (n - 1).
+    ranks = pd.read_parquet(work / "ranks.parquet").query("ranking == 'DuoT5'")
+    of_question = ranks.groupby(["detection", "input", "topic", "clustering"])["score"]
+    sums, counts = of_question.sum(), of_question.size()
+    assert (sums - counts * (counts - 1)).abs().max() < 1e-9 and counts.max() > 2
 
     responses = pd.read_parquet(work / "responses.parquet")
     relevant = set(responses.loc[responses["input"] == "relevant", "system"])

@@ -68,12 +68,20 @@ use rule lajewska2025_ch6_ranks as lajewska2025_ch6_ranks_full with:
         nuggets="work/ginger/full/{model}/nuggets.parquet",
         clusters="work/ginger/full/{model}/clusters.parquet",
         vectors="work/ginger/full/{model}/vectors.parquet",
+        duo=duo_files,
     output:
         ranks="work/ginger/full/{model}/ranks.parquet",
     pathvars:
         job="ginger/full/{model}/ranks",
     wildcard_constraints:
         model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **needs(3000, 240),
+    params:
+        duo=GINGER.full.duo,
 
 
 use rule lajewska2025_ch6_write as lajewska2025_ch6_write_full with:

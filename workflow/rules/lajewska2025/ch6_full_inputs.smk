@@ -16,6 +16,14 @@ def written_in_full(ending):
     return files
 
 
+def duo_files(wildcards):
+    """Files of duoT5, where it is a folder; a hub's are found by its library."""
+    folder = Path(GINGER.full.duo or "")
+    if GINGER.full.duo is None or not folder.is_dir():
+        return []
+    return encoder_files_in(folder, "ginger.full.duo", what="a T5 in safetensors")
+
+
 def inference_files(wildcards):
     """Files of the model of inference, where it is a folder; a hub's are found by its library."""
     folder = Path(GINGER.full.inference)

@@ -1,15 +1,30 @@
 """Clusters of nuggets in the order in which they answer the question."""
 
+from functools import partial
+
 import pandas as pd
 
 from everycell.engine.job import Job
+from everycell.engine.settings import part_of
+from everycell.language_models.settings import AskSettings
 from everycell.studies.lajewska2025.ch6.stages import ranked
 
 with Job(snakemake) as job:
     files = snakemake.input
     questions = pd.read_parquet(files.passages).groupby("topic")["question"].first()
     vectors = pd.read_parquet(files.vectors).set_index("text")["vector"]
+    compare = None
+    if snakemake.params.duo is not None:
+        from everycell.learning.duo_t5 import pair_scores
+        from everycell.learning.t5 import load_t5
+
+        network = part_of(snakemake.config, AskSettings).network
+        compare = partial(pair_scores, *load_t5(snakemake.params.duo, network=network))
     found = ranked(
-        pd.read_parquet(files.nuggets), pd.read_parquet(files.clusters), questions, vectors
+        pd.read_parquet(files.nuggets),
+        pd.read_parquet(files.clusters),
+        questions,
+        vectors,
+        compare,
     )
     job.write_frame(found, "ranks")

@@ -31,6 +31,14 @@ class FullGinger(Settings):
         min_length=1,
         description="Language model that detects nuggets and writes: a name of `language_models`.",
     )
+    duo: str | None = Field(
+        None,
+        min_length=1,
+        description=(
+            "T5 that ranks clusters by pairs, such as castorini/duot5-base-msmarco: a folder with "
+            "safetensors, or a name on the hub; null: cosine of vectors."
+        ),
+    )
     inference: str = Field(
         "cross-encoder/nli-roberta-base",
         min_length=1,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from everycell.rag.grounded.clusters import density_clusters, lsa_clusters
@@ -23,6 +26,8 @@ from everycell.studies.lajewska2025.ch6.systems import (
 )
 from everycell.text.sentences import sentence_spans
 
+#: From a question and n texts to scores of shape (n,).
+Compare = Callable[[str, list[str]], npt.NDArray[np.float64]]
 #: Nuggets of one question.
 _GROUP = ["detection", "input", "topic"]
 
@@ -57,9 +62,21 @@ def clustered(nuggets: pd.DataFrame, vectors: pd.Series, *, seed: int) -> pd.Dat
 
 
 def ranked(
-    nuggets: pd.DataFrame, clusters: pd.DataFrame, questions: pd.Series, vectors: pd.Series
+    nuggets: pd.DataFrame,
+    clusters: pd.DataFrame,
+    questions: pd.Series,
+    vectors: pd.Series,
+    compare: Compare | None = None,
 ) -> pd.DataFrame:
-    """Scores of all clusters, by BM25 on their joined nuggets and by the vectors' cosine.
+    """Scores of all clusters, by BM25 on their joined nuggets and by a neural ranking.
+
+    Parameters
+    ----------
+    nuggets, clusters : pandas.DataFrame
+    questions, vectors : pandas.Series
+    compare : callable, optional
+        Scores the joined nuggets of all clusters for a question, as duoT5 does. Without one the
+        vectors' cosine stands for it.
 
     Returns
     -------
@@ -74,7 +91,9 @@ def ranked(
         points = np.stack(vectors[group["text"].tolist()].tolist())
         scores = {
             BM25: bm25_scores(question, texts.tolist()),
-            NEURAL: vector_scores(vectors[question], points, group["cluster"]),
+            NEURAL: vector_scores(vectors[question], points, group["cluster"])
+            if compare is None
+            else compare(question, texts.tolist()),
         }
         rows += [
             (*keys, name, cluster, float(score))

@@ -1,0 +1,100 @@
+"""T5 as a judge of pairs: which of two texts answers a query better (duoT5).
+
+Works for any T5 that was trained to answer ``true`` or ``false``, such as
+``castorini/duot5-base-msmarco``, which lajewska2025 uses for clusters of nuggets (chapter 6).
+
+Source: Pradeep, Nogueira and Lin, "The Expando-Mono-Duo Design Pattern" (2021), section 3.3: the
+prompt, and the sum of both orders as the score of a text (SYM-SUM).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import PreTrainedTokenizerBase, T5ForConditionalGeneration
+
+from everycell.learning.models import ModelError
+
+
+def pair_scores(
+    model: T5ForConditionalGeneration,
+    tokenizer: PreTrainedTokenizerBase,
+    query: str,
+    texts: Sequence[str],
+    *,
+    length: int = 512,
+    batch: int = 16,
+) -> npt.NDArray[np.float64]:
+    """Scores of texts, each compared with every other one in both orders.
+
+    Parameters
+    ----------
+    model, tokenizer
+        From `everycell.learning.t5.load_t5`.
+    query : str
+    texts : sequence of str
+        n texts; n (n - 1) pairs are read.
+    length : int
+        Tokens of a prompt; of both texts the longer one loses its end first.
+    batch : int
+        Pairs side by side.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        Sum over the other texts of the probability that this one is better when it stands first,
+        and that the other one is not when it stands first: from 0 to 2 (n - 1).
+
+    Raises
+    ------
+    ModelError
+        The tokenizer has no single token for ``true`` or ``false``.
+    """
+    labels = [_label(tokenizer, word) for word in ("true", "false")]
+    pairs = [(i, j) for i in range(len(texts)) for j in range(len(texts)) if i != j]
+    scores = np.zeros(len(texts))
+    start = model.config.decoder_start_token_id
+    for first in range(0, len(pairs), batch):
+        part = pairs[first : first + batch]
+        prompts = [_prompt(tokenizer, query, texts[i], texts[j], length) for i, j in part]
+        read = tokenizer(
+            prompts, padding=True, return_token_type_ids=False, return_tensors="pt"
+        ).to(model.device)
+        begin = torch.full((len(part), 1), start, device=model.device)
+        with torch.inference_mode():
+            logits = model(**read, decoder_input_ids=begin).logits[:, 0, labels].double()
+        better = torch.softmax(logits, dim=1)[:, 0].cpu().numpy()
+        for (i, j), probability in zip(part, better, strict=True):
+            scores[i] += probability
+            scores[j] += 1 - probability
+    return scores
+
+
+def _label(tokenizer: PreTrainedTokenizerBase, word: str) -> int:
+    ids = tokenizer(word, add_special_tokens=False)["input_ids"]
+    if len(ids) != 1 or ids[0] == tokenizer.unk_token_id:
+        raise ModelError(
+            f"The tokenizer has no single token for {word!r}: name a T5 that was trained to "
+            "compare pairs, such as castorini/duot5-base-msmarco, with its own tokenizer."
+        )
+    return ids[0]
+
+
+def _prompt(
+    tokenizer: PreTrainedTokenizerBase, query: str, one: str, other: str, length: int
+) -> str:
+    """Prompt of a pair, cut to a length: what stands behind the texts must stay."""
+
+    def made(words: int | None) -> str:
+        shown = [" ".join(text.split()[:words]) for text in (one, other)]
+        return f"Query: {query} Document0: {shown[0]} Document1: {shown[1]} Relevant:"
+
+    words = max(len(one.split()), len(other.split()))
+    prompt = made(None)
+    while words > 1 and len(tokenizer(prompt, verbose=False)["input_ids"]) > length:
+        words = min(words - 1, words * 9 // 10)
+        prompt = made(words)
+    return prompt
