@@ -627,6 +627,7 @@ NOT_HERE = {
     "rag.grounded.responses.read_prompt": "`language_models.templates.read_template` and no more",
     "rag.grounded_template.read_template": "as that of rag.prompts, which is in the table",
     "rag.grounded_template.read_grounded": "takes a model's answer; test_grounded_template.py",
+    "rag.grounded.faithfulness.read_prompt": "as that of responses",
     "rag.grounded.autonuggetizer.read_prompt": "as that of responses",
     "rag.grounded.autonuggetizer.read_facts": "takes a model's answer; test_grounded_judges.py",
     "rag.grounded.autonuggetizer.read_labels": "takes a model's answer; test_grounded_judges.py",

@@ -128,6 +128,35 @@ use rule step as lajewska2025_ch6_infer with:
         "What responses of {wildcards.model} entail"
 
 
+use rule step as lajewska2025_ch6_ragas with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        responses="work/ginger/full/{model}/responses.parquet",
+        encoder=registered_encoder("minilm"),
+        model=lambda wildcards: language_model_files(wildcards.model),
+    output:
+        scores="work/ginger/full/{model}/ragas.parquet",
+        provenance="work/ginger/full/{model}/ragas.provenance.json",
+    pathvars:
+        job="ginger/full/{model}/ragas",
+    wildcard_constraints:
+        model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **ON_GPU,
+    params:
+        **runs("lajewska2025/ch6/ragas"),
+        model="{model}",
+        answered_by=lambda wildcards: answered_by(wildcards.model),
+        max_tokens=GINGER.full.passage_tokens,
+        length=GINGER.length,
+        record="lajewska2025-ch6-ragas-{model}",
+    message:
+        "Faithfulness of responses by {wildcards.model}"
+
+
 # Tables C.3 and C.4: what is detected, against what people marked.
 use rule table as lajewska2025_ch6_detected with:
     input:
@@ -157,19 +186,20 @@ use rule lajewska2025_ch6_cluster_sizes as lajewska2025_ch6_cluster_sizes_full w
         result="full/lajewska2025/table_C_5",
 
 
-# Tables 6.1, 6.4, 6.6 and C.7: what responses entail, by a model of inference.
+# Tables 6.1, 6.4, 6.6, C.6 and C.7: scores by a model of inference and by a language model.
 use rule table as lajewska2025_ch6_inferred with:
     input:
-        scores=written_in_full("inferred.parquet"),
-        provenance=written_in_full("responses.provenance.json"),
+        scores=written_in_full("inferred.parquet", "ragas.parquet"),
+        provenance=written_in_full("responses.provenance.json", "ragas.provenance.json"),
     output:
         **table_files("<result>"),
         **another(table_files, "full/lajewska2025/table_6_4"),
         **another(table_files, "full/lajewska2025/table_6_6"),
+        **another(table_files, "full/lajewska2025/table_C_6"),
         **another(table_files, "full/lajewska2025/table_C_7"),
     pathvars:
         result="full/lajewska2025/table_6_1",
     params:
         **runs("lajewska2025/ch6/inferred"),
     message:
-        "What responses entail (Tables 6.1, 6.4, 6.6 and C.7)"
+        "Scores of responses by models (Tables 6.1, 6.4, 6.6, C.6 and C.7)"

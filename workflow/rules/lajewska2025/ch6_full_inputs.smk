@@ -1,8 +1,8 @@
 # Input functions of the full tier of lajewska2025, chapter 6.
 
 
-def written_in_full(ending):
-    """A file of the language model that detects and writes."""
+def written_in_full(*endings):
+    """Files of the language model that detects and writes; one alone is no list."""
 
     def files(wildcards):
         model = named_by_user(
@@ -11,7 +11,8 @@ def written_in_full(ending):
             "grounded-responses.md",
             kind="language model",
         )
-        return f"work/ginger/full/{model}/{ending}"
+        found = [f"work/ginger/full/{model}/{ending}" for ending in endings]
+        return found if len(found) > 1 else found[0]
 
     return files
 

@@ -1,4 +1,4 @@
-"""Tables 6.1, 6.4, 6.6 and C.7: entailment, contradiction and completeness of responses."""
+"""Tables 6.1, 6.4, 6.6, C.6 and C.7: scores of responses by models."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,8 @@ from everycell.studies.lajewska2025.ch6.inferred import (
     CONTRADICTED,
     ENTAILED,
     by_input,
-    marked_means,
+    variants,
+    with_spread,
 )
 from everycell.studies.lajewska2025.ch6.systems import RELEVANT
 
@@ -20,18 +21,22 @@ from everycell.studies.lajewska2025.ch6.systems import RELEVANT
 SHORT = {ENTAILED: "Ent", CONTRADICTED: "Contr", COMPLETE: "Comp"}
 
 with ResultJob(snakemake) as job:
-    job.facts["language_models"] = [json.loads(Path(snakemake.input.provenance).read_text())]
-    scores = pd.read_parquet(snakemake.input.scores)
+    job.facts["language_models"] = [
+        json.loads(Path(file).read_text()) for file in snakemake.input.provenance
+    ]
+    scores = pd.concat(map(pd.read_parquet, snakemake.input.scores), ignore_index=True)
     inputs = by_input(scores)
-    first = inputs[inputs["input"] == RELEVANT.capitalize()].drop(columns="input")
+    first = inputs[(inputs["input"] == RELEVANT.capitalize()) & inputs["metric"].isin(SHORT)]
+    first = first.drop(columns="input")
     job.write_table(first.assign(metric=first["metric"].map(SHORT)).reset_index(drop=True))
     job.write_table(inputs, artefact="table_6_4")
     relevant = scores[(scores["input"] == RELEVANT) & scores["system"].isin(ABLATION)]
     job.write_table(
-        marked_means(relevant.assign(system=relevant["system"].map(ABLATION)), "GINGER"),
+        with_spread(relevant.assign(system=relevant["system"].map(ABLATION)), "GINGER"),
         artefact="table_6_6",
     )
     complete = scores[scores["metric"] == COMPLETE]
     means = complete.groupby(["system", "input"], sort=False, as_index=False)["value"].mean()
     means = means.rename(columns={"system": "row"}).assign(metric="Completeness")
     job.write_table(means[["row", "input", "metric", "value"]], artefact="table_C_7")
+    job.write_table(variants(scores), artefact="table_C_6")

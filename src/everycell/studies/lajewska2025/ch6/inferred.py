@@ -1,4 +1,4 @@
-"""Entailment, contradiction and completeness of responses, by a model of inference."""
+"""Scores of responses by a model of inference, and by a language model, in tables."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from everycell.studies.lajewska2025.ch6.systems import BASELINE, DETECTED, GOLD
 Infer = Callable[[Sequence[tuple[str, str]]], npt.NDArray[np.float64]]
 #: Names in Tables 6.1, 6.4 and 6.6.
 ENTAILED, CONTRADICTED, COMPLETE = "Entail", "Contrad", "Compl"
+#: Scores by a language model; tables have the mean of each and its spread over responses.
+FAITHFUL, RELEVANCE = "Faithfulness", "Answer rel"
 #: Variant in Table C.7 -> its name in Table 6.6.
 ABLATION: Mapping[str, str] = {
     "GINGER": "GINGER",
@@ -23,6 +25,12 @@ ABLATION: Mapping[str, str] = {
     "GPT-4/BERTopic/BM25/GPT-4": "-fluency w/ BM25",
     "GINGER -fluency w/ LSA": "-fluency w/ LSA",
     "GINGER -fluency w/ BM25+LSA": "-fluency w/ BM25+LSA",
+}
+#: Variant in Table C.7 -> its name in Table C.6, where that is another.
+NAMES_IN_C6: Mapping[str, str] = {
+    "CAsT-snippets/BERTopic/DuoT5/GPT-4": "GINGER -fluency w/ GTnugget",
+    "CAsT-snippets/LSA/BM25/GPT-4": "GINGER -fluency w/ GTnuggets+BM25+LSA",
+    "GPT-4/BERTopic/BM25/GPT-4": "GINGER -fluency w/ BM25",
 }
 #: Mark of a difference with p below 0.05.
 SIGNIFICANT = "*"
@@ -128,12 +136,50 @@ def marked_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["row", "metric", "value", "marker"])
 
 
+def with_spread(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """As `marked_means`, where `FAITHFUL` and `RELEVANCE` have a mean and a spread.
+
+    The spread is the standard deviation over responses. The thesis has that over five runs, of
+    models that answer otherwise each time; here decoding is greedy.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"system": "a", "topic": ["1", "2"], "metric": "Faithfulness",
+    ...     "value": [0.5, 1.0]})
+    >>> with_spread(scores, "a")["metric"].tolist()
+    ['Faithfulness mean', 'Faithfulness sd']
+    """
+    means = marked_means(scores, reference)
+    spread = means["metric"].isin([FAITHFUL, RELEVANCE])
+    deviations = scores.groupby(["system", "metric"])["value"].std()
+    rows = means[spread]
+    values = [
+        float(deviations[row, metric])
+        for row, metric in zip(rows["row"], rows["metric"], strict=True)
+    ]
+    spreads = rows.assign(metric=rows["metric"] + " sd", value=values, marker="")
+    means.loc[spread, "metric"] += " mean"
+    return pd.concat([means, spreads], ignore_index=True)
+
+
 def by_input(scores: pd.DataFrame) -> pd.DataFrame:
     """Baseline and GINGER on each kind of input (Table 6.4; of the relevant one, Table 6.1)."""
     own = scores[scores["system"].isin([BASELINE, "GINGER"])]
     parts = [
-        marked_means(rows, BASELINE).assign(input=str(kind).capitalize())
+        with_spread(rows, BASELINE).assign(input=str(kind).capitalize())
         for kind, rows in own.groupby("input", sort=False)
     ]
     table = pd.concat(parts, ignore_index=True)
     return table[["row", "input", "metric", "value", "marker"]]
+
+
+def variants(scores: pd.DataFrame) -> pd.DataFrame:
+    """Faithfulness and answer relevance of all variants on each kind of input (Table C.6)."""
+    own = scores[scores["metric"].isin([FAITHFUL, RELEVANCE])]
+    own = own[~own["system"].str.contains("(", regex=False)]
+    own = own.assign(system=own["system"].replace(dict(NAMES_IN_C6)))
+    parts = [
+        with_spread(rows, BASELINE).assign(input=kind)
+        for kind, rows in own.groupby("input", sort=False)
+    ]
+    return pd.concat(parts, ignore_index=True)[["row", "input", "metric", "value"]]

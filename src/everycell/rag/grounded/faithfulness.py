@@ -1,0 +1,167 @@
+"""Faithfulness and answer relevance of responses, as RAGAs defines them, by a language model.
+
+*Faithfulness*: a response is broken into statements, and the share of those that follow from its
+passages is its score. *Answer relevance*: the model writes questions that the response answers; the
+mean cosine of these and the question that was asked is its score. The prompts are this project's.
+
+Not by the `ragas` package: it brings a framework for language models of its own, beside whose
+records, budget and keys ours would not hold.
+
+Source: Es, James, Espinosa Anke and Schockaert, "RAGAs: Automated evaluation of retrieval augmented
+generation" (EACL 2024, demonstrations), section 3; lajewska2025, section 6.4.1 (L1756).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.language_models import templates
+from everycell.rag.grounded.autonuggetizer import Ask, read_facts, read_labels
+
+#: Statements of a response at most, and questions that it is asked to answer.
+MOST, QUESTIONS = 30, 3
+_FOLDER = Path(__file__).parent / "templates"
+#: Prompt -> file, slots, and the slot that stands last.
+PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
+    "statements": (
+        _FOLDER / "statements.txt",
+        {"question": ("the question", True), "response": ("the response", True)},
+        "response",
+    ),
+    "supported": (
+        _FOLDER / "supported.txt",
+        {
+            "passages": ("the passages, a line each", True),
+            "statements": ("numbered statements", True),
+        },
+        "statements",
+    ),
+    "asked_questions": (
+        _FOLDER / "asked_questions.txt",
+        {"response": ("the response", True), "count": ("how many", False)},
+        "response",
+    ),
+}
+#: From n texts to an array of shape (n, d), rows of length 1.
+Encode = Callable[[Sequence[str]], npt.NDArray[np.float64]]
+
+
+class Grounding(NamedTuple):
+    """A response with what it was made for, and from."""
+
+    question: str
+    response: str
+    passages: tuple[str, ...]
+
+
+def read_prompt(name: str, path: Path | None = None) -> Template:
+    """A prompt of `PROMPTS`: the project's own words, or those of a file.
+
+    Examples
+    --------
+    >>> sorted(read_prompt("supported").get_identifiers())
+    ['passages', 'statements']
+    """
+    own, slots, last = PROMPTS[name]
+    return templates.read_template(path or own, slots, last=last)
+
+
+def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
+    """Share of the statements of each response that follow from its passages.
+
+    Parameters
+    ----------
+    responses : sequence of Grounding
+    ask : callable
+        From prompts to answers. It is called twice: for statements, and for what supports them.
+
+    Returns
+    -------
+    list of float
+        From 0 to 1. A statement of which the model says nothing is not supported. NaN where there
+        is no statement: of an empty response, or where the model lists none.
+
+    Examples
+    --------
+    >>> own = Grounding("Owls?", "They eat mice and sing.", ("Owls eat mice.",))
+    >>> replies = iter([["- Owls eat mice.", ], ["1: yes"]])
+    >>> faithfulness([own], lambda prompts: next(replies))
+    [1.0]
+    """
+    spoken = [each for each in responses if each.response.strip()]
+    template = read_prompt("statements")
+    answers = ask(
+        [
+            templates.fill(template, question=each.question, response=each.response)
+            for each in spoken
+        ]
+    )
+    statements = [read_facts(answer, MOST) for answer in answers]
+    template = read_prompt("supported")
+    replies = iter(
+        ask(
+            [
+                templates.fill(
+                    template,
+                    passages="\n".join(" ".join(text.split()) for text in each.passages),
+                    statements="\n".join(f"{place}. {text}" for place, text in enumerate(own, 1)),
+                )
+                for each, own in zip(spoken, statements, strict=True)
+                if own
+            ]
+        )
+    )
+    shares = iter(
+        read_labels(next(replies), len(own), ("yes", "no")).count("yes") / len(own)
+        if own
+        else float("nan")
+        for own in statements
+    )
+    return [next(shares) if each.response.strip() else float("nan") for each in responses]
+
+
+def answer_relevance(
+    responses: Sequence[Grounding], ask: Ask, encode: Encode, *, count: int = QUESTIONS
+) -> list[float]:
+    """Mean cosine of each question and those that its response answers.
+
+    Parameters
+    ----------
+    responses : sequence of Grounding
+    ask : callable
+    encode : callable
+    count : int
+        Questions that the model writes for a response.
+
+    Returns
+    -------
+    list of float
+        From -1 to 1. 0 where the response is empty or the model finds no question.
+
+    Examples
+    --------
+    >>> own = [Grounding("What do owls eat?", "Mice.", ()), Grounding("Why?", "I do not know.", ())]
+    >>> lengths = lambda texts: np.array([[1.0, 0.0] for _ in texts])
+    >>> answer_relevance(own, lambda prompts: ["- What do owls eat?", "none"], lengths)
+    [1.0, 0.0]
+    """
+    template = read_prompt("asked_questions")
+    spoken = [each for each in responses if each.response.strip()]
+    answers = iter(
+        ask([templates.fill(template, response=each.response, count=str(count)) for each in spoken])
+    )
+    scores = []
+    for each in responses:
+        found = read_facts(next(answers), count) if each.response.strip() else ()
+        if not found:
+            scores.append(0.0)
+            continue
+        vectors = encode([each.question, *found])
+        scores.append(float((vectors[1:] @ vectors[0]).mean()))
+    return scores
