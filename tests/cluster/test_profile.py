@@ -33,8 +33,8 @@ def rules(project):
 
 
 #: Of the searches, tiers and classifiers the largest.
-LARGEST = SimpleNamespace(ranker="ance", tier="full", classifier="full")
-SMALL = SimpleNamespace(ranker="bm25", tier="released", classifier="tiny")
+LARGEST = SimpleNamespace(ranker="ance", tier="full", classifier="full", model="zephyr")
+SMALL = SimpleNamespace(ranker="bm25", tier="released", classifier="tiny", model="smollm2")
 
 
 def resources(rule, attempt: int, wildcards: SimpleNamespace = LARGEST) -> dict[str, int]:

@@ -18,6 +18,18 @@ def language_model_files(name):
     return model.source if model is not None and os.path.isdir(model.source) else []
 
 
+def needs_gpu(name):
+    """Whether a language model of the full tier needs a GPU: one behind an endpoint needs none."""
+    return name not in SETTINGS.language_models.endpoints
+
+
+def asking(megabytes=2500, minutes=2880):
+    """Resources of a rule of the full tier that asks the language model of its wildcard."""
+    return on_gpu_where(
+        lambda wildcards: needs_gpu(wildcards.model), megabytes, minutes
+    )
+
+
 def answered_by(name):
     """What the answers of a language model depend on, so that another model is asked anew."""
     return SETTINGS.language_models.answered_by(name)

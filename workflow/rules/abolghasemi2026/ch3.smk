@@ -263,7 +263,11 @@ use rule step as abolghasemi2026_ch3_few_shot with:
         environment("torch")
     threads: 1
     resources:
-        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 60),
+        **on_gpu_where(
+            lambda wildcards: wildcards.tier == "full" and needs_gpu(wildcards.model),
+            2500,
+            60,
+        ),
     params:
         **runs("abolghasemi2026/ch3/few_shot"),
         model="{model}",

@@ -61,7 +61,11 @@ use rule step as abolghasemi2026_ch5_ask with:
         environment("torch")
     threads: 1
     resources:
-        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 300),
+        **on_gpu_where(
+            lambda wildcards: wildcards.tier == "full" and needs_gpu(wildcards.model),
+            2500,
+            300,
+        ),
     params:
         **runs("abolghasemi2026/ch5/ask"),
         sizes=lambda wildcards: getattr(ATTRIBUTION, wildcards.tier).model_dump(),

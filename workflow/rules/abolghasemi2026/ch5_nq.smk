@@ -85,7 +85,12 @@ use rule step as abolghasemi2026_ch5_paraphrase with:
         environment("torch")
     threads: 1
     resources:
-        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 2500, 300),
+        **on_gpu_where(
+            lambda wildcards: wildcards.tier == "full"
+            and needs_gpu(ATTRIBUTION.paraphrases.full.model),
+            2500,
+            300,
+        ),
     params:
         **runs("abolghasemi2026/ch5/paraphrase"),
         model=paraphraser,

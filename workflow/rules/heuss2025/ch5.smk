@@ -242,7 +242,7 @@ use rule step as heuss2025_ch5_asked with:
         environment("torch")
     threads: 1
     resources:
-        **ON_GPU,
+        **asking(),
     params:
         **runs("heuss2025/ch5/asked"),
         **CITED.full.model_dump(include={"questions", "depth", "longest", "max_tokens"}),

@@ -25,7 +25,7 @@ use rule step as lajewska2025_ch6_detect with:
         environment("torch")
     threads: 1
     resources:
-        **ON_GPU,
+        **asking(),
     params:
         **runs("lajewska2025/ch6/detect"),
         model="{model}",
@@ -97,7 +97,7 @@ use rule lajewska2025_ch6_write as lajewska2025_ch6_write_full with:
     pathvars:
         job="ginger/full/{model}/write",
     resources:
-        **ON_GPU,
+        **asking(),
     params:
         questions=GINGER.full.questions,
         everything=True,
@@ -145,7 +145,7 @@ use rule step as lajewska2025_ch6_ragas with:
         environment("torch")
     threads: 1
     resources:
-        **ON_GPU,
+        **asking(),
     params:
         **runs("lajewska2025/ch6/ragas"),
         model="{model}",

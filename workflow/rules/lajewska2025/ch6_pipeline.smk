@@ -214,7 +214,7 @@ use rule step as lajewska2025_ch6_judge_again with:
         environment("torch")
     threads: 1
     resources:
-        **ON_GPU,
+        **asking(),
     params:
         **runs("lajewska2025/ch6/judge_again"),
         model="{model}",
