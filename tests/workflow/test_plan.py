@@ -7,6 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.cards import RUNNABLE
+
+REPOSITORY = Path(__file__).parents[2]
 #: Rules that others inherit from, and that nobody runs.
 PARENTS = {"step", "cached_step", "table", "figure"}
 #: Stand-ins of the embedded tier, of which no other tier has any.
@@ -84,6 +88,9 @@ def test_every_artefact_that_can_be_run_is_a_target(tree):
         "embedded",
         "released",
         "full",
+        "full_heuss2025",
+        "full_lajewska2025_chC",
+        "full_lajewska2025_table_6_7",
         "all",
         "lajewska2025_figure_4_3",
         "sakai2023_table_1",
@@ -104,6 +111,43 @@ def test_an_unknown_target_is_named(tree, target, said):
     assert done.returncode != 0
     assert "MissingRuleException" in done.stdout and said in done.stdout
     assert "Traceback" not in done.stdout
+
+
+def test_full_makes_what_is_named_and_says_what_it_leaves_out(tree):
+    done = tree.snakemake("-n", "full_abolghasemi2026")
+    assert done.returncode == 0
+    assert "`full_abolghasemi2026` makes 4 of 30 artefacts. Left out, until config" in done.stdout
+    assert "abolghasemi2026/table_2_2: set query_by_example.scidocs.folder" in done.stdout
+    assert "results/full/abolghasemi2026/table_3_6" in done.stdout
+
+
+def test_a_group_of_which_nothing_is_named_says_what_to_set(tree):
+    done = tree.snakemake("-n", "full_heuss2025_ch5")
+    assert done.returncode != 0 and "Traceback" not in done.stdout
+    assert "config.yaml names nothing that `full_heuss2025_ch5` could be made from" in done.stdout
+    assert (
+        "set citation_faithfulness.full.models and citation_faithfulness.full.data" in done.stdout
+    )
+
+
+def full_artefacts():
+    """An artefact for each set of settings that the full tier waits for."""
+    found = {}
+    for artefact in all_artefacts(load_papers(REPOSITORY / "published")):
+        card = artefact.card.tiers.get("full")
+        if card is not None and card.state in RUNNABLE:
+            found.setdefault((artefact.paper, *card.settings), (artefact, card.settings))
+    return [pytest.param(*each, id=each[0].id) for each in found.values()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("artefact", "settings"), full_artefacts())
+def test_a_card_names_what_the_full_tier_waits_for(tree, artefact, settings):
+    done = tree.snakemake("-n", f"full_{artefact.paper}_{artefact.name}")
+    asked = re.findall(r"config\.yaml: `([a-z0-9_.]+)` is (?:null|empty)", done.stdout)
+    assert set(asked) <= {key for keys in settings for key in keys.split("|")}
+    assert (done.returncode == 0) == (not settings)
+    assert bool(asked) == bool(settings)
 
 
 def test_lint_is_clean(tree):

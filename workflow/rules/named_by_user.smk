@@ -43,6 +43,17 @@ def named_by_user(key, content, page, *, kind="folder"):
     return Path(named) if kind in ("folder", "file") else named
 
 
+def is_named(keys):
+    """Whether config.yaml sets one of these keys ("a|b")."""
+    for key in keys.split("|"):
+        value = SETTINGS
+        for part in key.split("."):
+            value = getattr(value, part)
+        if value:
+            return True
+    return False
+
+
 def encoder_files_in(folder, key, what="a BERT in safetensors and its tokenizer"):
     """Files of the encoder in a folder, which stands under this key of the configuration."""
     found = [

@@ -7,9 +7,14 @@ def requested_verdicts(wildcards):
 
     Results of other tiers that lie on disk are shown too, but are not made for it.
     """
-    asked = [target for target in workflow.dag_settings.targets if target in TARGETS]
+    known = TARGETS.keys() | IN_FULL.keys()
+    asked = [target for target in workflow.dag_settings.targets if target in known]
     return sorted(
-        {file for target in asked or ["embedded"] for file in TARGETS[target]}
+        {
+            file
+            for target in asked or ["embedded"]
+            for file in (TARGETS[target] if target in TARGETS else in_full(target)[0])
+        }
     )
 
 

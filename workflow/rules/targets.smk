@@ -1,6 +1,6 @@
 # Targets by name. Each asks for verdict files and for the page that shows them.
 
-TARGETS = {tier: runnable(tier) for tier in TIERS}
+TARGETS = {tier: runnable(tier) for tier in TIERS if tier != "full"}
 TARGETS["embedded"].append("results/embedded/errata.csv")
 TARGETS["all"] = TARGETS["embedded"] + TARGETS["released"]
 for paper in PAPERS.values():
@@ -17,6 +17,68 @@ for artefact in all_artefacts(PAPERS):
     ]
     if files:
         TARGETS[f"{artefact.paper}_{artefact.name}"] = files
+
+
+#: Groups of artefacts that the full tier can make: target -> artefacts.
+IN_FULL = {"full": []}
+for artefact in all_artefacts(PAPERS):
+    card = artefact.card.tiers.get("full")
+    if card is not None and card.state in RUNNABLE:
+        chapter = f"full_{artefact.paper}_ch{artefact.chapter}"
+        for target in ("full", f"full_{artefact.paper}", chapter):
+            IN_FULL.setdefault(target, []).append(artefact)
+        TARGETS[f"full_{artefact.paper}_{artefact.name}"] = [
+            verdict_file(artefact, "full")
+        ]
+
+
+def in_full(target):
+    """Verdict files of a group that config.yaml names all for; settings -> ids of the others."""
+    named, waiting = [], {}
+    for artefact in IN_FULL[target]:
+        unset = tuple(
+            keys for keys in artefact.card.tiers["full"].settings if not is_named(keys)
+        )
+        if unset:
+            waiting.setdefault(unset, []).append(artefact.id)
+        else:
+            named.append(verdict_file(artefact, "full"))
+    return named, waiting
+
+
+def made_in_full(target):
+    """Input function of a group, which says what is left out and why."""
+
+    def files(wildcards):
+        named, waiting = in_full(target)
+        said = "".join(
+            f"\n  {', '.join(ids)}: set {' and '.join(unset).replace('|', ' or ')}"
+            for unset, ids in waiting.items()
+        )
+        if not named:
+            raise WorkflowError(
+                f"config.yaml names nothing that `{target}` could be made from.{said}\n"
+                "docs/howto.md says more; other tiers need nothing of it."
+            )
+        if said:
+            logger.info(
+                f"`{target}` makes {len(named)} of {len(IN_FULL[target])} artefacts. Left out, "
+                f"until config.yaml names what they need:{said}"
+            )
+        return named
+
+    return files
+
+
+for target in IN_FULL:
+
+    rule:
+        name:
+            target
+        input:
+            made_in_full(target),
+            "results/index.html",
+        localrule: True
 
 
 for target, files in TARGETS.items():

@@ -51,6 +51,9 @@ class TierCard(CardFileModel):
     #: For a stand-in: why its values differ from machine to machine, so that nobody expects the
     #: same outcome of a conclusion everywhere.
     varies: str | None = Field(None, min_length=10)
+    #: Keys of ``config.yaml`` that only the user can set, without which a run of this tier cannot
+    #: begin. "a|b" is one of two.
+    settings: list[Annotated[str, Field(pattern=r"^[a-z0-9_.]+(\|[a-z0-9_.]+)*$")]] = []
     #: For a stand-in: what it must show before it may speak for or against a claim.
     speaks_if: list[SpeaksIf] = []
 
