@@ -82,7 +82,9 @@ def named(clean: Project, server: Server, tmp_path: Path) -> Project:
     clean.edit(
         "config.yaml", "    msmarco_qa: null\n", f"    msmarco_qa: {tmp_path}/dev_v2.1.json\n"
     )
-    clean.edit("config.yaml", "    models: {}\n", "    models: {mine: Mistral}\n")
+    clean.edit(
+        "config.yaml", "    models: {}\n    without", "    models: {mine: Mistral}\n    without"
+    )
     text = (clean.folder / "config.yaml").read_text()
     block = text[text.index("  full:\n    nq:") :]
     small = re.sub(r"500", "2", block[: block.index("max_tokens")])
@@ -142,7 +144,9 @@ def test_what_the_full_tier_needs_is_said(clean: Project) -> None:
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert done.returncode != 0
     assert "`attribution.full.models` is empty; this tier needs language models" in done.stdout
-    clean.edit("config.yaml", "    models: {}\n", "    models: {smollm2: Mistral}\n")
+    clean.edit(
+        "config.yaml", "    models: {}\n    without", "    models: {smollm2: Mistral}\n    without"
+    )
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert "`attribution.full.nq` is null; this tier needs questions, passages" in done.stdout
     clean.edit("config.yaml", "    nq: null\n", "    nq: no/such/folder\n")

@@ -33,9 +33,9 @@ def test_all_is_both_tiers(tree):
     assert both["verdicts"] == embedded["verdicts"] + released["verdicts"]
 
 
-def test_the_released_tier_makes_nothing_embedded_and_stays_below_360_jobs(tree):
+def test_the_released_tier_makes_nothing_embedded_and_stays_below_370_jobs(tree):
     jobs = tree.planned("released")
-    assert sum(jobs.values()) < 360
+    assert sum(jobs.values()) < 370
     assert jobs["lajewska2025_ch4_anova"] == 3 and jobs["fetch"] > 0
     assert not jobs.keys() & {*PLANTED, "errata", "lajewska2025_chC_votes", "sakai2023_gfrc"}
 
