@@ -7,11 +7,9 @@ import pandas as pd
 
 from everycell.engine.files import write_atomically
 from everycell.engine.job import Job
-from everycell.engine.receipts import write_json
-from everycell.engine.settings import part_of
-from everycell.language_models.answering import open_language_model
+from everycell.language_models.jobs import model_of_job
 from everycell.language_models.records import record_lines
-from everycell.language_models.settings import AskSettings, Decoding
+from everycell.language_models.settings import Decoding
 from everycell.rag.prompts import read_names, read_template
 from everycell.studies.abolghasemi2026.ch5.answers import answers_frame
 from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
@@ -23,7 +21,6 @@ from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
     chosen, files = snakemake.params, snakemake.input
-    settings = part_of(snakemake.config, AskSettings)
     sizes = chosen.sizes
     questions = pd.read_parquet(files.questions).set_index("query_id")
     runs = {
@@ -51,14 +48,7 @@ with Job(snakemake) as job:
         study_settings(sizes["k"], sizes["depths"], first=first, others=others),
         lambda setting, arm: drawn.of_arm(setting, arm, sizes["questions"][setting.name]),
     )
-    with open_language_model(
-        chosen.model,
-        settings.language_models,
-        chosen.record,
-        folder=Path(files.model) if files.model else None,
-        also=[Path(files.recorded)],
-        network=settings.network,
-    ) as model:
+    with model_of_job(snakemake, job.log) as model:
         generator = PromptedModel(
             sizes["models"][chosen.model],
             model,
@@ -80,10 +70,6 @@ with Job(snakemake) as job:
             dataset=benchmark.name,
             generator=generator.name,
         )
-        job.log.write(
-            f"{model.identity.name}: {len(asked)} requests, {model.asked} not recorded.\n"
-        )
-        write_json(Path(snakemake.output.provenance), model.provenance())
         entries = entries_to_pass_on(model.used, generator, asked, benchmark)
         write_atomically(Path(snakemake.output.record), record_lines(entries))
     job.write_frame(read(reading=Reading(**chosen.reading)), "answers")

@@ -4,18 +4,14 @@ from pathlib import Path
 
 from everycell.collections.cited_questions import read_cited_questions
 from everycell.engine.job import Job
-from everycell.engine.receipts import write_json
-from everycell.engine.settings import part_of
-from everycell.language_models.answering import open_language_model
-from everycell.language_models.generation import Request
-from everycell.language_models.settings import AskSettings, Decoding
+from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.settings import Decoding
 from everycell.rag.citing_styles import citing_style
 from everycell.studies.heuss2025.ch5.asked import asked_again, contexts
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    settings = part_of(snakemake.config, AskSettings)
     questions_file, _, run = map(Path, files.data)
     given = read_cited_questions(questions_file.parent)
     asked = contexts(
@@ -29,26 +25,18 @@ with Job(snakemake) as job:
     job.log.write(f"{len(asked)} of {len(given.questions)} questions.\n")
     style = citing_style(params.style, Path(files.template) if files.template else None)
     decoding = Decoding(max_tokens=params.max_tokens)
-    with open_language_model(
-        params.model,
-        settings.language_models,
-        params.record,
-        folder=Path(files.model) if files.model else None,
-        network=settings.network,
-    ) as model:
+    with model_of_job(snakemake, job.log) as model:
+        ask = asking(model, decoding)
 
         def ask_all(wanted):
             """Answers of the model, each recorded."""
-            requests = [Request(prompt=style.prompt(*each), decoding=decoding) for each in wanted]
-            said = model.answer_all(requests)
+            said = ask([style.prompt(*each) for each in wanted])
             return [
-                style.read(answer.text, len(documents))
-                for answer, (_, documents) in zip(said, wanted, strict=True)
+                style.read(text, len(documents))
+                for text, (_, documents) in zip(said, wanted, strict=True)
             ]
 
         found = asked_again(asked, ask_all, seed=job.seed, longest=params.longest)
-        job.log.write(f"{model.identity.name}: {model.asked} requests were not recorded.\n")
-        write_json(Path(snakemake.output.provenance), model.provenance())
     for name, table in found.items():
         table.insert(0, "answerer", params.model)
         job.write_frame(table, name)

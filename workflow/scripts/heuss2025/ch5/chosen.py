@@ -6,11 +6,8 @@ import pandas as pd
 
 from everycell.engine.files import write_atomically
 from everycell.engine.job import Job
-from everycell.engine.receipts import write_json
-from everycell.engine.settings import part_of
-from everycell.language_models.answering import open_language_model
+from everycell.language_models.jobs import model_of_job
 from everycell.language_models.records import record_lines
-from everycell.language_models.settings import AskSettings
 from everycell.rag.attributors import LikelyChoice
 from everycell.rag.grounded_template import GroundedAnswer
 from everycell.studies.heuss2025.ch5.asked import asked_again
@@ -20,7 +17,6 @@ from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    settings = part_of(snakemake.config, AskSettings)
     questions = asked_questions(
         pd.read_parquet(files.questions),
         pd.read_parquet(files.relevant),
@@ -31,14 +27,7 @@ with Job(snakemake) as job:
         seed=job.seed,
     )
     asked = [(each.text, each.documents) for each in questions]
-    with open_language_model(
-        params.model,
-        settings.language_models,
-        params.record,
-        folder=Path(files.model) if files.model else None,
-        also=[Path(files.recorded)],
-        network=settings.network,
-    ) as model:
+    with model_of_job(snakemake, job.log) as model:
         choice = LikelyChoice({each.text: each.answer for each in questions}, model.answer_all)
         first = choice.answer_all(asked)
 
@@ -47,8 +36,6 @@ with Job(snakemake) as job:
             return [GroundedAnswer(each, 1) for each in choice.answer_all(wanted)]
 
         found = asked_again(asked, ask_all, seed=job.seed)
-        job.log.write(f"{model.identity.name}: {model.asked} requests were not recorded.\n")
-        write_json(Path(snakemake.output.provenance), model.provenance())
         # They are numbers of documents and their log-probabilities: nothing of a passage.
         write_atomically(Path(snakemake.output.record), record_lines(model.used))
     relevant = [

@@ -5,11 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.engine.receipts import write_json
-from everycell.engine.settings import part_of
-from everycell.language_models.answering import open_language_model
-from everycell.language_models.generation import Request
-from everycell.language_models.settings import AskSettings, Decoding
+from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
 from everycell.rag.grounded.detection import SLOTS, TEMPLATE
 from everycell.studies.lajewska2025.ch6.detected import detected_spans
@@ -22,32 +19,18 @@ from everycell.studies.lajewska2025.ch6.systems import GOLD
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    settings = part_of(snakemake.config, AskSettings)
     passages, nuggets = pd.read_parquet(files.passages), pd.read_parquet(files.nuggets)
     topics = list(dict.fromkeys(passages["topic"]))[: params.questions]
     shown = passages[passages["topic"].isin(topics)].reset_index(drop=True)
     template = read_template(Path(files.template or TEMPLATE), SLOTS, last="passage")
     decoding = Decoding(max_tokens=params.max_tokens)
-    with open_language_model(
-        params.model,
-        settings.language_models,
-        params.record,
-        folder=Path(files.model) if files.model else None,
-        network=settings.network,
-    ) as model:
-
-        def ask(prompts):
-            """Answers of the model, each recorded."""
-            requests = [Request(prompt=messages, decoding=decoding) for messages in prompts]
-            return [answer.text for answer in model.answer_all(requests)]
-
+    with model_of_job(snakemake, job.log) as model:
+        ask = asking(model, decoding)
         found = detected_spans(shown, template, ask)
         job.log.write(
-            f"{model.identity.name}: {model.asked} requests were not recorded. Of {found.marked} "
-            f"marked texts {found.strays} do not stand in their passage; {found.unmarked} of "
-            f"{len(shown)} passages have no mark.\n"
+            f"Of {found.marked} marked texts {found.strays} do not stand in their passage; "
+            f"{found.unmarked} of {len(shown)} passages have no mark.\n"
         )
-        write_json(Path(snakemake.output.provenance), model.provenance())
     people = nuggets[(nuggets["detection"] == GOLD) & nuggets["topic"].isin(topics)]
     gold = {
         keys: tuple(zip(rows["start"], rows["end"], strict=True))

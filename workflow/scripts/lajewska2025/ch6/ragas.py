@@ -1,16 +1,11 @@
 """Faithfulness and answer relevance of responses, by a language model."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.engine.receipts import write_json
-from everycell.engine.settings import part_of
-from everycell.language_models.answering import open_language_model
-from everycell.language_models.generation import Request
-from everycell.language_models.settings import AskSettings, Decoding
+from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.settings import Decoding
 from everycell.learning.models import load_model, one_thread
 from everycell.learning.text_vectors import dense_vectors
 from everycell.rag.grounded.faithfulness import Grounding, answer_relevance, faithfulness
@@ -20,7 +15,6 @@ from everycell.studies.lajewska2025.ch6.inferred import FAITHFUL, RELEVANCE
 with Job(snakemake) as job:
     one_thread()
     files, params = snakemake.input, snakemake.params
-    settings = part_of(snakemake.config, AskSettings)
     passages = pd.read_parquet(files.passages)
     questions = passages.groupby("topic")["question"].first()
     texts = passages.groupby(["input", "topic"])["text"].agg(tuple)
@@ -31,18 +25,8 @@ with Job(snakemake) as job:
     ]
     encoder, tokenizer = load_model(job.folder_of("encoder"), "encoder")
     decoding = Decoding(max_tokens=params.max_tokens)
-    with open_language_model(
-        params.model,
-        settings.language_models,
-        params.record,
-        folder=Path(files.model) if files.model else None,
-        network=settings.network,
-    ) as model:
-
-        def ask(prompts):
-            """Answers of the model, each recorded."""
-            requests = [Request(prompt=messages, decoding=decoding) for messages in prompts]
-            return [answer.text for answer in model.answer_all(requests)]
+    with model_of_job(snakemake, job.log) as model:
+        ask = asking(model, decoding)
 
         def encode(lines):
             """Vectors of questions."""
@@ -52,8 +36,6 @@ with Job(snakemake) as job:
             FAITHFUL: faithfulness(asked, ask),
             RELEVANCE: answer_relevance(asked, ask, encode),
         }
-        job.log.write(f"{model.identity.name}: {model.asked} requests were not recorded.\n")
-        write_json(Path(snakemake.output.provenance), model.provenance())
     keys = responses[["system", "input", "topic"]]
     parts = [keys.assign(metric=name, value=values) for name, values in scores.items()]
     job.write_frame(pd.concat(parts, ignore_index=True).dropna(), "scores")

@@ -5,10 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.engine.receipts import write_json
-from everycell.engine.settings import part_of
-from everycell.language_models.answering import open_language_model
-from everycell.language_models.settings import AskSettings, Decoding
+from everycell.language_models.jobs import model_of_job
+from everycell.language_models.settings import Decoding
 from everycell.studies.lajewska2025.ch6.systems import IRRELEVANT, RELEVANT
 from everycell.studies.lajewska2025.ch6.written import (
     ALL_WRITTEN,
@@ -20,18 +18,11 @@ from everycell.studies.lajewska2025.ch6.written import (
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    settings = part_of(snakemake.config, AskSettings)
     passages, nuggets = pd.read_parquet(files.passages), pd.read_parquet(files.nuggets)
     variants = {RELEVANT: ALL_WRITTEN if params.everything else WRITTEN}
     if params.everything:
         variants[IRRELEVANT] = WRITTEN_ON_OTHER_INPUT
-    with open_language_model(
-        params.model,
-        settings.language_models,
-        params.record,
-        folder=Path(files.model) if files.model else None,
-        network=settings.network,
-    ) as model:
+    with model_of_job(snakemake, job.log) as model:
         writer = Writer(
             model,
             Decoding(max_tokens=params.max_tokens),
@@ -55,6 +46,4 @@ with Job(snakemake) as job:
                 systems=systems,
             )
             found.append(responses)
-        job.log.write(f"{model.identity.name}: {model.asked} requests were not recorded.\n")
-        write_json(Path(snakemake.output.provenance), model.provenance())
     job.write_frame(pd.concat(found, ignore_index=True), "responses")

@@ -1,0 +1,70 @@
+"""The language model that a job of the workflow asks, with its record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from everycell.engine.receipts import write_json
+from everycell.engine.settings import part_of
+from everycell.language_models.answering import open_language_model
+from everycell.language_models.generation import Message, Request
+from everycell.language_models.recorded import Recorded
+from everycell.language_models.settings import AskSettings, Decoding
+
+
+@contextmanager
+def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
+    """Open the language model of a job, and note at the end what was asked.
+
+    Parameters
+    ----------
+    snakemake
+        What a script is given: with ``params.model`` and ``params.record`` (its names),
+        ``input.model`` (its folder, or nothing), perhaps ``input.recorded`` (a record that is only
+        read), and ``output.provenance``, which is written when all went well.
+    log : text file
+        Gets the number of requests that were not recorded.
+
+    Raises
+    ------
+    LanguageModelError
+        As `open_language_model`.
+    """
+    settings = part_of(snakemake.config, AskSettings)
+    files, params = snakemake.input, snakemake.params
+    with open_language_model(
+        params.model,
+        settings.language_models,
+        params.record,
+        folder=Path(files.model) if files.model else None,
+        also=[Path(files.recorded)] if "recorded" in files.keys() else [],
+        network=settings.network,
+    ) as model:
+        yield model
+        log.write(f"{model.identity.name}: {model.asked} requests were not recorded.\n")
+        write_json(Path(snakemake.output.provenance), model.provenance())
+
+
+def asking(
+    model: Recorded, decoding: Decoding
+) -> Callable[[Sequence[tuple[Message, ...]]], list[str]]:
+    """A function from prompts to the texts of a model's answers.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from everycell.language_models.generation import Answer, chat
+    >>> parrot = SimpleNamespace(
+    ...     answer_all=lambda requests: [Answer(text=r.text, finish="stop") for r in requests])
+    >>> asking(parrot, Decoding())([chat("Hello"), chat("Who?")])
+    ['Hello', 'Who?']
+    """
+
+    def ask(prompts: Sequence[tuple[Message, ...]]) -> list[str]:
+        requests = [Request(prompt=messages, decoding=decoding) for messages in prompts]
+        return [answer.text for answer in model.answer_all(requests)]
+
+    return ask
