@@ -64,7 +64,7 @@ test-faults: setup-test ## damage on purpose, and the table of what survived in 
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q -m fault --kills=$(FAULT_KILLS) \
 	  --fault-table=docs/reliability.md $(PYTEST_ARGS)
 
-setup: setup-lucene setup-torch ## make .venv with all that a run needs (3 GB)
+setup: setup-lucene setup-torch $(STAMPS)/corpora ## make .venv with all that a run needs (3 GB)
 
 setup-lucene: $(STAMPS)/project $(STAMPS)/lucene ## of these, only the library and Lucene with a JDK
 
@@ -109,6 +109,8 @@ locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda fil
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock \
 	  --excludes envs/lucene.excludes envs/lucene.in -o envs/lucene.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
+	  envs/corpora.in -o envs/corpora.lock
+	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
 	  envs/docs.in -o envs/docs.lock
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
 	  envs/bench.in -o envs/bench.lock
@@ -136,7 +138,7 @@ endif
 	@rm .venv/unfinished && mkdir -p $(STAMPS) && touch $@
 
 # Complete locks need no resolution, hence --no-deps.
-$(addprefix $(STAMPS)/,base test docs lucene torch bench cluster): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
+$(addprefix $(STAMPS)/,base test docs lucene torch corpora bench cluster): $(STAMPS)/%: envs/%.lock $(STAMPS)/venv
 	@touch .venv/unfinished
 	$(UV_INSTALL) --no-deps --require-hashes -r $<
 	@rm .venv/unfinished && touch $@

@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 ENVS = Path(__file__).parent
 GROUPS = {
     "base": ["base"],
+    "corpora": ["base", "corpora"],
     "docs": ["base", "docs"],
     "lucene": ["base", "lucene"],
     "torch": ["base", "torch", "torch-cpu"],
