@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"
-GROUPS = ["installer", "base", "test", "docs", "lucene", "torch", "bench", "cluster"]
+GROUPS = ["installer", "base", "test", "docs", "lucene", "torch", "corpora", "bench", "cluster"]
 
 spec = importlib.util.spec_from_file_location("make_conda", ENVS / "make_conda.py")
 make_conda = importlib.util.module_from_spec(spec)
