@@ -37,7 +37,7 @@ def set_up(checkout: Path) -> Path:
     subprocess.run(command, check=True)
     stamps = checkout / ".venv" / "stamps"
     stamps.mkdir()
-    for name in ("venv", "base", "project", "lucene", "torch", "torch-cpu", "cluster", "test"):
+    for name in ("venv", "base", "project", "lucene", "torch", "torch-cpu", "cluster", "corpora", "test"):
         (stamps / name).touch()
     return checkout
 
@@ -143,6 +143,33 @@ def test_a_missing_python_is_named(checkout):
     assert done.returncode != 0
     assert "'python-that-is-not' was not found" in done.stderr
     assert "PYTHON=/path/to/python3.11" in done.stderr
+
+
+def test_without_python_3_11_on_the_path_uv_finds_one(checkout, tmp_path):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "dirname"):
+        (tools / name).symlink_to(shutil.which(name))
+    # A stand-in for uv: the real one asks a host that is not to be had here.
+    (tools / "uv").write_text(
+        '#!/bin/sh\n[ "$2" = install ] && : > "$0.installed"\n'
+        '[ -e "$0.installed" ] && echo /found/by/uv/python3.11\n'
+    )
+    (tools / "uv").chmod(0o755)
+    done = subprocess.run(
+        ["sh", "envs/find_python.sh", "python3.11"],
+        cwd=checkout,
+        env={"PATH": str(tools)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["/found/by/uv/python3.11"]
+    assert "no python3.11 on the path" in done.stderr
+
+
+def test_set_up_names_its_size(checkout):
+    assert "3 GB on disk" in make(checkout, "-n", "setup").stdout
 
 
 def test_another_python_is_refused(checkout):
