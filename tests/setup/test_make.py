@@ -37,7 +37,17 @@ def set_up(checkout: Path) -> Path:
     subprocess.run(command, check=True)
     stamps = checkout / ".venv" / "stamps"
     stamps.mkdir()
-    for name in ("venv", "base", "project", "lucene", "torch", "torch-cpu", "cluster", "corpora", "test"):
+    for name in (
+        "venv",
+        "base",
+        "project",
+        "lucene",
+        "torch",
+        "torch-cpu",
+        "cluster",
+        "corpora",
+        "test",
+    ):
         (stamps / name).touch()
     return checkout
 

@@ -60,7 +60,7 @@ def test_floats_survive_the_csv(tmp_path_factory, values):
 def test_markdown_rounds_and_escapes(frame, tmp_path):
     lines = write(frame, tmp_path / "t")[".md"].splitlines()
     cells = [[part.strip() for part in line.replace("\\|", "/").split("|")] for line in lines[2:]]
-    assert cells[0] == ["", "study", "factor", "p_value", "effect", ""]
+    assert cells[0] == ["", "study", "factor", "p", "effect", ""]
     assert all(len(row) == len(cells[0]) for row in cells)
     assert cells[3] == ["", "Answers", "None", "0.000", "-", ""]
     assert cells[4] == ["", "Answers", "only p", "0.000", "", ""]
@@ -123,7 +123,36 @@ def test_heads_over_several_columns_span_them(frame, tmp_path):
     spans = [attrs for tag, attrs in Shape(texts[".html"]).tags if "colspan" in attrs]
     assert spans == [{"scope": "colgroup", "colspan": "2"}] * 2
     assert texts[".tex"].count(r"\multicolumn{2}{c}") == 2
-    assert "Viewpoints · p_value" in texts[".md"]
+    assert texts[".tex"].count(r"\cmidrule(lr){2-3} \cmidrule(lr){4-5}") == 1
+    assert "Viewpoints · p " in texts[".md"]
+
+
+def test_shown_forms_have_the_names_of_a_reader_and_the_csv_has_ours(frame, tmp_path):
+    texts = write(frame, tmp_path / "t", names={"p_value": "p (F test)", "factor": "what varied"})
+    assert "| what varied " in texts[".md"] and "| p (F test) " in texts[".md"]
+    assert ">p (F test)</th>" in texts[".html"] and "& p (F test) &" in texts[".tex"]
+    assert "study,factor,metric,value" in texts[".csv"] and "p_value" in texts[".csv"]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@pytest.mark.parametrize(("rows", "columns", "pages"), [(3, 40, 1), (120, 3, 3)])
+def test_wide_tables_fit_the_text_and_long_ones_run_over_pages(tmp_path, rows, columns, pages):
+    keys = [(f"row {r}", f"column {c}") for r in range(rows) for c in range(columns)]
+    frame = pd.DataFrame(keys, columns=["row", "metric"]).assign(value=0.5)
+    write(
+        frame, tmp_path / "t", layout_rows=["row"], layout_columns=["metric"], decimals={"all": 3}
+    )
+    for _ in range(2 if pages > 1 else 1):  # longtable knows its widths in the second run
+        done = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout[-2000:]
+    assert f"({pages} page" in done.stdout
+    overfull = [float(w) for w in re.findall(r"Overfull \\hbox \(([0-9.]+)pt", done.stdout)]
+    assert all(width < 20 for width in overfull)
 
 
 MARKS = ["bcd", "", NASTY, "†*", "α"]
@@ -192,8 +221,11 @@ HOSTILE = {
     "script": "<script>alert(1)</script>&lt;b&gt;",
     "links": "[x](javascript:alert(1)) ![x](http://x/) <http://x/> `code` ~~no~~",
     "cells": "a | b || c",
-    "letters": "".join(map(chr, [*range(0x180), *range(0x2010, 0x2027)])) + "漢😀\u202e\ufeff",
+    "others": "漢😀\u202e\ufeff",
 }
+_LETTERS = "".join(map(chr, [*range(0x180), *range(0x2010, 0x2027)]))
+# In parts: TeX knows no width above five metres.
+HOSTILE |= {f"letters {start}": _LETTERS[start : start + 48] for start in range(0, 0x180 + 23, 48)}
 
 
 def hostile_texts(folder):
@@ -217,7 +249,8 @@ def test_tex_of_hostile_texts_compiles_and_shows_them(tmp_path):
         errors="replace",
     )
     assert done.returncode == 0, done.stdout[-2000:]
-    assert "passwd" not in done.stdout
+    # TeX names each file that it opens, behind a bracket.
+    assert "(/etc/passwd" not in done.stdout
 
 
 def test_hostile_texts_stay_in_their_cells(tmp_path):

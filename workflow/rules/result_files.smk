@@ -27,7 +27,7 @@ def faces_of(outputs):
 
 def face(tier, card):
     """What a card says of its artefact as a tier shows it."""
-    look = card.model_dump(include={"title", "layout", "decimals", "beside"})
+    look = card.model_dump(include={"title", "layout", "decimals", "beside", "names"})
     declared = card.tiers[tier]
     if declared.state == "stand_in":
         look["title"] = (

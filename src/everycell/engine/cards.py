@@ -306,6 +306,8 @@ class Card(CardFileModel):
     source: str = Field(min_length=2)
     tiers: Annotated[dict[Tier, TierCard], Field(min_length=1)]
     layout: Layout | None = None
+    #: What a reader sees in place of the name of a key column, a metric or another label.
+    names: dict[str, Annotated[str, Field(min_length=1)]] = {}
     #: Key columns that only describe another one; conclusions are tested without them.
     labels: list[str] = []
     #: Decimals by metric; "text" compares the strings. `all` holds where no metric is named.

@@ -64,6 +64,7 @@ class ResultJob(Job):
             layout_rows=layout["rows"],
             layout_columns=layout["columns"],
             decimals=face["decimals"],
+            names=face["names"],
         )
 
     def write_beside(self, table: pd.DataFrame, name: str, decimals: dict[str, int]) -> None:
@@ -73,13 +74,15 @@ class ResultJob(Job):
 
         keys = [column for column in table.columns if column not in NO_KEYS]
         csv = Path(self.snakemake.output[f"{name}_csv"])
+        face = self._face(csv.name.partition(".")[0])
         write_table(
             table,
             csv.with_name(csv.name.removesuffix(".csv")),
-            title=self._face(csv.name.partition(".")[0])["beside"][name],
+            title=face["beside"][name],
             layout_rows=keys[:-1],
             layout_columns=keys[-1:],
             decimals=decimals,
+            names=face["names"],
         )
 
     def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from everycell.engine.render.tables.layout import raised
+from everycell.engine.render.tables.layout import head_rows, raised
 
 _TEX = str.maketrans(
     {
@@ -46,17 +46,50 @@ _TEX_KNOWN = re.compile(
     r"\u2010-\u2016\u2018-\u201a\u201c-\u201e\u2020-\u2022\u2026\u2030\u20ac\u2122]"
 )
 
-# The table can be read into a document that loads booktabs, and also be compiled by itself:
+# The table can be read into a document that loads these packages, and also be compiled by itself:
 # LaTeX sets \@nodocument to \relax at \begin{document}.
-_TEX_HEAD = r"""% Use \input in a document that loads booktabs, or compile this file as it stands.
+_TEX_HEAD = r"""% Use \input in a document with booktabs, graphicx and longtable, or compile this file.
 \expandafter\ifx\csname @nodocument\endcsname\relax\else
 \documentclass{article}
 \usepackage[T1]{fontenc}
-\usepackage{textcomp,booktabs}
+\usepackage{textcomp,booktabs,graphicx,longtable}
 \IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
 \def\everycellalone{}
 \begin{document}
 \fi
+"""
+#: Rows that fit on a page below their head and caption.
+LONG = 45
+_FLOAT = r"""\begin{{table}}[ht]
+\centering
+\caption{{{caption}}}
+\label{{{label}}}
+\setbox0\hbox{{\begin{{tabular}}{{{columns}}}
+\toprule
+{head}
+\midrule
+{rows}
+\bottomrule
+\end{{tabular}}}}
+\ifdim\wd0>\linewidth\resizebox{{\linewidth}}{{!}}{{\box0}}\else\box0\fi
+\end{{table}}
+"""
+_LONG = r"""\begingroup\footnotesize\setlength\tabcolsep{{3pt}}
+\begin{{longtable}}{{{columns}}}
+\caption{{{caption}}}\label{{{label}}}\\
+\toprule
+{head}
+\midrule
+\endfirsthead
+\toprule
+{head}
+\midrule
+\endhead
+\bottomrule
+\endfoot
+{rows}
+\end{{longtable}}
+\endgroup
 """
 _TEX_TAIL = r"""\ifdefined\everycellalone\expandafter\enddocument\fi
 """
@@ -78,8 +111,11 @@ def escape_tex(text: str) -> str:
 
 
 def table_as_latex(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str) -> str:
-    """Return a laid out table, with raised `marks` after its values; `label` is for references."""
-    levels = laid.columns.nlevels
+    """Return a laid out table, with raised `marks` after its values; `label` is for references.
+
+    A table that is wider than the text is scaled to its width; one of more than `LONG` rows runs
+    over pages, with its head on each.
+    """
     names = laid.index.to_frame()
     # Texts from the start: a column of numbers takes none.
     labels = names.map(str).map(escape_tex)
@@ -89,23 +125,35 @@ def table_as_latex(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: s
         labels.iloc[:, depth] = labels.iloc[:, depth].mask(repeated, "")
     # A raised text, not mathematics, so that a marker may hold anything that a cell may.
     cells = laid.map(escape_tex) + raised(marks, r"\textsuperscript{{{}}}", escape_tex)
-    flat = pd.concat([labels, cells], axis=1)
-    heads = [("",) * (levels - 1) + (name,) for name in labels.columns]
-    heads += [key if isinstance(key, tuple) else (key,) for key in laid.columns]
-    heads = [tuple(escape_tex(str(part)) for part in head) for head in heads]
-    flat.columns = pd.MultiIndex.from_tuples(heads) if levels > 1 else [head[0] for head in heads]
-    body = (
-        flat.reset_index(drop=True)
-        .style.hide(axis="index")
-        .to_latex(
-            environment="table",
-            position="ht",
-            position_float="centering",
-            hrules=True,
-            caption=escape_tex(title),
-            label=label,
-            column_format="l" * labels.shape[1] + "r" * laid.shape[1],
-            multicol_align="c",
-        )
+    flat = pd.concat([labels.reset_index(drop=True), cells.reset_index(drop=True)], axis=1)
+    rows = [" & ".join(row) + r" \\" for row in flat.itertuples(index=False, name=None)]
+    head = _head(laid.columns, [escape_tex(str(name)) for name in laid.index.names])
+    form = _LONG if len(rows) > LONG else _FLOAT
+    body = form.format(
+        columns="l" * labels.shape[1] + "r" * laid.shape[1],
+        caption=escape_tex(title),
+        label=label,
+        head="\n".join(head),
+        rows="\n".join(rows),
     )
     return _TEX_HEAD + body + _TEX_TAIL
+
+
+def _head(columns: pd.Index, names: list[str]) -> list[str]:
+    """Lines of the head: a rule below each label that stands over several columns."""
+    lines = []
+    levels = head_rows(columns)
+    for level, heads in enumerate(levels):
+        last = level == len(levels) - 1
+        parts, rules, place = names if last else [""] * len(names), [], len(names) + 1
+        for cell in heads:
+            text = escape_tex(cell.label)
+            if cell.span > 1:
+                text = rf"\multicolumn{{{cell.span}}}{{c}}{{{text}}}"
+                rules.append(rf"\cmidrule(lr){{{place}-{place + cell.span - 1}}}")
+            parts = [*parts, text]
+            place += cell.span
+        lines.append(" & ".join(parts) + r" \\")
+        if rules and not last:
+            lines.append(" ".join(rules))
+    return lines

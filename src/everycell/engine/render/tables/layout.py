@@ -133,8 +133,9 @@ def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str
     value
         A number, a text, or nothing (None or NaN).
     decimals
-        Digits after the point of a number that is not whole by type; "text" or None leaves a
-        number as Python writes it. A text is never changed.
+        Digits after the point of a number that is not whole by type; "text" leaves a number as
+        Python writes it; None shows six significant digits, and 0 below 1e-12, which is what sums
+        of floats leave of nothing. A text is never changed.
 
     Returns
     -------
@@ -146,13 +147,21 @@ def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str
     --------
     >>> show_value(0.01449, 3), show_value(-0.0001, 3), show_value("<.001", 3), show_value(27, 3)
     ('0.014', '0.000', '<.001', '27')
-    >>> show_value(None, 3), show_value(0.1 + 0.2)
-    ('', '0.30000000000000004')
+    >>> show_value(None, 3), show_value(0.1 + 0.2), show_value(0.1 + 0.2, "text")
+    ('', '0.3', '0.30000000000000004')
+    >>> show_value(0.1 + 0.2 - 0.3), show_value(12345678.9)
+    ('0', '12345679')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, Real) and not isinstance(value, Integral):
-        return f"{value:z.{decimals}f}" if isinstance(decimals, int) else repr(float(value))
+        if isinstance(decimals, int):
+            return f"{value:z.{decimals}f}"
+        if decimals == "text":
+            return repr(float(value))
+        # Never fewer digits than the whole part has.
+        digits = f"{value:.0f}" if abs(value) >= 1e6 else f"{value:.6g}"
+        return "0" if abs(value) < 1e-12 else digits
     return str(value)
 
 
