@@ -48,7 +48,7 @@ _TEX_KNOWN = re.compile(
 
 # The table can be read into a document that loads these packages, and also be compiled by itself:
 # LaTeX sets \@nodocument to \relax at \begin{document}.
-_TEX_HEAD = r"""% Use \input in a document with booktabs, graphicx and longtable, or compile this file.
+_TEX_HEAD = r"""% Use \input beside booktabs, graphicx and longtable, or compile it as it stands.
 \expandafter\ifx\csname @nodocument\endcsname\relax\else
 \documentclass{article}
 \usepackage[T1]{fontenc}
