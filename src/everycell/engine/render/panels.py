@@ -166,16 +166,10 @@ def bar_panels(
                 axis.bar_label(drawn, fmt=f"{{:.{decimals}f}}", fontsize=7, padding=1)
             axis.set_xticks(range(len(groups)), groups)
             axis.set_title(title)
-            if series is not None:
-                axis.legend(
-                    ncols=min(3, len(there)),
-                    loc="upper center",
-                    fontsize=7,
-                    columnspacing=1.0,
-                    handlelength=1.5,
-                )
-            # Room for the legend above the highest bar.
-            axis.set_ylim(top=max(axis.get_ylim()[1], frame[value].max() * 1.25))
+            # Room for the value above the highest bar.
+            axis.set_ylim(top=max(axis.get_ylim()[1], frame[value].max() * 1.1))
+        if series is not None:
+            common_legend(figure, handlelength=1.5)
         _label(figure, axes, group_label, value_label)
     return figure
 
