@@ -24,8 +24,9 @@ from everycell.collections.user_studies import (
 from everycell.config import parse_config
 from everycell.engine import cards
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.cards import RUNNABLE, TIERS
+from everycell.engine.cards import RUNNABLE
 from everycell.engine.printed_cells import DESCRIPTION
+from everycell.engine.tiers import TIERS
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova
 

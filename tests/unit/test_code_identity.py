@@ -87,3 +87,14 @@ def test_a_drawing_of_a_chapter_is_hashed_by_no_other_chapter():
         # Beside its chapter's scripts there may be those of an experiment that papers share.
         others = {script.parent for script in using} & chapters
         assert {folder.parts[-2:] for folder in others} <= {own}
+
+
+def test_cards_are_code_of_what_judges_and_shows_alone():
+    """What a card says reaches a result as a parameter: its title, its declared inputs."""
+    for module in ("everycell/engine/cards.py", "everycell/engine/artefacts.py"):
+        reaching = {
+            script.relative_to(SCRIPTS).as_posix()
+            for script in SCRIPTS.rglob("*.py")
+            if module in closure(script)
+        }
+        assert reaching == {"errata.py", "page.py", "verdicts.py"}

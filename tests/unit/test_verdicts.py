@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact, load_papers
 from everycell.engine.audits import Finding, printed_number
-from everycell.engine.cards import RUNNABLE, Card, Conclusion, Tier
+from everycell.engine.cards import RUNNABLE, Card, Conclusion
 from everycell.engine.conclusions import evaluate
 from everycell.engine.judging import judge
 from everycell.engine.printed_cells import CardError
@@ -26,6 +26,7 @@ from everycell.engine.reports import (
     summary_row,
     without_rebuilt_cell,
 )
+from everycell.engine.tiers import Tier
 from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
 

@@ -10,8 +10,8 @@ from workflow.project import Project
 
 from everycell.cli import app
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.cards import TIERS
 from everycell.engine.reports import VERDICTS
+from everycell.engine.tiers import TIERS
 
 STATES = {"rebuilt", "stand_in", "quoted", "not_run", "drawing"}
 

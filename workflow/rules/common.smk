@@ -10,9 +10,9 @@ from everycell.config import read_config
 from everycell.engine.artefacts import all_artefacts
 from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.cards import TIERS
 from everycell.engine.printed_cells import CardError
 from everycell.engine.settings import ConfigError
+from everycell.engine.tiers import TIERS
 from everycell.engine.code import code_sha256, imported_files
 
 try:
@@ -166,6 +166,16 @@ def runnable(tier, *, paper=None, chapter=None):
 def runnable_in_minutes(**selection):
     """As `runnable`, for the tiers that need neither a GPU nor hours."""
     return runnable("embedded", **selection) + runnable("released", **selection)
+
+
+def declared_inputs(tier, paper, *names):
+    """Printed cells that a tier may read of a paper's artefacts: id -> selectors of their cells.
+
+    A parameter, so that a change of what a card declares runs a job anew, and a change of the rest
+    of the card does not.
+    """
+    artefacts = [PAPERS[paper].artefacts[name] for name in names]
+    return {artefact.id: artefact.declared_inputs(tier) for artefact in artefacts}
 
 
 def files_below(folder, *suffixes):

@@ -10,12 +10,13 @@ from typing import Annotated
 import typer
 
 from everycell.engine.artefacts import Artefact, Paper, load_papers
-from everycell.engine.cards import RUNNABLE, Tier
+from everycell.engine.cards import RUNNABLE
 from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import ReceiptError
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.results import Result
 from everycell.engine.settings import ConfigError
+from everycell.engine.tiers import Tier
 
 PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
 

@@ -23,7 +23,7 @@ from everycell.cli.project import (
 )
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
-from everycell.engine.cards import RUNNABLE, TIERS, State, Tier, Where
+from everycell.engine.cards import RUNNABLE, State, Where
 from everycell.engine.coverage import Coverage, coverage
 from everycell.engine.printed_cells import CardError
 from everycell.engine.reports import (
@@ -39,6 +39,7 @@ from everycell.engine.reports import (
     without_rebuilt_cell,
 )
 from everycell.engine.results import Result, collect, result_of
+from everycell.engine.tiers import TIERS, Tier
 from everycell.studies.discovery import audits_of
 
 #: Sign and colour of each verdict in the terminal; the sign alone tells them apart.

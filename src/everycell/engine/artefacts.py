@@ -17,16 +17,19 @@ import pandas as pd
 import yaml
 from pydantic import ValidationError
 
-from everycell.engine.cards import Card, CardFileModel, ChapterFile, PaperFile, Tier, Untested
+from everycell.engine.cards import Card, CardFileModel, ChapterFile, PaperFile, Untested
 from everycell.engine.printed_cells import (
     CardError,
+    Selector,
     decimals_shown,
     is_number,
     key_columns,
     read_cells,
     select,
+    select_any,
     unlabelled,
 )
+from everycell.engine.tiers import Tier
 from everycell.engine.validation import describe_fault
 from everycell.engine.yaml import load_yaml, yaml_fault
 
@@ -146,13 +149,17 @@ class Artefact(CardFileModel):
         """Boolean mask over `cells`; an unknown column or a value no cell has is an error."""
         return select(self.cells, selector, where=self.id)
 
+    def declared_inputs(self, tier: Tier | None = None) -> list[Selector]:
+        """Selectors of the cells that a rebuild may read, in a tier or in any."""
+        return [
+            entry.cells
+            for entry in self.card.quoted
+            if entry.is_input and (tier is None or tier in entry.tiers)
+        ]
+
     def input_cells(self, tier: Tier | None = None) -> pd.DataFrame:
         """Printed cells that a rebuild may read: the declared inputs of a tier, or of all tiers."""
-        mask = pd.Series(False, index=self.cells.index)
-        for entry in self.card.quoted:
-            if entry.is_input and (tier is None or tier in entry.tiers):
-                mask |= self.select(entry.cells)
-        return self.cells[mask]
+        return select_any(self.cells, self.declared_inputs(tier), where=self.id)
 
 
 class Paper(CardFileModel):

@@ -13,13 +13,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from everycell.engine.printed_cells import Selector
+from everycell.engine.tiers import TIERS, Tier
 
-Tier = Literal["embedded", "released", "full"]
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
 #: Where the cause of an erratum is: in the print; in our copy of it; in the analysis, of which the
 #: printed number is what the software gives; or undecided.
 Where = Literal["print", "copy", "method", "undecided"]
-TIERS: tuple[Tier, ...] = ("embedded", "released", "full")
 #: What a tier says of an artefact when its run is not there, or could not be had.
 RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
 #: What a conclusion can be tested on.

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from everycell.engine.artefacts import Artefact, Paper
-from everycell.engine.cards import RUNNABLE, TIERS, Tier
+from everycell.engine.cards import RUNNABLE
 from everycell.engine.conclusions import Outcome
 from everycell.engine.reports import OUTCOMES, Report
+from everycell.engine.tiers import TIERS, Tier
 
 
 class Entry(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -177,6 +177,51 @@ def select(
     if not mask.any():
         raise CardError(f"{where}: no cell has {dict(selector)} all at once; correct the selector.")
     return mask
+
+
+def select_any(
+    table: pd.DataFrame, selectors: Iterable[Mapping[str, str | list[str]]], *, where: str
+) -> pd.DataFrame:
+    """Rows of a tidy table that at least one of some selectors names, in the order of the table.
+
+    Parameters
+    ----------
+    table, where
+        As in `select`.
+    selectors
+        None of them takes no row.
+
+    Raises
+    ------
+    CardError
+        As `select`, for each selector.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"row": ["a", "b", "c"], "value": ["1", "2", "3"]})
+    >>> select_any(table, [{"row": "c"}, {"row": ["a", "c"]}], where="toy")["value"].tolist()
+    ['1', '3']
+    >>> len(select_any(table, [], where="toy"))
+    0
+    """
+    mask = pd.Series(False, index=table.index)
+    for selector in selectors:
+        mask |= select(table, selector, where=where)
+    return table[mask]
+
+
+def declared_cells(declared: Mapping[str, list[Selector]], artefact: str) -> pd.DataFrame:
+    """Printed cells of an artefact that a rule declares as inputs, shape (n, k), all as text.
+
+    Parameters
+    ----------
+    declared
+        Ids of artefacts with the selectors of their cells (`declared_inputs` of the rules).
+    artefact
+        One of these ids.
+    """
+    cells = read_cells(Path("published", f"{artefact}.csv"))
+    return select_any(cells, declared[artefact], where=artefact)
 
 
 def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.DataFrame:

@@ -23,10 +23,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import everycell
-from everycell.engine.cards import Tier
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry_entries import RelativePath
+from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
 

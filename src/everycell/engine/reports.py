@@ -15,8 +15,9 @@ from pydantic import (
     model_serializer,
 )
 
-from everycell.engine.cards import Card, State, Tier, Where
+from everycell.engine.cards import Card, State, Where
 from everycell.engine.conclusions import Outcome
+from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from everycell.engine.artefacts import find_artefact, load_papers
 from everycell.engine.job import Job
+from everycell.engine.printed_cells import declared_cells
 from everycell.engine.receipts import write_receipt
 
 if TYPE_CHECKING:
@@ -38,8 +38,12 @@ class ResultJob(Job):
         return self.receipt.parts[1]
 
     def input_cells(self, artefact: str) -> pd.DataFrame:
-        """Printed cells that a card declares as inputs: all of the print that a tier may read."""
-        return find_artefact(load_papers(Path("published")), artefact).input_cells(self.tier)
+        """Printed cells that a card declares as inputs: all of the print that a tier may read.
+
+        The parameter `declared` says which they are: a job reads no cards, so that what they say
+        of verdicts is no input of it.
+        """
+        return declared_cells(self.snakemake.params.declared, artefact)
 
     def _face(self, artefact: str) -> dict[str, Any]:
         """What the card of an artefact of this job says of how it is shown."""

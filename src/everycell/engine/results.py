@@ -10,11 +10,12 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.audits import FindAudits
-from everycell.engine.cards import RUNNABLE, Tier, table_beside
+from everycell.engine.cards import RUNNABLE, table_beside
 from everycell.engine.conclusions import FindTable
 from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.reports import Report, read_report
+from everycell.engine.tiers import Tier
 from everycell.engine.verdicts import NO_AUDITS, report
 from everycell.engine.verification import verify
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
-from everycell.engine.cards import RUNNABLE, Erratum, Kind, Tier, Where
+from everycell.engine.cards import RUNNABLE, Erratum, Kind, Where
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
 from everycell.engine.judging import closeness, judge
 from everycell.engine.printed_cells import CardError, as_number
@@ -29,6 +29,7 @@ from everycell.engine.reports import (
     Report,
     Verdict,
 )
+from everycell.engine.tiers import Tier
 
 #: The audits of a chapter that has none.
 NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 import everycell
-from everycell.engine.cards import Tier
 from everycell.engine.files import sha256
 from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.registry import load_registry
+from everycell.engine.tiers import Tier
 
 #: Forms of a table and of a figure; one of them stands beside each CSV.
 TABLE_FORMS = ("csv", "md", "tex", "html")

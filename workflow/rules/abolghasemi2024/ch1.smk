@@ -5,11 +5,10 @@
 use rule term_fairness_example as abolghasemi2024_example with:
     input:
         documents="published/abolghasemi2026/figure_4_1.csv",
-        card="published/abolghasemi2026/ch4.yaml",
     pathvars:
         result="embedded/abolghasemi2024/figure_1",
     params:
-        printed="abolghasemi2026/figure_4_1",
+        declared=declared_inputs("embedded", "abolghasemi2026", "figure_4_1"),
     message:
         "Two lists of four documents (Figure 1)"
 

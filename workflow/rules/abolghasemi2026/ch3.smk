@@ -30,7 +30,6 @@ use rule table as abolghasemi2026_ch3_ratings with:
     input:
         **rated_dialogues("ratings"),
         printed="published/abolghasemi2026/table_3_1.csv",
-        card="published/abolghasemi2026/ch3.yaml",
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "rules"),
@@ -39,6 +38,7 @@ use rule table as abolghasemi2026_ch3_ratings with:
         result="released/abolghasemi2026/table_3_1",
     params:
         **runs("abolghasemi2026/ch3/ratings"),
+        declared=declared_inputs("released", "abolghasemi2026", "table_3_1"),
     message:
         "Ratings of user satisfaction (Table 3.1)"
 
@@ -66,7 +66,6 @@ use rule table as abolghasemi2026_ch3_test_sets with:
         **counterfactual_dialogues(),
         samples="work/satisfaction/samples.parquet",
         printed="published/abolghasemi2026/table_3_5.csv",
-        card="published/abolghasemi2026/ch3.yaml",
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "pairs"),
@@ -74,6 +73,7 @@ use rule table as abolghasemi2026_ch3_test_sets with:
         result="released/abolghasemi2026/table_3_5",
     params:
         **runs("abolghasemi2026/ch3/test_sets"),
+        declared=declared_inputs("released", "abolghasemi2026", "table_3_5"),
     message:
         "Original and counterfactual test sets (Table 3.5)"
 
@@ -188,13 +188,15 @@ use rule table as abolghasemi2026_ch3_implied with:
     input:
         rows="published/abolghasemi2026/table_3_6.csv",
         sizes="published/abolghasemi2026/table_3_5.csv",
-        card="published/abolghasemi2026/ch3.yaml",
     output:
         **table_files("<result>"),
     pathvars:
         result="embedded/abolghasemi2026/text_3_6",
     params:
         **runs("abolghasemi2026/ch3/implied"),
+        declared=declared_inputs(
+            "embedded", "abolghasemi2026", "table_3_6", "table_3_5"
+        ),
     message:
         "What the printed rows of Table 3.6 imply"
 

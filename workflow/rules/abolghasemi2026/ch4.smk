@@ -8,11 +8,10 @@ include: "ch4_inputs.smk"
 use rule term_fairness_example as abolghasemi2026_ch4_example with:
     input:
         documents="published/abolghasemi2026/figure_4_1.csv",
-        card="published/abolghasemi2026/ch4.yaml",
     pathvars:
         result="embedded/abolghasemi2026/figure_4_1",
     params:
-        printed="abolghasemi2026/figure_4_1",
+        declared=declared_inputs("embedded", "abolghasemi2026", "figure_4_1"),
     message:
         "Two lists of four documents (Figure 4.1)"
 

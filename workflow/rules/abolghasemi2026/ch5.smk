@@ -30,7 +30,6 @@ use rule table as abolghasemi2026_ch5_derived with:
         printed=expand(
             "published/abolghasemi2026/{table}.csv", table=ATTRIBUTION_TABLES
         ),
-        card="published/abolghasemi2026/ch5.yaml",
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "tests"),
@@ -43,7 +42,7 @@ use rule table as abolghasemi2026_ch5_derived with:
         result="embedded/abolghasemi2026/table_5_3",
     params:
         **runs("abolghasemi2026/ch5/derived"),
-        inputs=ATTRIBUTION_TABLES,
+        declared=declared_inputs("embedded", "abolghasemi2026", *ATTRIBUTION_TABLES),
     message:
         "Attribution bias and counts from other printed tables (Tables 5.3, 5.5, 5.11, 5.12)"
 

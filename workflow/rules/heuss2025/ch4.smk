@@ -17,6 +17,7 @@ use rule table as heuss2025_ch4_ranks with:
         result="embedded/heuss2025/table_4_A_3",
     params:
         **runs("heuss2025/ch4/ranks"),
+        declared=TALENT_SEARCH_CELLS,
     message:
         "Ranks of the candidates (Table 4.A.3)"
 
@@ -34,6 +35,7 @@ use rule step as heuss2025_ch4_attributions with:
         job="heuss2025/ch4/attributions",
     params:
         **runs("heuss2025/ch4/attributions"),
+        declared=TALENT_SEARCH_CELLS,
         samples=3000,
         # The text draws 100; how much such draws differ stands beside the figures.
         samples_of_text=100,

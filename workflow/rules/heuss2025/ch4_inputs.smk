@@ -7,6 +7,9 @@ TALENT_SEARCH = {
     "candidates": "published/heuss2025/table_4_A_1.csv",
     "universities": "published/heuss2025/table_4_A_2.csv",
 }
+TALENT_SEARCH_CELLS = declared_inputs(
+    "embedded", "heuss2025", "table_4_A_1", "table_4_A_2"
+)
 
 EXPLAINED = SETTINGS.list_explanations
 

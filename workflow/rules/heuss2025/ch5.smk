@@ -198,11 +198,11 @@ use rule table as heuss2025_ch5_stated with:
         printed=expand(
             "published/heuss2025/{artefact}.csv", artefact=["table_5_2", "text_5_5"]
         ),
-        card="published/heuss2025/ch5.yaml",
     pathvars:
         result="embedded/heuss2025/text_5_5",
     params:
         **runs("heuss2025/ch5/stated_numbers"),
+        declared=declared_inputs("embedded", "heuss2025", "table_5_2", "text_5_5"),
     message:
         "Stated numbers from other printed ones (section 5.5)"
 

@@ -57,11 +57,11 @@ use rule table as lajewska2025_ch3_distances with:
         rebuilt="results/released/lajewska2025/table_3_2.csv",
         tests="results/released/lajewska2025/table_3_2.tests.csv",
         reported="published/lajewska2025/table_3_2.csv",
-        card="published/lajewska2025/ch3.yaml",
     pathvars:
         result="released/lajewska2025/text_3_3_3",
     params:
         **runs("lajewska2025/ch3/distances"),
+        declared=declared_inputs("released", "lajewska2025", "table_3_2"),
         alpha=0.05,  # L798
         # A system, and what it is compared with.
         pairs=[

@@ -5,11 +5,11 @@
 use rule table as lajewska2025_chC_votes with:
     input:
         votes="published/lajewska2025/table_C_2.csv",
-        card="published/lajewska2025/chC.yaml",
     pathvars:
         result="embedded/lajewska2025/table_C_2",
     params:
         **runs("lajewska2025/chC/votes"),
+        declared=declared_inputs("embedded", "lajewska2025", "table_C_2"),
         scale="culpepper_zero",
     message:
         "ANOVA of the printed votes (Table C.2)"

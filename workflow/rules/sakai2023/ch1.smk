@@ -9,13 +9,13 @@ use rule table as sakai2023_gfrc with:
     input:
         annotations="published/sakai2023/figure_5.csv",
         targets="published/sakai2023/targets.csv",
-        card="published/sakai2023/ch1.yaml",
     pathvars:
         result="embedded/sakai2023/table_{number}",
     wildcard_constraints:
         number="1|2",
     params:
         **runs("sakai2023/ch1/gfrc"),
+        declared=declared_inputs("embedded", "sakai2023", "figure_5"),
         # 5 minutes of reading at 250 words a minute.
         budget=1250,
         gains={"L0": 0.0, "L1": 0.5, "L2": 1.0},

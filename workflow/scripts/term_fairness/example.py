@@ -11,7 +11,8 @@ from everycell.studies.term_fairness.example import (
 
 with ResultJob(snakemake) as job:
     params = snakemake.params
-    printed = job.input_cells(params.printed)
+    (artefact,) = params.declared
+    printed = job.input_cells(artefact)
     values = example_measures(printed, params.taus)
     figure = documents_in_lists(*drawn_example(printed, values), GROUPS)
     job.write_figure(example_cells(printed, values, params.read_with), figure)

@@ -32,7 +32,7 @@ with ResultJob(snakemake) as job:
         marco_counts,
         nq_mixed,
         marco_mixed,
-    ) = (job.input_cells(f"abolghasemi2026/{name}") for name in snakemake.params.inputs)
+    ) = map(job.input_cells, snakemake.params.declared)
     marco_recall = recalls_from_counts(marco_counts)
     quality = pd.concat([nq_quality, marco_precision, marco_recall], ignore_index=True)
     mixed = pd.concat([nq_mixed, few_mixed, marco_mixed], ignore_index=True)

@@ -1,12 +1,10 @@
 """Attributions of the talent search: whole lists, single candidates, other choices, spread."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
-from everycell.engine.artefacts import find_artefact, load_papers
 from everycell.engine.job import Job
+from everycell.engine.printed_cells import declared_cells
 from everycell.studies.heuss2025.ch4.attributions import (
     candidate_attributions,
     choices,
@@ -23,24 +21,20 @@ from everycell.studies.heuss2025.ch4.talent_search import (
 
 with Job(snakemake) as job:
     params = snakemake.params
-    papers = load_papers(Path("published"))
-    tables = {
-        name: find_artefact(papers, f"heuss2025/table_4_A_{name}").input_cells("embedded")
-        for name in (1, 2)
-    }
-    schools = universities(tables[2])
+    printed = declared_cells(params.declared, "heuss2025/table_4_A_1")
+    schools = universities(declared_cells(params.declared, "heuss2025/table_4_A_2"))
     rng = np.random.default_rng(job.seed)
     samples = background(schools, params.samples, rng)
     draws = [background(schools, params.samples_of_text, rng) for _ in range(params.draws)]
     biased = TalentModel(schools, biased=True)
     found = []
     for values, changed in (("Table 4.A.1", None), ("older values", OLDER_VALUES)):
-        people = candidates(tables[1], schools, changed)
+        people = candidates(printed, schools, changed)
         for name, model in (("biased", biased), ("unbiased", biased._replace(biased=False))):
             lists = list_attributions(model, people, samples)
             found.append(lists.assign(model=name, candidates=values))
     job.write_frame(pd.concat(found, ignore_index=True), "lists")
-    people = candidates(tables[1], schools)
+    people = candidates(printed, schools)
     job.write_frame(candidate_attributions(biased, people, samples), "candidates")
     job.write_frame(choices(biased, people, samples), "choices")
     job.write_frame(spread(biased, people, draws), "spread")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from everycell.engine.artefacts import Artefact, Paper
-from everycell.engine.cards import RUNNABLE, TIERS, Untested
+from everycell.engine.cards import RUNNABLE, Untested
 from everycell.engine.coverage import coverage
 from everycell.engine.printed_cells import CardError
 from everycell.engine.render.page.tables import companion_table, printed_table, verdict_table
@@ -24,6 +24,7 @@ from everycell.engine.render.page.vocabulary import (
     label,
 )
 from everycell.engine.reports import PLACES, explained_by_source, without_rebuilt_cell
+from everycell.engine.tiers import TIERS
 
 
 def build_model(

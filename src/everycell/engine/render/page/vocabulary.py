@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from everycell.engine.artefacts import Artefact
-from everycell.engine.cards import Tier
 from everycell.engine.reports import Report
+from everycell.engine.tiers import Tier
 
 #: Verdict -> its mark beside a cell, its name, and what it says.
 VERDICTS = {
