@@ -432,7 +432,12 @@ def test_workers_ask_side_by_side(server, tmp_path):
     with open_language_model("gpt", settings, "a") as model:
         assert [answer.text for answer in model.answer_all(asked)] == list("abcdef")
     assert len(server.seen) == 6
-    assert [path.name for path in tmp_path.glob("*.jsonl")] == ["a.jsonl"]
+    names = sorted(path.name for path in tmp_path.glob("*.jsonl"))
+    assert names == ["a.jsonl", "a.runs.jsonl"]
+    (speed,) = (tmp_path / "a.runs.jsonl").read_text().splitlines()
+    found = json.loads(speed)
+    assert (found["name"], found["host"], found["answers"]) == ("gpt-9", "127.0.0.1", 6)
+    assert (found["prompt_tokens"], found["answer_tokens"]) == (24, 18)
 
 
 @pytest.mark.fault("endpoint")

@@ -140,6 +140,11 @@ class EndpointSettings(Settings):
     budget: float | None = Field(
         None, ge=0, description="Most that a job may cost by the estimate; null: any sum."
     )
+    token_budget: int | None = Field(
+        None,
+        ge=0,
+        description="Most tokens of prompts and answers that a job may take by the estimate.",
+    )
 
     @property
     def unencrypted(self) -> bool:
