@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import ip_address
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
@@ -48,6 +48,12 @@ class LocalSettings(Settings):
     )
     threads: int = Field(
         1, ge=1, description="Cores that it computes on; with others, last bits may differ."
+    )
+    batch: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="Requests that are answered at once; with others, last bits may differ.",
     )
 
 
@@ -105,6 +111,30 @@ def _variable(name: str) -> str:
     return name
 
 
+# Fields of a request that say what is asked, and how the reply comes.
+_FIXED = {"model", "messages", "prompt", "documents", "stream", "n", "echo", "logprobs"}
+
+
+def _more_fields(extra: dict[str, Any]) -> dict[str, Any]:
+    """Fields to add to requests, without those that the program sets and without secrets.
+
+    Examples
+    --------
+    >>> _more_fields({"stream": True})
+    Traceback (most recent call last):
+    ValueError: `stream` is set by the program, so it is no field to add
+    """
+    for name in extra:
+        if name in _FIXED:
+            raise ValueError(f"`{name}` is set by the program, so it is no field to add")
+        if re.search("key|secret|password|authorization", name, re.IGNORECASE):
+            raise ValueError(
+                "a field to add holds no secret, since it is shown: `key` names the environment "
+                "variable of a key"
+            )
+    return extra
+
+
 class EndpointSettings(Settings):
     """A language model behind a server that speaks OpenAI's protocol."""
 
@@ -125,6 +155,13 @@ class EndpointSettings(Settings):
         False,
         description="Whether the server has the model's template show `documents`, as vLLM does.",
     )
+    extra: Annotated[dict[str, bool | int | float | str | None], AfterValidator(_more_fields)] = (
+        Field(
+            {},
+            description="Fields that are added to each request, such as `top_k: -1`; null leaves out "
+            "one that the server does not take.",
+        )
+    )
     timeout: float = Field(120.0, gt=0, description="Seconds for a whole answer.")
     retries: int = Field(5, ge=0, description="Times that a request is repeated after a fault.")
     wait: float = Field(1.0, gt=0, description="Seconds before the first repeat; then doubled.")
@@ -133,6 +170,11 @@ class EndpointSettings(Settings):
     prices: Prices = Prices()
     budget: float | None = Field(
         None, ge=0, description="Most that a job may cost by the estimate; null: any sum."
+    )
+    token_budget: int | None = Field(
+        None,
+        ge=0,
+        description="Most tokens of prompts and answers that a job may take by the estimate.",
     )
 
     @property
@@ -176,21 +218,47 @@ class EndpointSettings(Settings):
         return self
 
 
+def _on_gpu(source: str, batch: int = 16) -> LocalSettings:
+    return LocalSettings(source=source, dtype="bfloat16", batch=batch)
+
+
+def _at(url: str, model: str, maker: str, prompt: float, answer: float) -> EndpointSettings:
+    prices = Prices(prompt=prompt, answer=answer)
+    return EndpointSettings(url=url, model=model, key=f"{maker}_API_KEY", prices=prices)
+
+
 class LanguageModels(Settings):
     """Language models by the names that experiments call them."""
 
     local: dict[str, LocalSettings] = Field(
         {
             "smollm2": LocalSettings(source="smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
-            "zephyr": LocalSettings(source="HuggingFaceH4/zephyr-7b-beta", dtype="bfloat16"),
-            "mistral-if": LocalSettings(
-                source="mistralai/Mistral-7B-Instruct-v0.2", dtype="bfloat16"
-            ),
+            "zephyr": _on_gpu("HuggingFaceH4/zephyr-7b-beta"),
+            "mistral-if": _on_gpu("mistralai/Mistral-7B-Instruct-v0.2"),
+            "mistral-7b-instruct": _on_gpu("mistralai/Mistral-7B-Instruct-v0.3"),
+            "llama-3-8b-instruct": _on_gpu("meta-llama/Meta-Llama-3-8B-Instruct"),
+            "command-r-plus": _on_gpu("CohereLabs/c4ai-command-r-plus-08-2024", batch=4),
         },
         description="Models that run on this machine.",
     )
     endpoints: dict[str, EndpointSettings] = Field(
-        {}, description="Models behind servers that speak OpenAI's protocol."
+        {
+            "gpt-4o": _at("https://api.openai.com/v1", "gpt-4o-2024-08-06", "OPENAI", 2.5, 10.0),
+            "gpt-4-turbo": _at(
+                "https://api.openai.com/v1", "gpt-4-turbo-2024-04-09", "OPENAI", 10.0, 30.0
+            ),
+            "claude-haiku": _at(
+                "https://api.anthropic.com/v1", "claude-3-5-haiku-20241022", "ANTHROPIC", 0.8, 4.0
+            ),
+            "gemini-flash": _at(
+                "https://generativelanguage.googleapis.com/v1beta/openai",
+                "gemini-1.5-flash",
+                "GEMINI",
+                0.075,
+                0.3,
+            ),
+        },
+        description="Models behind servers that speak OpenAI's protocol.",
     )
     records: PlainPath = Field(
         "records", min_length=1, description="Folder of the answers that were given."
@@ -213,7 +281,7 @@ class LanguageModels(Settings):
             raise ValueError(f"the model {twice[0]!r} stands under `local` and `endpoints`")
         return self
 
-    def answered_by(self, name: str) -> dict[str, str | None]:
+    def answered_by(self, name: str) -> dict[str, Any]:
         """Settings of a model on which its answers depend; a job of other ones is out of date.
 
         Neither the variable of a key nor what asking takes (workers, prices, times) is among them.
@@ -222,14 +290,14 @@ class LanguageModels(Settings):
         --------
         >>> mine = EndpointSettings(url="http://localhost:8000/v1", model="llama", workers=16)
         >>> LanguageModels(endpoints={"mine": mine}).answered_by("mine")
-        {'url': 'http://localhost:8000/v1', 'model': 'llama', 'version': ''}
+        {'url': 'http://localhost:8000/v1', 'model': 'llama', 'version': '', 'extra': {}}
         >>> sorted(LanguageModels().answered_by("smollm2"))
         ['dtype', 'revision', 'source']
         >>> LanguageModels().answered_by("nobody")
         {}
         """
         for models, kept in (
-            (self.endpoints, ("url", "model", "version")),
+            (self.endpoints, ("url", "model", "version", "extra")),
             (self.local, ("source", "revision", "dtype")),
         ):
             if name in models:
