@@ -32,7 +32,7 @@ def call(monkeypatch):
 
 
 def listed(call, project, *arguments) -> list[dict]:
-    code, out, err = call(project, "list", "--json", *arguments)
+    code, out, err = call(project, "list", "--format", "json", *arguments)
     assert code == 0 and err == ""
     return json.loads(out)
 
@@ -246,7 +246,9 @@ def test_verify_of_a_copied_results_folder(call, built, tree, tmp_path):
 def test_a_changed_result_is_not_counted(call, rebuilt):
     path = rebuilt.folder / "results/embedded/sakai2023/table_1.csv"
     path.write_text(path.read_text().replace("0.", "1.", 1))
-    code, out, err = call(rebuilt, "list", "--json", "sakai2023/table_1", "--tier", "embedded")
+    code, out, err = call(
+        rebuilt, "list", "--format", "json", "sakai2023/table_1", "--tier", "embedded"
+    )
     assert code == 0 and json.loads(out)[0]["state"] == "not_run"
     assert "not trusted: results/embedded/sakai2023/table_1.csv: changed since" in err
 
@@ -254,7 +256,9 @@ def test_a_changed_result_is_not_counted(call, rebuilt):
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"cells": 1}'])
 def test_a_broken_verdict_file_is_not_trusted(call, rebuilt, content):
     (rebuilt.folder / "results/embedded/sakai2023/table_1.verdicts.json").write_text(content)
-    code, out, err = call(rebuilt, "list", "--json", "sakai2023/table_1", "--tier", "embedded")
+    code, out, err = call(
+        rebuilt, "list", "--format", "json", "sakai2023/table_1", "--tier", "embedded"
+    )
     assert code == 0 and json.loads(out)[0]["state"] == "not_run"
     assert "remove it and run snakemake again" in err
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
+import pandas as pd
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from everycell.cli import project
-from everycell.cli.printing import output_console
+from everycell.cli.printing import output_console, print_for_programs, print_json
 from everycell.cli.project import (
-    Json,
+    Format,
     can_be_run,
     check_choice,
     errors_as_sentences,
@@ -73,7 +73,7 @@ def list_(
             "--totals", help="Sums of each chapter, tier and state, and the claims of each chapter."
         ),
     ] = False,
-    as_json: Json = False,
+    form: Format = "table",
 ) -> None:
     """List every artefact and tier with its state, verdicts and conclusions."""
     with errors_as_sentences():
@@ -120,13 +120,17 @@ def list_(
     if totals:
         rows = _sums_by_chapter(rows)
     names_of_rows = ["chapter", "tier", "state", "artefacts"] if totals else ["id", "tier", "state"]
-    if as_json:
+    if form != "table":
         first = names_of_rows if totals else ["id", "kind", "tier", "state"]
         keys = [*first, "verdicts", "explained", "conclusions"]
-        listed: Any = [{key: row[key] for key in keys} for row in rows]
+        listed = {"totals" if totals else "rows": [{key: row[key] for key in keys} for row in rows]}
         if totals:
-            listed = {"totals": listed, "claims": [counts.row() for counts in claims]}
-        typer.echo(json.dumps(listed, indent=1))
+            listed["claims"] = [counts.row() for counts in claims]
+        if form == "json":
+            print_json(listed if totals else listed["rows"])
+        else:
+            flat = {name: pd.json_normalize(of, sep=" ") for name, of in listed.items()}
+            print_for_programs(flat if totals else flat["rows"], form)
         return
     table = Table(box=None)
     for column in (*names_of_rows, "verdicts", "conclusions"):
