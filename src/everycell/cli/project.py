@@ -19,6 +19,7 @@ from everycell.engine.settings import ConfigError
 
 PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
 
+TierOption = Annotated[str | None, typer.Option(help="Only this tier: embedded, released, full.")]
 #: How a command prints its rows.
 FORMATS = ("table", "csv", "json", "tex")
 
