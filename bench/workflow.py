@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "config.yaml", "envs", "profiles", "published", "src", "workflow")
 CORES = 2
+LIST = ("everycell", "list", "--format", "json")
 
 
 def seconds(folder, *command):
@@ -62,11 +63,11 @@ def main():
         # The first run compiles the copy's byte code.
         seconds(folder, "snakemake", "-n", "all")
         print(f"dry run of everything       {best(folder, 'snakemake', '-n', 'all'):6.2f} s")
-        print(f"list without results        {best(folder, 'everycell', 'list', '--json'):6.2f} s")
+        print(f"list without results        {best(folder, *LIST):6.2f} s")
         built, _ = seconds(folder, "snakemake", "--cores", str(CORES), *targets)
         print(f"{' '.join(targets)} from clean         {built:6.2f} s")
         print(f"nothing to do               {best(folder, 'snakemake', *targets):6.2f} s")
-        print(f"list with results           {best(folder, 'everycell', 'list', '--json'):6.2f} s")
+        print(f"list with results           {best(folder, *LIST):6.2f} s")
         receipts = list((folder / "results").rglob("*.receipt.json"))
         work = sum(json.loads(path.read_text())["execution"]["seconds"] for path in receipts)
         jobs = 0.0

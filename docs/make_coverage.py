@@ -12,7 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, load_papers
-from everycell.engine.cards import RUNNABLE, TIERS
+from everycell.engine.cards import RUNNABLE
+from everycell.engine.tiers import TIERS
 
 TARGET = Path("README.md")
 PUBLISHED = Path("published")

@@ -82,7 +82,7 @@ def counts(out):
 
 def test_who_matches_words_is_found_out(files, server):
     server.replies = [from_words]
-    code, out, err = check("--json")
+    code, out, err = check("--format", "json")
     assert code == 0 and "gpt: 4 requests" in err
     found = counts(out)
     assert found["random", "recovered"] == (2, 2)
@@ -96,7 +96,7 @@ def test_who_matches_words_is_found_out(files, server):
 
 def test_who_reads_is_not(files, server):
     server.replies = [from_documents]
-    code, out, _ = check("--json")
+    code, out, _ = check("--format", "json")
     found = counts(out)
     assert code == 0 and found["random", "cites the forged document"] == (0, 2)
     assert found["random", "statement removed"] == (0, 2)

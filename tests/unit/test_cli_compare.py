@@ -52,7 +52,7 @@ def records(frame: pd.DataFrame) -> list[dict]:
 
 def test_json_is_what_the_library_gives(files):
     code, out, err = call(
-        "a.run", "b.run", "qrels", "--json", "--measure", "nDCG@2", "--measure", "MAP",
+        "a.run", "b.run", "qrels", "--format", "json", "--measure", "nDCG@2", "--measure", "MAP",
         "--level", "2", "--k", 2, "--k", 3, "--p", "0.9", "--variant", "truncated",
         "--union", "ids", "--baseline", "base.run", "--reproduced-baseline", "base2.run",
     )  # fmt: skip
@@ -83,7 +83,9 @@ def test_json_is_what_the_library_gives(files):
 
 
 def test_rows_of_queries(files):
-    _, out, _ = call("a.run", "b.run", "qrels", "--json", "--per-query", "--k", 1, "--k", 2)
+    _, out, _ = call(
+        "a.run", "b.run", "qrels", "--format", "json", "--per-query", "--k", 1, "--k", 2
+    )
     found = json.loads(out, parse_constant=lambda name: pytest.fail(name))
     assert list(found) == ["settings", "queries"]
     assert [row["query"] for row in found["queries"]] == ["q1", "q2", "q3"]
@@ -109,7 +111,7 @@ def test_the_table_is_for_readers(files):
 
 
 def test_a_run_with_itself(files):
-    _, out, err = call("a.run", "a.run", "qrels", "--json")
+    _, out, err = call("a.run", "a.run", "qrels", "--format", "json")
     found = json.loads(out)
     assert err == ""
     (order,) = found["order"]
@@ -123,7 +125,7 @@ def test_topics_without_an_answer(files):
     said = refused("a.run", "few.run", "qrels")
     assert "The reproduced run does not answer topic 'q3' of the qrels (1 of 3 topics)" in said
     for missing, topics in (("zero", 3), ("drop", 2)):
-        _, out, _ = call("a.run", "few.run", "qrels", "--json", "--missing", missing)
+        _, out, _ = call("a.run", "few.run", "qrels", "--format", "json", "--missing", missing)
         found = json.loads(out)
         assert found["settings"]["topics"] == found["scores"][0]["topics"] == topics
         assert found["order"][0]["topics"] == 2
@@ -135,7 +137,9 @@ def test_ranks_that_disagree_with_the_scores(files):
     Path("turned.run").write_text(turned)
     said = refused("a.run", "turned.run", "qrels")
     assert "Line 2 of turned.run has the rank 2 and the score -8.0, higher than" in said
-    _, out, _ = call("a.run", "turned.run", "qrels", "--ranks", "ignore", "--json", "--k", 2)
+    _, out, _ = call(
+        "a.run", "turned.run", "qrels", "--ranks", "ignore", "--format", "json", "--k", 2
+    )
     # As trec_eval takes it: d3 before d1 before d2.
     assert json.loads(out)["order"][0]["kendall_tau_union"] < 0.5
 

@@ -46,7 +46,9 @@ def files(tmp_path, monkeypatch):
 
 
 def test_values_sum_to_what_the_list_gains_and_the_best_feature_is_first(files):
-    found = json.loads(call("model.txt", "data.svm", "--query", "2", "--samples", "30", "--json"))
+    found = json.loads(
+        call("model.txt", "data.svm", "--query", "2", "--samples", "30", "--format", "json")
+    )
     assert found["settings"]["documents"] == 10
     rows = found["rows"]
     assert rows[0]["feature"] == "Column_2" and rows[0]["error"] == 0
@@ -62,7 +64,7 @@ def test_the_table_names_features_and_the_plot_is_written(files):
 
 
 def test_the_same_seed_gives_the_same_numbers(files):
-    command = ("model.txt", "data.svm", "--query", "3", "--samples", "20", "--json")
+    command = ("model.txt", "data.svm", "--query", "3", "--samples", "20", "--format", "json")
     assert call(*command) == call(*command)
     assert call(*command) != call(*command, "--seed", "1")
 
@@ -71,7 +73,7 @@ def test_the_same_seed_gives_the_same_numbers(files):
     "explainer", ["kernel", "greedy", "pointwise", "sharp", "lime", "pointwise-lime"]
 )
 def test_every_explainer_finds_the_feature_that_matters(files, explainer):
-    command = ("model.txt", "data.svm", "--query", "1", "--samples", "30", "--json")
+    command = ("model.txt", "data.svm", "--query", "1", "--samples", "30", "--format", "json")
     rows = json.loads(call(*command, "--explainer", explainer))["rows"]
     assert rows[0]["error"] is None
     if explainer in ("kernel", "greedy", "pointwise-lime"):
@@ -79,7 +81,7 @@ def test_every_explainer_finds_the_feature_that_matters(files, explainer):
 
 
 def test_the_rank_of_one_document_can_be_explained(files):
-    command = ("model.txt", "data.svm", "--query", "1", "--samples", "20", "--json")
+    command = ("model.txt", "data.svm", "--query", "1", "--samples", "20", "--format", "json")
     first, second = (
         json.loads(call(*command, "--objective", "exposure", "--document", number))["rows"]
         for number in ("1", "2")

@@ -373,7 +373,7 @@ def test_exit_codes_are_those_of_diff(pair, tmp_path):
 
 def test_as_json_and_cut_to_a_number_of_cells(pair):
     folders = pair({"a,m": "0.6", "b,m": "0.3"}, verdict="close")
-    code, out, _ = call(*folders, "--json")
+    code, out, _ = call(*folders, "--format", "json")
     [said] = json.loads(out)
     assert code == 1 and said["same"] is False and said["name"] == STEM
     assert [cell["new"] for cell in said["cells"]] == ["0.6", "0.3"]

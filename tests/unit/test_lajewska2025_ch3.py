@@ -115,7 +115,18 @@ def test_the_compare_command_finds_the_tests_of_the_text(mirror):
         for rewriter in ("canard", "qrecc")
     ]
     qrels = mirror / FOLDER / "qrels" / "2021.txt.gz"
-    options = ["--level", "2", "--measure", "R@500", "--k", "10", "--scale", "0,4", "--json"]
+    options = [
+        "--level",
+        "2",
+        "--measure",
+        "R@500",
+        "--k",
+        "10",
+        "--scale",
+        "0,4",
+        "--format",
+        "json",
+    ]
     done = CliRunner().invoke(app, ["compare", *map(str, [*runs, qrels]), *options])
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)

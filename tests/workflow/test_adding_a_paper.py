@@ -141,7 +141,7 @@ def test_its_files_pass_the_linters(copy, steps):
 
 
 def test_its_run_gives_a_verdict_for_each_printed_cell(built):
-    table, figure = json.loads(run(built, "everycell", "list", PAPER, "--json").stdout)
+    table, figure = json.loads(run(built, "everycell", "list", PAPER, "--format", "json").stdout)
     none = dict.fromkeys(VERDICTS, 0)
     assert table == {
         "id": f"{PAPER}/table_1",

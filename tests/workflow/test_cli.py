@@ -32,7 +32,7 @@ def call(monkeypatch):
 
 
 def listed(call, project, *arguments) -> list[dict]:
-    code, out, err = call(project, "list", "--json", *arguments)
+    code, out, err = call(project, "list", "--format", "json", *arguments)
     assert code == 0 and err == ""
     return json.loads(out)
 
@@ -132,7 +132,7 @@ def test_list_takes_the_name_of_a_chapter(call, tree):
     entries = listed(call, tree, "lajewska2025_ch5", "lajewska2025_chB")
     assert {entry["id"] for entry in entries} == chapters
     code, out, err = call(tree, "list", "lajewska2025_ch55")
-    assert (code, out) == (1, "") and "'lajewska2025_ch55' is no artefact" in err
+    assert (code, out) == (1, "") and "'lajewska2025_ch55' is no work, chapter or artefact" in err
 
 
 def test_totals_are_the_sums_of_the_entries(call, built):
@@ -168,7 +168,10 @@ def test_totals_are_the_sums_of_the_entries(call, built):
         (["list", "--tier", "huge"], "--tier is 'huge'; allowed are embedded, released, full."),
         (["list", "--verdict", "good"], "--verdict is 'good'; allowed are equal, close,"),
         (["list", "--state", "done"], "--state is 'done'; allowed are rebuilt, stand_in,"),
-        (["list", "sakai2024"], "'sakai2024' is no artefact; did you mean sakai2023"),
+        (
+            ["list", "sakai2024"],
+            "'sakai2024' is no work, chapter or artefact; did you mean sakai2023",
+        ),
         (["show", "lajewska2025/table_4_88"], "did you mean lajewska2025/table_4_8"),
         (["show", "sakai2023/table_1", "--tier", "released"], "has no tier 'released'"),
         (["check-verdicts", "no.csv"], "There is no file no.csv; write it with `--update`."),
@@ -195,7 +198,7 @@ def test_show_puts_printed_and_rebuilt_side_by_side(call, built):
 def test_show_of_what_was_not_run_says_how_to_run_it(call, tree):
     code, out, _ = call(tree, "show", "lajewska2025/table_4_8", "--tier", "released")
     assert code == 0 and "released: not_run" in out
-    assert "snakemake --cores 2 results/released/lajewska2025/table_4_8.verdicts.json" in out
+    assert "everycell make results/released/lajewska2025/table_4_8.verdicts.json" in out
 
 
 @pytest.mark.parametrize("command", ["list", "show sakai2023/table_1", "verify", "page", "summary"])
@@ -246,7 +249,9 @@ def test_verify_of_a_copied_results_folder(call, built, tree, tmp_path):
 def test_a_changed_result_is_not_counted(call, rebuilt):
     path = rebuilt.folder / "results/embedded/sakai2023/table_1.csv"
     path.write_text(path.read_text().replace("0.", "1.", 1))
-    code, out, err = call(rebuilt, "list", "--json", "sakai2023/table_1", "--tier", "embedded")
+    code, out, err = call(
+        rebuilt, "list", "--format", "json", "sakai2023/table_1", "--tier", "embedded"
+    )
     assert code == 0 and json.loads(out)[0]["state"] == "not_run"
     assert "not trusted: results/embedded/sakai2023/table_1.csv: changed since" in err
 
@@ -254,7 +259,9 @@ def test_a_changed_result_is_not_counted(call, rebuilt):
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"cells": 1}'])
 def test_a_broken_verdict_file_is_not_trusted(call, rebuilt, content):
     (rebuilt.folder / "results/embedded/sakai2023/table_1.verdicts.json").write_text(content)
-    code, out, err = call(rebuilt, "list", "--json", "sakai2023/table_1", "--tier", "embedded")
+    code, out, err = call(
+        rebuilt, "list", "--format", "json", "sakai2023/table_1", "--tier", "embedded"
+    )
     assert code == 0 and json.loads(out)[0]["state"] == "not_run"
     assert "remove it and run snakemake again" in err
 
@@ -292,16 +299,68 @@ def test_page_draws_what_the_workflow_drew(call, built, tmp_path):
     assert page.read_bytes() == drawn
 
 
-def test_summary_is_the_page_and_the_line_of_the_readme(call, built, repository):
+def test_summary_ends_with_the_page_and_the_line_of_the_readme(call, built, repository):
     code, out, _ = call(built, "summary")
     lines = out.splitlines()
-    assert code == 0 and lines[0] == "Page: results/index.html" and len(lines) == 2
+    assert code == 0 and lines[-2] == "Page: results/index.html"
     # In a small copy the simulation of heuss2025 is small too, and may say anything.
-    said, _, _ = lines[1].partition("; conclusions")
+    said, _, _ = lines[-1].partition("; conclusions")
     assert any(
         line.startswith(f"{said}; conclusions")
         for line in (repository / "README.md").read_text().splitlines()
     )
+
+
+def test_summary_counts_by_work_out_of_all_that_is_printed(call, built):
+    code, out, _ = call(built, "summary", "--format", "json")
+    rows = {row["work"]: row for row in json.loads(out)["rows"]}
+    papers = load_papers(built.folder / "published")
+    assert code == 0 and list(rows) == list(papers)
+    for key, row in rows.items():
+        artefacts = papers[key].artefacts.values()
+        assert row["artefacts"] == len(artefacts)
+        assert row["cells"] == sum(len(artefact.cells) for artefact in artefacts)
+        assert row["compared"] == row["equal"] + row["close"] + row["differs"] + row["explained"]
+        assert row["compared"] + row["consistent"] + row["quoted"] <= row["cells"]
+    assert rows["sakai2023"]["rebuilt"] == 2 and rows["sakai2023"]["compared"] > 80
+    code, out, _ = call(built, "summary")
+    line = next(line for line in out.splitlines() if "sakai2023" in line)
+    assert code == 0 and "2 of 8" in line and " of 140 " in line
+
+
+def test_show_of_a_chapter_is_a_list(call, built):
+    code, out, _ = call(built, "show", "Chapter 1 of sakai2023", "--format", "json")
+    rows = {row["artefact"]: row for row in json.loads(out)["rows"]}
+    assert code == 0 and rows["sakai2023/table_1"]["embedded"] == "rebuilt"
+    assert rows["sakai2023/table_1"]["cells"] == "38 equal"
+    assert rows["sakai2023/figure_1"]["embedded"] == "drawing"
+    assert rows["sakai2023/figure_2"]["embedded"] == "no rule yet"
+    assert rows["sakai2023/text_2_1"]["released"] == "not run"
+    code, out, _ = call(built, "show", "sakai2023")
+    assert code == 0 and all(name in out for name in rows)
+
+
+def test_show_prints_the_cells_of_what_is_not_rebuilt(call, tree):
+    code, out, _ = call(tree, "show", "Table 1, sakai2023")
+    artefact = load_papers(tree.folder / "published")["sakai2023"].artefacts["table_1"]
+    below = out.rpartition("printed")[2].splitlines()
+    assert code == 0 and all(value in out for value in artefact.cells["value"])
+    assert len(below) >= len(artefact.cells)
+    code, out, _ = call(tree, "show", "sakai2023/table_1", "--tier", "embedded", "--format", "csv")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert [row["printed"] for row in rows] == list(artefact.cells["value"])
+    assert {row["verdict"] for row in rows} == {"not_run"}
+
+
+def test_make_asks_snakemake_and_ends_as_it_does(clean):
+    done = clean.everycell("make", "Table 1 of sakai2023", "--", "--cores", "1")
+    assert done.returncode == 0, done.stdout
+    assert (clean.folder / "results/embedded/sakai2023/table_1.verdicts.json").is_file()
+    assert "1 of 8" in done.stdout and "38 equal" in done.stdout
+    wrong = clean.everycell("make", "sakai2023", "-n", "--", "--no-such-option")
+    assert wrong.returncode == 2 and "no-such-option" in wrong.stdout
+    none = clean.everycell("make", "sakai2023/figure_2")
+    assert none.returncode == 1 and "no rule yet; needs the marks of 15 topics" in none.stdout
 
 
 def test_check_verdicts(call, built, tmp_path):

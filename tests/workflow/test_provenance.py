@@ -80,7 +80,7 @@ def test_another_seed_is_what_explains_other_numbers(built, rebuilt):
         path.unlink()
     rebuilt.build("--config", "seed=7", "--", f"results/{SIMULATED}.verdicts.json")
     folders = [built.folder / "results", rebuilt.folder / "results"]
-    done = rebuilt.everycell("diff", *folders, "--json")
+    done = rebuilt.everycell("diff", *folders, "--format", "json")
     assert done.returncode == 1
     different = [result for result in json.loads(done.stdout) if not result["same"]]
     assert [result["name"] for result in different] == [SIMULATED]

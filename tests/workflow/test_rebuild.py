@@ -102,7 +102,9 @@ def stopped_in_the_middle(project: Project, number: signal.Signals) -> str:
 
 def assert_not_taken_for_finished(project: Project) -> None:
     """Whatever was begun: neither the command line nor the page counts it as a result."""
-    listed = project.everycell("list", "lajewska2025/table_4_8", "--json", "--tier", "embedded")
+    listed = project.everycell(
+        "list", "lajewska2025/table_4_8", "--format", "json", "--tier", "embedded"
+    )
     assert '"state": "not_run"' in listed.stdout
     assert "table_4_8.receipt.json: is missing beside its result" in listed.stdout
 

@@ -202,6 +202,8 @@ def test_without_an_encoder_one_sentence_says_what_to_name(named, folder, said):
 
 
 def test_without_a_run_the_tier_says_what_it_needs(tree):
-    shown = tree.everycell("list", "abolghasemi2026/table_2_3", "--tier", "full", "--json").stdout
+    shown = tree.everycell(
+        "list", "abolghasemi2026/table_2_3", "--tier", "full", "--format", "json"
+    ).stdout
     assert '"state": "not_run"' in shown
     assert "config.yaml names" in tree.everycell("show", "abolghasemi2026/table_2_3").stdout

@@ -1,36 +1,96 @@
-"""Command line: what the workflow rebuilt, the checks that CI runs, measures of other runs."""
+"""Command line: make results and look at them, checks that CI runs, measures of other runs.
+
+A command's module is imported only when the command is called: what measures rankings need not be
+read to print a version.
+"""
 
 from __future__ import annotations
 
-import typer
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
-from everycell.cli import checks, citing, explaining, machine, measures, reranking, results, sheets
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from everycell import __version__
+
+#: Module of this package and name of each command or group, in the order of the help.
+COMMANDS = {
+    "make": "making:make",
+    "list": "results:list_",
+    "show": "showing:show",
+    "summary": "summing:summary",
+    "verify": "checks:verify",
+    "diff": "checks:diff",
+    "crate": "checks:crate",
+    "doctor": "machine:doctor",
+    "page": "results:page",
+    "check-verdicts": "checks:check_verdicts",
+    "fetch": "machine:fetch",
+    "count-terms": "measures:count_terms_",
+    "fairness": "measures:fairness",
+    "overlap": "measures:overlap",
+    "compare": "measures:compare",
+    "rerank-fair": "reranking:rerank_fair",
+    "explain": "explaining:explain",
+    "cite-check": "citing:cite_check",
+    "annotation": "sheets:annotation",
+}
+
+
+class LazyCommands(Mapping[str, Any]):
+    """Commands by name; the module of one is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: D105
+        module, attribute = COMMANDS[name].split(":")
+        found = getattr(import_module(f"{__name__}.{module}"), attribute)
+        if isinstance(found, typer.Typer):
+            command: Any = get_command(found)
+        else:
+            single = typer.Typer(add_completion=False)
+            single.command(name, cls=getattr(found, "command_class", None))(found)
+            command = get_command(single)
+        command.name = name
+        return command
+
+    def __iter__(self) -> Iterator[str]:  # noqa: D105
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:  # noqa: D105
+        return len(COMMANDS)
+
+
+class Commands(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = LazyCommands()  # type: ignore[assignment]
+
 
 app = typer.Typer(
-    help="Look at what the workflow rebuilt. Run it in the project folder.",
+    cls=Commands,
+    help="Rebuild tables and figures, and look at them. Run it in the project folder.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-# In the order of the help.
-for _name, _command in {
-    "list": results.list_,
-    "show": results.show,
-    "verify": checks.verify,
-    "diff": checks.diff,
-    "crate": checks.crate,
-    "doctor": machine.doctor,
-    "page": results.page,
-    "summary": results.summary,
-    "check-verdicts": checks.check_verdicts,
-    "fetch": machine.fetch,
-    "count-terms": measures.count_terms_,
-    "fairness": measures.fairness,
-    "overlap": measures.overlap,
-    "compare": measures.compare,
-    "rerank-fair": reranking.rerank_fair,
-    "explain": explaining.explain,
-    "cite-check": citing.cite_check,
-}.items():
-    app.command(_name)(_command)
-app.add_typer(sheets.annotation, name="annotation")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"everycell {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_print_version, help="Print it."),
+    ] = False,
+) -> None:
+    pass

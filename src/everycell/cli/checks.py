@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from everycell.cli import project
-from everycell.cli.printing import difference_lines, with_noun
-from everycell.cli.project import Json, can_be_run, errors_as_sentences, warn_of_faults
+from everycell.cli.printing import (
+    difference_lines,
+    moved_values,
+    print_for_programs,
+    print_json,
+    with_noun,
+)
+from everycell.cli.project import Format, can_be_run, errors_as_sentences, warn_of_faults
 from everycell.cli.rebuilt import compare_with_rebuilt
 from everycell.config import read_config
 from everycell.engine.differences import compare_folders
@@ -119,7 +124,7 @@ def diff(
     first: Annotated[Path, typer.Argument(help="Results folder.")],
     second: Annotated[Path, typer.Argument(help="Results folder that is compared with it.")],
     cells: Annotated[int, typer.Option(min=0, help="Cells that are shown of each result.")] = 10,
-    as_json: Json = False,
+    form: Format = "table",
 ) -> None:
     """Compare two results folders: which cells moved, and which input or setting explains it.
 
@@ -136,9 +141,10 @@ def diff(
     except typer.Exit:
         raise typer.Exit(2) from None
     different = [result for result in found if not result.same]
-    if as_json:
-        said = [result.model_dump(mode="json") | {"same": result.same} for result in found]
-        typer.echo(json.dumps(said, indent=1, ensure_ascii=False))
+    if form == "json":
+        print_json([result.model_dump(mode="json") | {"same": result.same} for result in found])
+    elif form != "table":
+        print_for_programs(moved_values(different), form)
     else:
         for result in different:
             typer.echo("\n".join(difference_lines(result, first, second, cells)))
@@ -148,7 +154,7 @@ def diff(
             f"{with_noun(len(different), 'result')} differ{'s' * (len(different) == 1)}, "
             f"{len(others)} {'is' if len(others) == 1 else 'are'} the same"
             + (
-                f" ({elsewhere} of them were made otherwise; --json says how)."
+                f" ({elsewhere} of them were made otherwise; --format json says how)."
                 if elsewhere
                 else "."
             )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from everycell.cli.printing import output_console, print_frame, records
-from everycell.cli.project import errors_as_sentences
+from everycell.cli.printing import (
+    output_console,
+    print_for_programs,
+    print_frame,
+    print_json,
+    records,
+)
+from everycell.cli.project import Format, errors_as_sentences
 
 
 def cite_check(
@@ -41,7 +46,7 @@ def cite_check(
     ] = "sentences",
     max_tokens: Annotated[int, typer.Option(help="Of an answer.", min=1)] = 128,
     seed: Annotated[int, typer.Option(help="Of what is drawn.", min=0)] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, also each case.")] = False,
+    form: Format = "table",
 ) -> None:
     """Forge documents, ask again, and say how often citations follow words (heuss2025, 5.5)."""
     from everycell.config import read_config
@@ -77,8 +82,11 @@ def cite_check(
 
             rows = try_all(forged, ask_all, seed=seed, same=same)
         found = outcomes(rows)
-    if as_json:
-        typer.echo(json.dumps({"shares": records(found), "cases": rows}, indent=1))
+    if form == "json":  # also each case
+        print_json({"shares": records(found), "cases": rows})
+        return
+    if form != "table":
+        print_for_programs(found, form)
         return
     console = output_console()
     console.print(f"{len(given)} answers, {len(forged)} forged documents, asked of {model}.")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from everycell.cli.printing import output_console, print_frame, records
-from everycell.cli.project import check_choice, errors_as_sentences
+from everycell.cli.printing import output_console, print_for_programs, print_frame
+from everycell.cli.project import Format, check_choice, errors_as_sentences
 from everycell.engine.printed_cells import CardError
 
 
@@ -48,7 +47,7 @@ def explain(
     plot: Annotated[
         Path | None, typer.Option(help="Name of the plot, to which .svg, .pdf, .png are added.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    form: Format = "table",
 ) -> None:
     """Say which features made a ranking: attributions with errors (RankingSHAP and others)."""
     import numpy as np
@@ -127,8 +126,8 @@ def explain(
             plot.parent.mkdir(parents=True, exist_ok=True)
             label = objective if explainer in WITH_OBJECTIVE else explainer
             save_figure(attribution_plot(found, f"Attribution ({label})"), plot)
-    if as_json:
-        typer.echo(json.dumps({"settings": settings, "rows": records(found)}, indent=1))
+    if form != "table":
+        print_for_programs(found, form, {"settings": settings})
         return
     console = output_console()
     console.print(f"{EXPLAINERS[explainer]}; {len(vectors)} documents of query {query}.")

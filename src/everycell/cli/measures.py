@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,18 +11,11 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-from everycell.cli.printing import (
-    output_console,
-    print_frame,
-    print_measures,
-    print_settings,
-    records,
-)
-from everycell.cli.project import Json, check_choice, errors_as_sentences
+from everycell.cli.printing import print_measures
+from everycell.cli.project import Format, check_choice, errors_as_sentences
 from everycell.cli.user_files import read_run_file, read_user_file
 from everycell.engine.printed_cells import CardError
 
-Format = Annotated[str, typer.Option("--format", help="table, csv or json.")]
 PerQuery = Annotated[bool, typer.Option("--per-query", help="One row a query, not the mean.")]
 
 
@@ -111,7 +103,6 @@ def fairness(
     from everycell.metrics.term_counts import documents_with_terms
 
     with errors_as_sentences(ValueError):
-        check_choice("format", form, ("table", "csv", "json"))
         check_choice("background", background, ("all", "run"))
         check_choice("unknown", unknown, ("error", "neutral"))
         report = fairness_report(
@@ -155,7 +146,6 @@ def overlap(
     from everycell.trec.runs import trec_order
 
     with errors_as_sentences(ValueError):
-        check_choice("format", form, ("table", "csv", "json"))
         ranked = []
         for path in (run, counterfactual):
             order = trec_order(read_run_file(path))
@@ -207,7 +197,7 @@ def compare(
         str | None, typer.Option(help="Least and greatest relevance of the qrels, as 0,4.")
     ] = None,
     per_query: PerQuery = False,
-    as_json: Json = False,
+    form: Format = "table",
 ) -> None:
     """Measure how close a reproduced run is to the original: order, scores, effects."""
     from everycell.retrieval.reproduction import compare_runs
@@ -265,15 +255,7 @@ def compare(
     if per_query:
         frames = {"queries": found.by_topic}
     rows = {name: frame.reset_index() for name, frame in frames.items()}
-    if as_json:
-        said = {name: records(frame) for name, frame in rows.items()}
-        typer.echo(json.dumps({"settings": settings} | said, indent=1))
-        return
-    console = output_console()
-    print_settings(console, settings)
-    for frame in rows.values():
-        console.print()
-        print_frame(console, frame)
+    print_measures(rows, form, settings)
 
 
 def _parse_scale(text: str) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,17 +60,128 @@ def shortened(text: str | None) -> str:
     return text[:12] if is_hash else text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def print_measures(frame: pd.DataFrame, form: str, settings: dict[str, Any]) -> None:
-    """Print a frame: rounded for readers, in full for programs."""
-    if form == "csv":
-        typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
-        return
-    if form == "json":
-        typer.echo(json.dumps({"settings": settings, "rows": records(frame)}, indent=1))
+def print_measures(
+    frames: pd.DataFrame | Mapping[str, pd.DataFrame], form: str, settings: dict[str, Any]
+) -> None:
+    """Print one frame, or some by name: rounded for readers, in full for programs."""
+    if form != "table":
+        print_for_programs(frames, form, {"settings": settings})
         return
     console = output_console()
     print_settings(console, settings)
-    print_frame(console, frame)
+    several = {} if isinstance(frames, pd.DataFrame) else frames
+    for frame in several.values() or [frames]:
+        if several:
+            console.print()
+        print_frame(console, frame)
+
+
+def print_for_programs(
+    frames: pd.DataFrame | Mapping[str, pd.DataFrame],
+    form: str,
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Print one frame, or some by name, as CSV, JSON or LaTeX.
+
+    Parameters
+    ----------
+    frames
+        JSON has the rows of a single one under `rows`, of others under their names. CSV is always
+        one table: the name is its first column, `table`.
+    form
+        csv, json or tex.
+    more
+        What JSON says besides, by name.
+
+    Examples
+    --------
+    >>> depths = pd.DataFrame({"k": [5, 10], "tau": [0.25, None]})
+    >>> print_for_programs(depths, "csv")
+    k,tau
+    5,0.25
+    10,
+    >>> print_for_programs({"order": depths.head(1)}, "csv")
+    table,k,tau
+    order,5,0.25
+    """
+    named = {"rows": frames} if isinstance(frames, pd.DataFrame) else frames
+    if form == "csv":
+        table = frames
+        if not isinstance(table, pd.DataFrame):
+            # A count that other tables lack stays a whole number.
+            whole = {name: frame.select_dtypes("int").columns for name, frame in named.items()}
+            parts = [
+                frame.astype(dict.fromkeys(whole[name], "Int64")).assign(table=name)
+                for name, frame in named.items()
+            ]
+            table = pd.concat(parts, ignore_index=True)
+            table.insert(0, "table", table.pop("table"))
+        typer.echo(table.to_csv(index=False, lineterminator="\n"), nl=False)
+    elif form == "json":
+        print_json(dict(more or {}) | {name: records(frame) for name, frame in named.items()})
+    else:
+        typer.echo("\n\n".join(frame_as_tex(frame) for frame in named.values()))
+
+
+def print_json(said: Any) -> None:
+    """Print what is said to a program."""
+    typer.echo(json.dumps(said, indent=1, ensure_ascii=False))
+
+
+def frame_as_tex(frame: pd.DataFrame) -> str:
+    r"""Table for LaTeX (booktabs), numbers rounded as in the terminal.
+
+    Examples
+    --------
+    >>> print(frame_as_tex(pd.DataFrame({"run": ["a_b"], "tau": [0.25]})))
+    \begin{tabular}{lr}
+    \toprule
+    run & tau \\
+    \midrule
+    a\_b & 0.2500 \\
+    \bottomrule
+    \end{tabular}
+    """
+    from everycell.engine.render.tables.latex import escape_tex
+
+    lines = [[str(column) for column in frame.columns], *map(shown_values, rows_of(frame))]
+    head, *body = (" & ".join(map(escape_tex, line)) + r" \\" for line in lines)
+    sides = "".join("r" if is_number(frame[column]) else "l" for column in frame.columns)
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{{sides}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+def rows_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """Rows of a frame, each value with the type of its column."""
+    return frame.itertuples(index=False, name=None)
+
+
+def shown_values(row: Iterable[Any]) -> list[str]:
+    """Values as readers see them: numbers with four digits after the point.
+
+    Examples
+    --------
+    >>> shown_values(["q1", 10, 0.25, float("nan")])
+    ['q1', '10', '0.2500', '-']
+    """
+    return [
+        ("-" if value != value else f"{value:.4f}") if isinstance(value, float) else str(value)
+        for value in row
+    ]
+
+
+def is_number(column: pd.Series) -> bool:
+    """Whether a column holds numbers, which stand on the right."""
+    return pd.api.types.is_numeric_dtype(column)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -90,18 +201,35 @@ def print_frame(console: Console, frame: pd.DataFrame) -> None:
     """Print a table, numbers with four digits after the point."""
     table = Table(box=None)
     for column in frame.columns:
-        left = column in ("query", "measure")
-        table.add_column(column, justify="left" if left else "right")
-    for row in frame.itertuples(index=False):
-        table.add_row(
-            *(
-                ("-" if value != value else f"{value:.4f}")
-                if isinstance(value, float)
-                else str(value)
-                for value in row
-            )
-        )
+        side = "right" if is_number(frame[column]) else "left"
+        table.add_column(str(column), justify=side)
+    for row in rows_of(frame):
+        table.add_row(*shown_values(row))
     console.print(table)
+
+
+def moved_values(differences: Iterable[Difference]) -> pd.DataFrame:
+    """What differs, a row for each cell, verdict and conclusion, and for a result without another.
+
+    Returns
+    -------
+    DataFrame
+        Columns result, what (cell, verdict, conclusion, result), key, first and second, as text.
+
+    Examples
+    --------
+    >>> moved_values([Difference(name="released/toy/table_1", only_in="first")]).iloc[0].tolist()
+    ['released/toy/table_1', 'result', '', 'there', '']
+    """
+    rows = []
+    for result in differences:
+        if result.only_in:
+            there = ["there" if side == result.only_in else "" for side in ("first", "second")]
+            rows.append([result.name, "result", "", *there])
+        for what in ("cell", "verdict", "conclusion"):
+            moved = getattr(result, f"{what}s")
+            rows += [[result.name, what, one.key, one.old or "", one.new or ""] for one in moved]
+    return pd.DataFrame(rows, columns=["result", "what", "key", "first", "second"])
 
 
 def difference_lines(result: Difference, first: Path, second: Path, limit: int) -> list[str]:
@@ -125,7 +253,7 @@ def difference_lines(result: Difference, first: Path, second: Path, limit: int) 
             for cell in moved[:limit]
         ]
         if len(moved) > limit:
-            lines.append(f"  ... and {len(moved) - limit} more (--json has all)")
+            lines.append(f"  ... and {len(moved) - limit} more (--format json has all)")
     if not result.causes:
         lines.append("  nothing in the receipts explains it")
     for cause in result.causes:

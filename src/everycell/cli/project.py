@@ -20,7 +20,9 @@ from everycell.engine.tiers import Tier
 
 PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+TierOption = Annotated[str | None, typer.Option(help="Only this tier: embedded, released, full.")]
+#: How a command prints its rows.
+FORMATS = ("table", "csv", "json", "tex")
 
 
 @contextmanager
@@ -63,3 +65,20 @@ def check_choice(what: str, value: str | None, allowed: tuple[str, ...]) -> None
     """Refuse a value of the option `what` that is not allowed; None is no value."""
     if value is not None and value not in allowed:
         raise CardError(f"--{what} is {value!r}; allowed are {', '.join(allowed)}.")
+
+
+def _known_format(value: str) -> str:
+    with errors_as_sentences():
+        check_choice("format", value, FORMATS)
+    return value
+
+
+#: The option that each command has which prints rows.
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        callback=_known_format,
+        help="table (for people), csv, json (with all digits) or tex (booktabs).",
+    ),
+]

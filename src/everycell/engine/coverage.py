@@ -73,7 +73,7 @@ class Coverage:
         return self.rebuilt[outcome] + self.stand_in[outcome]
 
     def row(self) -> dict[str, Any]:
-        """Counts by name, as ``everycell list --totals --json`` prints them."""
+        """Counts by name, as ``everycell list --totals --format json`` prints them."""
         return {
             "chapter": self.name,
             "found": self.found,

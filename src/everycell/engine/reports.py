@@ -196,7 +196,7 @@ def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> 
 
 
 def summary_row(found: Report) -> dict[str, Any]:
-    """What ``everycell list --json`` prints of a report: counts, no cells.
+    """What ``everycell list --format json`` prints of a report: counts, no cells.
 
     Conclusions are counted on the rebuilt values; those of an artefact that was not run are
     undecided.

@@ -1,0 +1,206 @@
+"""`everycell make`: results by any of their names, made by Snakemake."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from everycell.cli import project
+from everycell.cli.names import Named, Names
+from everycell.cli.project import can_be_run, errors_as_sentences
+from everycell.engine.artefacts import Artefact, Paper, all_artefacts
+from everycell.engine.printed_cells import CardError
+
+#: Tiers that need neither a GPU nor hours: what a name without a tier stands for.
+IN_MINUTES = ("embedded", "released")
+#: Folders whose files are asked for by their paths.
+FOLDERS = ("results/", "resources/", "work/")
+#: How a card's state without a rule is told, with or without what a run needs.
+TOLD = {
+    "not_run": "no rule yet; needs {needs}",
+    "quoted": "quoted, so there is nothing to make.",
+    "drawing": "a drawing, so there is nothing to make.",
+}
+
+
+class OptionsOfSnakemake(TyperCommand):
+    """A command that keeps what stands behind ``--`` for Snakemake."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take only what stands before it."""
+        cut = args.index("--") if "--" in args else len(args)
+        ctx.meta["snakemake"] = args[cut + 1 :]
+        return super().parse_args(ctx, args[:cut])
+
+
+def make(
+    ctx: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Works, chapters, artefacts, tiers or files below results/, however spelled: "
+            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. By default the embedded tier.",
+        ),
+    ] = None,
+    cores: Annotated[
+        str | None, typer.Option(help="Cores to use, or all; 2 in the default profile.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="Say what would be made, and make nothing.")
+    ] = False,
+) -> None:
+    """Make results with Snakemake; what stands behind -- goes to it as it is.
+
+    The exit code is Snakemake's. A name without a rule is said in words; where no name has one,
+    nothing is run and the exit code is 1.
+    """
+    with errors_as_sentences():
+        papers = project.papers()
+        if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
+            raise CardError(f"--cores is {cores!r}; allowed are a number from 1, and all.")
+        planned = plan(papers, names or ["embedded"])
+    for sentence in planned.left_out:
+        typer.echo(f"everycell: {sentence}", err=True)
+    if not planned.targets:
+        raise typer.Exit(1)
+    options = ["--cores", cores] if cores else []
+    if dry_run:
+        options.append("-n")
+    code = run_snakemake([*options, *planned.targets, *ctx.meta["snakemake"]])
+    if code == 0 and planned.works and not dry_run:
+        from everycell.cli.summing import print_summary
+
+        with errors_as_sentences():
+            print_summary(papers, planned.works)
+    raise typer.Exit(code)
+
+
+make.command_class = OptionsOfSnakemake  # type: ignore[attr-defined]
+
+
+def run_snakemake(arguments: Sequence[str]) -> int:
+    """Run Snakemake of this environment, with its tools first on the path; return the exit code.
+
+    Ctrl-C reaches Snakemake too, which ends its jobs in order; so it is waited for.
+    """
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
+    )
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue
+
+
+@dataclass
+class Plan:
+    """What is asked of Snakemake.
+
+    Attributes
+    ----------
+    targets
+        Each once, in the order of the names.
+    left_out
+        A sentence for each name that has no rule.
+    works
+        Keys of the works that the targets belong to, in the order of the papers.
+    """
+
+    targets: list[str]
+    left_out: list[str]
+    works: list[str]
+
+
+def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
+    """Targets of Snakemake for these names.
+
+    Parameters
+    ----------
+    papers
+        Cards of all papers, by key.
+    names
+        In any spelling. The path of a file below ``results/`` asks for that file alone.
+
+    Raises
+    ------
+    CardError
+        Nothing has such a name.
+    """
+    known = Names(papers)
+    targets: list[str] = []
+    left_out: list[str] = []
+    works: set[str] = set()
+    for name in names:
+        is_file = name.startswith(FOLDERS) and bool(Path(name).suffix)
+        try:
+            named = known.find(name)
+        except CardError:
+            # A file that belongs to no artefact: the page, a run, a trained model.
+            if not is_file or name.startswith("results/") and name.count("/") == 3:
+                raise
+            targets.append(name)
+            continue
+        members = [artefact for artefact in all_artefacts(papers) if named.has(artefact)]
+        found, sentences = _of(named, members)
+        targets += [name] if found and is_file else found
+        left_out += sentences
+        if found:
+            works |= {artefact.paper for artefact in members}
+    return Plan(list(dict.fromkeys(targets)), left_out, [key for key in papers if key in works])
+
+
+def _of(named: Named, members: Sequence[Artefact]) -> tuple[list[str], list[str]]:
+    """Targets of one name, or a sentence that says why there is none."""
+    if named.kind in ("tier", "all"):
+        return [str(named)], []
+    tiers = IN_MINUTES if named.tier is None else (named.tier,)
+    with_rule = [(one, tier) for one in members for tier in tiers if _has_rule(one, tier)]
+    target = f"{named.paper}_{named.artefact}" if named.artefact else str(named)
+    if with_rule and named.tier in IN_MINUTES:
+        return [f"results/{tier}/{one.id}.verdicts.json" for one, tier in with_rule], []
+    if with_rule:
+        return [f"full_{target}" if named.tier else target], []
+    return [], [_why_not(named, members, target)]
+
+
+def _has_rule(artefact: Artefact, tier: str) -> bool:
+    return tier in artefact.card.tiers and can_be_run(artefact, tier)  # type: ignore[arg-type]
+
+
+def _why_not(named: Named, members: Sequence[Artefact], target: str) -> str:
+    """Why nothing of a name is made."""
+    if named.tier is None and any(_has_rule(one, "full") for one in members):
+        return (
+            f"{named} has a rule only in the full tier, which takes hours and what config.yaml "
+            f"must name; ask for it by `everycell make full_{target}`."
+        )
+    if named.kind != "artefact":
+        of_tier = f" in the tier {named.tier}" if named.tier else ""
+        return (
+            f"{named}: no artefact of it has a rule yet{of_tier}; "
+            f"`everycell show {named}` says what each needs."
+        )
+    tiers = members[0].card.tiers
+    if named.tier is not None and named.tier not in tiers:
+        return f"{named} has no tier {named.tier}; its card has {', '.join(tiers)}."
+    asked = {tier: tiers[tier] for tier in ([named.tier] if named.tier else tiers)}
+    told = [
+        f"{tier}: {TOLD[card.state].format(needs=_clause(card.needs))}"
+        for tier, card in asked.items()
+    ]
+    return f"{named} cannot be made. {' '.join(told)}"
+
+
+def _clause(needs: str) -> str:
+    """What a card says of needs, as the end of a sentence."""
+    return needs[0].lower() + " ".join(needs[1:].split()).rstrip(".") + "."

@@ -1,0 +1,159 @@
+"""Names of what can be made and shown, in any spelling: a work, a chapter, an artefact, a tier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Literal
+
+from everycell.engine.artefacts import Artefact, Paper, all_artefacts
+from everycell.engine.printed_cells import CardError
+from everycell.engine.tiers import TIERS, Tier
+
+#: How the print and its readers write the kinds of names that have a number.
+_KINDS = {
+    "table": "table",
+    "tab": "table",
+    "figure": "figure",
+    "fig": "figure",
+    "text": "text",
+    "chapter": "ch",
+    "ch": "ch",
+    "appendix": "ch",
+}
+#: "table4" and "A1" are two words; "lajewska2025" is one.
+_WITH_NUMBER = re.compile(rf"({'|'.join(_KINDS)}|[a-z](?=\d))(\d+|[a-z])")
+_FILLING = {"of", "in", "the", "results"}
+#: Of a result's file: its ending, and the part that stands beside the artefact's own table.
+_ENDING = re.compile(r"(?<=/)((?:table|figure|text)_\w+)\.[\w.]+$")
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a name stands for.
+
+    Attributes
+    ----------
+    kind
+        "tier" for a whole tier, or "all" for what needs neither a GPU nor hours.
+    tier
+        The tier where the name says it, else None.
+    """
+
+    kind: Literal["artefact", "chapter", "work", "tier", "all"]
+    paper: str = ""
+    chapter: str = ""
+    artefact: str = ""
+    tier: Tier | None = None
+
+    def __str__(self) -> str:
+        """The name as `everycell list` prints it."""
+        if self.kind == "artefact":
+            return f"{self.paper}/{self.artefact}"
+        if self.kind == "chapter":
+            return f"{self.paper}_ch{self.chapter}"
+        return self.paper or self.tier or "all"
+
+    def has(self, artefact: Artefact, tier: Tier | None = None) -> bool:
+        """Whether an artefact belongs to it, and a tier of that, where one is given."""
+        return (
+            self.paper in ("", artefact.paper)
+            and self.chapter in ("", artefact.chapter)
+            and self.artefact in ("", artefact.name)
+            and (tier is None or self.tier in (None, tier))
+        )
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Words of a name without what spellings differ in: case, signs, abbreviations, file endings.
+
+    Examples
+    --------
+    >>> words_of("Table 4.8 of lajewska2025")
+    ('table', '4', '8', 'lajewska2025')
+    >>> words_of("results/released/lajewska2025/table_4_8.power.csv")
+    ('released', 'lajewska2025', 'table', '4', '8')
+    >>> words_of("Fig. A1"), words_of("lajewska2025_chA")
+    (('figure', 'a', '1'), ('lajewska2025', 'ch', 'a'))
+    """
+    found = []
+    for word in re.findall(r"[^\W_]+", _ENDING.sub(r"\1", text).casefold()):
+        split = _WITH_NUMBER.fullmatch(word)
+        for part in split.groups() if split else [word]:
+            if part not in _FILLING:
+                found.append(_KINDS.get(part, part))
+    return tuple(found)
+
+
+class Names:
+    """All names of the papers, and what each stands for.
+
+    Parameters
+    ----------
+    papers
+        Cards of all papers, by key.
+    """
+
+    def __init__(self, papers: Mapping[str, Paper]) -> None:
+        self._known: dict[tuple[str, ...], list[Named]] = {}
+        self._add(Named("all"), words_of("all"))
+        for tier in TIERS:
+            self._add(Named("tier", tier=tier), (tier,))
+        for paper in papers.values():
+            work = words_of(paper.key)
+            self._add(Named("work", paper.key), work)
+            for chapter in paper.chapters:
+                self._add(Named("chapter", paper.key, chapter), words_of(f"ch{chapter}"), work)
+        for artefact in all_artefacts(papers):
+            named = Named("artefact", artefact.paper, artefact.chapter, artefact.name)
+            self._add(named, words_of(artefact.name), words_of(artefact.paper))
+
+    def _add(self, named: Named, own: tuple[str, ...], work: tuple[str, ...] = ()) -> None:
+        for words in {own, own + work, work + own}:
+            self._known.setdefault(words, []).append(named)
+
+    def find(self, text: str) -> Named:
+        """What a name stands for, however it is spelled.
+
+        A tier may stand before or behind it, as in a path below ``results/``.
+
+        Raises
+        ------
+        CardError
+            Nothing has that name, or several works have it; the message names what is near.
+
+        Examples
+        --------
+        >>> Names({}).find("Released").tier
+        'released'
+        >>> Names({}).find("everything")
+        Traceback (most recent call last):
+            ...
+        everycell.engine.printed_cells.CardError: 'everything' is no work, chapter or artefact; \
+`everycell list` names all.
+        """
+        words = words_of(text)
+        found, tier = self._known.get(words), None
+        if not found:
+            for place, rest in ((0, words[1:]), (-1, words[:-1])):
+                if rest and words[place] in TIERS and rest in self._known:
+                    found, tier = self._known[rest], words[place]
+        if not found:
+            raise CardError(f"{text!r} is no work, chapter or artefact; {self._hint(words)}.")
+        if len(found) > 1:
+            several = ", ".join(map(str, found))
+            raise CardError(f"{text!r} stands for {several}; name the work too.")
+        [named] = found
+        if tier is None:
+            return named
+        return replace(named, tier=tier)
+
+    def _hint(self, words: tuple[str, ...]) -> str:
+        spelled = {
+            " ".join(known): named for known, names in self._known.items() for named in names
+        }
+        near = get_close_matches(" ".join(words), spelled, n=6, cutoff=0.6)
+        names = list(dict.fromkeys(str(spelled[one]) for one in near))[:3]
+        return f"did you mean {', '.join(names)}" if names else "`everycell list` names all"

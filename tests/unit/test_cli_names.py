@@ -1,0 +1,165 @@
+"""Names in any spelling, and what `everycell make` asks Snakemake for."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from unit.toy_papers import CARD, write_paper
+
+from everycell.cli.making import plan
+from everycell.cli.names import Named, Names
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.printed_cells import CardError
+
+PAPERS = load_papers(Path(__file__).parents[2] / "published")
+NAMES = Names(PAPERS)
+ARTEFACTS = list(all_artefacts(PAPERS))
+CHAPTERS = [(paper.key, chapter) for paper in PAPERS.values() for chapter in paper.chapters]
+#: As a thesis prints them, as a reader writes them.
+KINDS = {"table": ["Table", "Tab.", "table"], "figure": ["Figure", "Fig.", "fig"], "text": ["Text"]}
+SUFFIXES = [".csv", ".md", ".tex", ".receipt.json", ".verdicts.json", ".power.png"]
+
+
+@st.composite
+def spelled(draw) -> tuple[str, Named]:
+    """An artefact in one of its spellings, and what it is."""
+    artefact = draw(st.sampled_from(ARTEFACTS))
+    kind, *numbers = artefact.name.split("_")
+    number = draw(st.sampled_from("._- ")).join(numbers)
+    own = draw(st.sampled_from([artefact.name, f"{draw(st.sampled_from(KINDS[kind]))} {number}"]))
+    own = draw(st.sampled_from([own, own.upper(), own.lower(), f"{kind}{number}"]))
+    join = draw(st.sampled_from(["/", "_", " ", ", ", " of "]))
+    name = draw(
+        st.sampled_from([f"{artefact.paper}{join}{own}", f"{own}{' ' + join}{artefact.paper}"])
+    )
+    return name, Named("artefact", artefact.paper, artefact.chapter, artefact.name)
+
+
+@given(spelled())
+def test_every_spelling_of_every_artefact_is_that_artefact(case):
+    name, named = case
+    assert NAMES.find(name) == named
+
+
+@given(st.sampled_from(ARTEFACTS), st.data())
+def test_the_path_of_a_result_says_its_tier(artefact, data):
+    tier = data.draw(st.sampled_from(list(artefact.card.tiers)))
+    suffix = data.draw(st.sampled_from(["", *SUFFIXES]))
+    found = NAMES.find(f"results/{tier}/{artefact.id}{suffix}")
+    assert (str(found), found.tier) == (artefact.id, tier)
+
+
+@pytest.mark.parametrize(
+    "form", ["{0}_ch{1}", "{0}/ch{1}", "{0} chapter {1}", "Chapter {1} of {0}"]
+)
+def test_every_spelling_of_every_chapter_is_that_chapter(form):
+    for paper, chapter in CHAPTERS:
+        assert NAMES.find(form.format(paper, chapter)) == Named("chapter", paper, chapter)
+        assert str(NAMES.find(form.format(paper, chapter))) == f"{paper}_ch{chapter}"
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Heuss2025", Named("work", "heuss2025")),
+        ("released", Named("tier", tier="released")),
+        ("ALL", Named("all")),
+        ("full_heuss2025_ch5", Named("chapter", "heuss2025", "5", tier="full")),
+        ("heuss2025 released", Named("work", "heuss2025", tier="released")),
+        ("Appendix A of lajewska2025", Named("chapter", "lajewska2025", "A")),
+        # Only one work has a Table 4.8.
+        ("table 4.8", Named("artefact", "lajewska2025", "4", "table_4_8")),
+    ],
+)
+def test_other_names(name, found):
+    assert NAMES.find(name) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("table 1", "stands for abolghasemi2024/table_1, sakai2023/table_1; name the work too."),
+        ("sakai2024", "is no work, chapter or artefact; did you mean sakai2023"),
+        ("lajewska2025/table_4_88", "did you mean lajewska2025/table_4_8"),
+        ("lajewska", "did you mean lajewska2025"),
+        ("", "`everycell list` names all."),
+        ("zzz", "`everycell list` names all."),
+    ],
+)
+def test_a_name_that_is_none_is_told_with_its_neighbours(name, said):
+    with pytest.raises(CardError) as error:
+        NAMES.find(name)
+    assert said in str(error.value) and str(error.value).startswith(repr(name))
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_name_or_a_sentence(text):
+    try:
+        assert NAMES.find(text).kind in ("artefact", "chapter", "work", "tier", "all")
+    except CardError as error:
+        assert str(error).endswith(".")
+
+
+def test_a_plan_names_targets_of_snakemake():
+    asked = [
+        "Table 4.8 of lajewska2025",
+        "lajewska2025_table_4_8",
+        "lajewska2025 ch. 4",
+        "full_heuss2025_table_5_2",
+        "embedded sakai2023_table_1",
+        "results/released/lajewska2025/table_4_8.tex",
+        "results/index.html",
+        "all",
+    ]
+    found = plan(PAPERS, asked)
+    assert found.targets == [
+        "lajewska2025_table_4_8",
+        "lajewska2025_ch4",
+        "full_heuss2025_table_5_2",
+        "results/embedded/sakai2023/table_1.verdicts.json",
+        "results/released/lajewska2025/table_4_8.tex",
+        "results/index.html",
+        "all",
+    ]
+    assert found.left_out == [] and found.works == list(PAPERS)
+    assert plan(PAPERS, ["table 4.8"]).works == ["lajewska2025"]
+
+
+@pytest.mark.parametrize(
+    ("tiers", "name", "said"),
+    [
+        (
+            "{released: {state: not_run, needs: Twenty people.}}",
+            "toy/table_1",
+            "toy/table_1 cannot be made. released: no rule yet; needs twenty people.",
+        ),
+        (
+            "{released: {state: drawing, needs: nothing}}",
+            "toy/table_1",
+            "toy/table_1 cannot be made. released: a drawing, so there is nothing to make.",
+        ),
+        (
+            "{full: {state: rebuilt, needs: a GPU}}",
+            "toy/table_1",
+            "toy/table_1 has a rule only in the full tier, which takes hours and what config.yaml "
+            "must name; ask for it by `everycell make full_toy_table_1`.",
+        ),
+        (
+            "{embedded: {state: rebuilt, needs: nothing}}",
+            "released toy/table_1",
+            "toy/table_1 has no tier released; its card has embedded.",
+        ),
+        (
+            "{released: {state: not_run, needs: Twenty people.}}",
+            "toy ch1",
+            "toy_ch1: no artefact of it has a rule yet; `everycell show toy_ch1` says what each "
+            "needs.",
+        ),
+    ],
+)
+def test_what_has_no_rule_is_told_in_words(tmp_path, tiers, name, said):
+    known = "{embedded: {state: rebuilt, needs: nothing}}"
+    papers = load_papers(write_paper(tmp_path, CARD.replace(known, tiers)))
+    found = plan(papers, [name])
+    assert (found.targets, found.left_out, found.works) == ([], [said], [])
