@@ -19,6 +19,7 @@ from everycell.engine.full_runs import (
     FullRun,
     FullTier,
     Material,
+    held,
     number,
     runs_in_full,
     setting,
@@ -114,7 +115,7 @@ def _material(settings: Any, material: Material) -> tuple[Row, bool]:
         if not path.exists():
             elsewhere[key] = value
             continue
-        for pattern in material.holds if path.is_dir() else ():
+        for pattern in held(settings, material) if path.is_dir() else ():
             if not any(path.glob(pattern)):
                 do = f"put {pattern} into {value} (docs/{material.page})"
                 return Row(

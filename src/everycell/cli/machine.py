@@ -45,22 +45,26 @@ def doctor(
     full: Annotated[
         bool, typer.Option("--full", help="Say whether the full tier can start here.")
     ] = False,
+    configfile: Annotated[
+        Path | None,
+        typer.Option(help="With --full: settings beside config.yaml, as for snakemake."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say what this machine has and lacks for a run."""
     if full:
-        _doctor_full(of, as_json)
-    elif of is not None or as_json:
-        typer.echo("everycell: A name and --json go with --full; add it.", err=True)
+        _doctor_full(of, configfile, as_json)
+    elif of is not None or configfile is not None or as_json:
+        typer.echo("everycell: A name, --configfile and --json go with --full; add it.", err=True)
         raise typer.Exit(1)
     else:
         _doctor()
 
 
-def _doctor_full(of: str | None, as_json: bool) -> None:
+def _doctor_full(of: str | None, configfile: Path | None, as_json: bool) -> None:
     """Check the full tier of what is named, or of all that config.yaml names."""
     with errors_as_sentences():
-        papers, settings = project.papers(), read_config(Path("config.yaml"))
+        papers, settings = project.papers(), read_config(Path("config.yaml"), configfile)
         tier = load_full_tier(project.PUBLISHED, papers)
         target, artefacts = asked_for(papers, of or "full")
     named, waiting = named_and_waiting(settings, artefacts)

@@ -7,6 +7,7 @@ them before a run, ``everycell doctor --full`` checks them, ``docs/run-in-full.m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -31,7 +32,8 @@ class Material(CardFileModel):
     page: str = Field(pattern=r"^[a-z/0-9-]+\.md$", description="Page of docs/ that says more.")
     #: Keys of ``config.yaml`` that name it: a folder or file, or what the library fetches by name.
     settings: list[Key] = []
-    #: What a folder must hold: for each pattern of file names, one that fits.
+    #: What a folder must hold: for each pattern of file names, one that fits. "{ginger.words}" is
+    #: the value of that key.
     holds: list[str] = []
     #: Where it comes from when nothing on disk is named; empty: only the user can bring it.
     hosts: list[Annotated[str, Field(pattern=r"^https://")]] = []
@@ -222,6 +224,22 @@ def setting(settings: Any, key: str) -> Any:
     for part in key.split("."):
         settings = settings[part] if isinstance(settings, Mapping) else getattr(settings, part)
     return settings
+
+
+def held(settings: Any, material: Material) -> list[str]:
+    """Patterns of the files that a folder of a material must hold.
+
+    Examples
+    --------
+    >>> squad = Material(title="SQuAD 2.0", kind="corpus", gb=0.1, licence="CC BY-SA 4.0",
+    ...     page="data.md", holds=["*.json", "{squad.qrels}"])
+    >>> held({"squad": {"qrels": "qrels.dev.tsv"}}, squad)
+    ['*.json', 'qrels.dev.tsv']
+    """
+    return [
+        re.sub(r"\{(.+?)\}", lambda found: str(setting(settings, found[1])), pattern)
+        for pattern in material.holds
+    ]
 
 
 def unset(settings: Any, artefact: Artefact) -> tuple[str, ...]:
