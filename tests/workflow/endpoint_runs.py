@@ -19,7 +19,8 @@ _PATIENCE = 600
 def name_endpoint(project: Project, server: Server) -> None:
     """Make the server the endpoint `mine` of a project."""
     settings = server.settings(workers=1, key=KEY).model_dump(mode="json")
-    project.edit("config.yaml", "  endpoints: {}", f"  endpoints: {json.dumps({'mine': settings})}")
+    named = f"  endpoints:\n    mine: {json.dumps(settings)}\n"
+    project.edit("config.yaml", "  endpoints:\n", named)
 
 
 def kill_at(stuck: threading.Event, project: Project, target: str) -> None:

@@ -20,8 +20,8 @@ def test_secrets_of_the_environment_are_not_written(clean):
     # A model behind an endpoint: its settings name the variable that holds the key.
     clean.edit(
         "config.yaml",
-        "endpoints: {}",
-        "endpoints: {far: {url: 'http://127.0.0.1:9/v1', model: m, key: A_KEY}}",
+        "  endpoints:\n",
+        "  endpoints:\n    far: {url: 'http://127.0.0.1:9/v1', model: m, key: A_KEY}\n",
     )
     done = clean.snakemake("--cores", "1", TABLE, env=SECRETS)
     assert done.returncode == 0, done.stdout

@@ -49,6 +49,12 @@ class LocalSettings(Settings):
     threads: int = Field(
         1, ge=1, description="Cores that it computes on; with others, last bits may differ."
     )
+    batch: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="Requests that are answered at once; with others, last bits may differ.",
+    )
 
 
 class Prices(Settings):
@@ -176,21 +182,47 @@ class EndpointSettings(Settings):
         return self
 
 
+def _on_gpu(source: str, batch: int = 16) -> LocalSettings:
+    return LocalSettings(source=source, dtype="bfloat16", batch=batch)
+
+
+def _at(url: str, model: str, maker: str, prompt: float, answer: float) -> EndpointSettings:
+    prices = Prices(prompt=prompt, answer=answer)
+    return EndpointSettings(url=url, model=model, key=f"{maker}_API_KEY", prices=prices)
+
+
 class LanguageModels(Settings):
     """Language models by the names that experiments call them."""
 
     local: dict[str, LocalSettings] = Field(
         {
             "smollm2": LocalSettings(source="smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
-            "zephyr": LocalSettings(source="HuggingFaceH4/zephyr-7b-beta", dtype="bfloat16"),
-            "mistral-if": LocalSettings(
-                source="mistralai/Mistral-7B-Instruct-v0.2", dtype="bfloat16"
-            ),
+            "zephyr": _on_gpu("HuggingFaceH4/zephyr-7b-beta"),
+            "mistral-if": _on_gpu("mistralai/Mistral-7B-Instruct-v0.2"),
+            "mistral-7b-instruct": _on_gpu("mistralai/Mistral-7B-Instruct-v0.3"),
+            "llama-3-8b-instruct": _on_gpu("meta-llama/Meta-Llama-3-8B-Instruct"),
+            "command-r-plus": _on_gpu("CohereLabs/c4ai-command-r-plus-08-2024", batch=4),
         },
         description="Models that run on this machine.",
     )
     endpoints: dict[str, EndpointSettings] = Field(
-        {}, description="Models behind servers that speak OpenAI's protocol."
+        {
+            "gpt-4o": _at("https://api.openai.com/v1", "gpt-4o-2024-08-06", "OPENAI", 2.5, 10.0),
+            "gpt-4-turbo": _at(
+                "https://api.openai.com/v1", "gpt-4-turbo-2024-04-09", "OPENAI", 10.0, 30.0
+            ),
+            "claude-haiku": _at(
+                "https://api.anthropic.com/v1", "claude-3-5-haiku-20241022", "ANTHROPIC", 0.8, 4.0
+            ),
+            "gemini-flash": _at(
+                "https://generativelanguage.googleapis.com/v1beta/openai",
+                "gemini-1.5-flash",
+                "GEMINI",
+                0.075,
+                0.3,
+            ),
+        },
+        description="Models behind servers that speak OpenAI's protocol.",
     )
     records: PlainPath = Field(
         "records", min_length=1, description="Folder of the answers that were given."

@@ -1,0 +1,158 @@
+"""What a language model of the configuration needs: memory, disk, a key, the consent to a licence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from everycell.language_models.settings import LanguageModels, LocalSettings
+
+_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+# Of a GPU: what its driver, torch and the values between layers take.
+_OVERHEAD_GB = 1.5
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the weights that a source names.
+
+    Attributes
+    ----------
+    parameters : int
+        Numbers in the weights.
+    cached : int
+        Numbers that are kept in memory for each token that was read: two for each layer, head of
+        keys and values, and dimension of a head.
+    context : int
+        Tokens that prompt and answer may have together.
+    licence : str
+    gated : bool
+        Whether the hub asks who you are, or for consent to the licence, before it lets you download.
+    bits : int, optional
+        Of a number in files that are quantised; None: the files are in 16 bits.
+    """
+
+    parameters: int
+    cached: int
+    context: int
+    licence: str
+    gated: bool = False
+    bits: int | None = None
+
+
+#: Source of a local model -> what is known of it: by the model's own files and its card on the hub.
+FACTS: Mapping[str, Facts] = {
+    "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf": Facts(
+        134_515_008, 2 * 30 * 3 * 64, 8192, "Apache-2.0", bits=5
+    ),
+    "HuggingFaceH4/zephyr-7b-beta": Facts(7_241_732_096, 2 * 32 * 8 * 128, 32_768, "MIT"),
+    "mistralai/Mistral-7B-Instruct-v0.2": Facts(
+        7_241_732_096, 2 * 32 * 8 * 128, 32_768, "Apache-2.0", gated=True
+    ),
+    "mistralai/Mistral-7B-Instruct-v0.3": Facts(
+        7_248_023_552, 2 * 32 * 8 * 128, 32_768, "Apache-2.0", gated=True
+    ),
+    "meta-llama/Meta-Llama-3-8B-Instruct": Facts(
+        8_030_261_248, 2 * 32 * 8 * 128, 8192, "Llama 3 Community License", gated=True
+    ),
+    "CohereLabs/c4ai-command-r-plus-08-2024": Facts(
+        103_810_674_688, 2 * 64 * 8 * 128, 131_072, "CC-BY-NC-4.0", gated=True
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What must be there before a language model can be asked.
+
+    Attributes
+    ----------
+    kind : {"local", "endpoint"}
+    source : str
+        Folder, file or hub name of a local model; address of an endpoint.
+    gpu_gb : float, optional
+        Gigabytes (10**9 bytes) of GPU memory, of all GPUs together; 0 for an endpoint, None where
+        nothing is known of the source.
+    disk_gb : float, optional
+        Gigabytes of its files; 0 for an endpoint, None where nothing is known of the source.
+    key : str, optional
+        Environment variable that must hold the key of an endpoint.
+    licence : str
+        Licence of the weights; empty where it is not known, and for an endpoint.
+    gated : bool
+        Whether the hub wants a login with consent before a download (``HF_TOKEN``).
+    context : int, optional
+        Tokens that prompt and answer may have together; None where it is not known.
+    """
+
+    kind: Literal["local", "endpoint"]
+    source: str
+    gpu_gb: float | None
+    disk_gb: float | None
+    key: str | None = None
+    licence: str = ""
+    gated: bool = False
+    context: int | None = None
+
+
+def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> Requirements:
+    """Say what a named language model needs; nothing is loaded and no network is used.
+
+    Memory is the weights in the numbers that are computed with, the keys and values of as many
+    prompts as are read at once, and 1.5 GB for all else.
+
+    Parameters
+    ----------
+    name : str
+        One of `settings.local` or `settings.endpoints`.
+    settings : LanguageModels
+        The block ``language_models`` of the configuration.
+    tokens : int
+        Of the longest prompt with its answer.
+
+    Raises
+    ------
+    KeyError
+        There is no model of this name.
+
+    Examples
+    --------
+    >>> found = requirements("llama-3-8b-instruct", LanguageModels())
+    >>> found.source, found.gpu_gb, found.disk_gb, found.gated
+    ('meta-llama/Meta-Llama-3-8B-Instruct', 26.2, 16.1, True)
+    >>> requirements("gpt-4o", LanguageModels()).key
+    'OPENAI_API_KEY'
+    """
+    if name in settings.endpoints:
+        endpoint = settings.endpoints[name]
+        return Requirements("endpoint", endpoint.url, 0.0, 0.0, key=endpoint.key)
+    if name not in settings.local:
+        raise KeyError(f"There is no language model {name!r} under `language_models`.")
+    local = settings.local[name]
+    facts = FACTS.get(local.source)
+    if facts is None:
+        size = _size_of_files(Path(local.source))
+        # Files may hold other numbers than are computed with, but 16 bits are the rule.
+        return Requirements("local", local.source, size and round(size + _OVERHEAD_GB, 1), size)
+    return Requirements(
+        "local",
+        local.source,
+        gpu_gb=_memory(facts, local, tokens),
+        disk_gb=round(facts.parameters * (facts.bits or 16) / 8 / 1e9, 1),
+        licence=facts.licence,
+        gated=facts.gated,
+        context=facts.context,
+    )
+
+
+def _memory(facts: Facts, local: LocalSettings, tokens: int) -> float:
+    read = facts.cached * local.batch * min(tokens, facts.context)
+    return round((facts.parameters + read) * _BYTES[local.dtype] / 1e9 + _OVERHEAD_GB, 1)
+
+
+def _size_of_files(source: Path) -> float | None:
+    """Gigabytes of a file, or of the weights in a folder; None where there are none."""
+    files = [source] if source.is_file() else list(source.glob("*.safetensors"))
+    return round(sum(file.stat().st_size for file in files) / 1e9, 1) if files else None

@@ -1,0 +1,47 @@
+"""What language models need before they can be asked."""
+
+import pytest
+
+from everycell.language_models.presets import FACTS, requirements
+from everycell.language_models.settings import LanguageModels, LocalSettings
+
+
+def test_memory_is_weights_and_what_is_kept_of_the_prompts():
+    # By hand: (8,030,261,248 + 16 * 1000 * 65,536) * 2 bytes = 18.16 GB, and 1.5 for all else.
+    assert requirements("llama-3-8b-instruct", LanguageModels(), tokens=1000).gpu_gb == 19.7
+    one = LanguageModels(
+        local={"one": LocalSettings(source="meta-llama/Meta-Llama-3-8B-Instruct", dtype="float32")}
+    )
+    # (8,030,261,248 + 1000 * 65,536) * 4 bytes = 32.38 GB.
+    assert requirements("one", one, tokens=1000).gpu_gb == 33.9
+
+
+def test_every_local_model_that_is_shipped_is_known():
+    settings = LanguageModels()
+    assert {local.source for local in settings.local.values()} == set(FACTS)
+    for name in settings.local:
+        found = requirements(name, settings)
+        assert found.kind == "local" and found.key is None and found.licence
+        # Weights of 16 bits fit into memory beside what is read.
+        assert 0 < found.disk_gb < found.gpu_gb
+
+
+def test_of_a_folder_its_size_counts_and_of_another_name_nothing_is_said(tmp_path):
+    (tmp_path / "model-1.safetensors").write_bytes(b"")
+    with (tmp_path / "model-2.safetensors").open("wb") as file:
+        file.truncate(2_000_000_000)
+    models = {"mine": str(tmp_path), "far": "somebody/else"}
+    settings = LanguageModels(
+        local={name: LocalSettings(source=source) for name, source in models.items()}
+    )
+    mine, far = (requirements(name, settings) for name in models)
+    assert (mine.disk_gb, mine.gpu_gb, mine.licence) == (2.0, 3.5, "")
+    assert (far.disk_gb, far.gpu_gb, far.context) == (None, None, None)
+    with pytest.raises(KeyError, match="no language model 'none'"):
+        requirements("none", settings)
+
+
+def test_an_endpoint_needs_its_key_alone():
+    found = requirements("claude-haiku", LanguageModels())
+    assert (found.kind, found.key) == ("endpoint", "ANTHROPIC_API_KEY")
+    assert (found.gpu_gb, found.disk_gb) == (0.0, 0.0)
