@@ -16,6 +16,7 @@ from everycell.engine.full_runs import (
     runs_in_full,
     tokens,
 )
+from everycell.language_models.presets import FACTS
 
 TARGET, PUBLISHED = Path("docs/run-in-full.md"), Path("published")
 BEGIN, END = "full.yaml. -->\n", "<!-- End of what is made. -->"
@@ -48,11 +49,10 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
             f"| [{material.title}]({material.page}) | {number(material.gb)} | {material.licence} | "
             f"{named} | {comes} |"
         )
-    for name, weights in tier.weights.items():
-        lines.append(
-            f"| {name} | {number(weights.gb)} | {weights.licence} | "
-            "`language_models.local` | by itself |"
-        )
+    for name, facts in FACTS.items():
+        gb = number(facts.parameters * (facts.bits or 16) / 8e9)
+        licence = facts.licence + ", to be accepted on the hub" * facts.gated
+        lines.append(f"| {name} | {gb} | {licence} | `language_models.local` | by itself |")
     return "\n".join(lines) + "\n"
 
 

@@ -17,6 +17,7 @@ def project(tmp_path, repository, monkeypatch):
     (tmp_path / "config.yaml").write_text("")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_TOKEN", "hf_never_shown")
     for name in ("HF_ENDPOINT", "HF_HUB_CACHE", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(full_tier, "_gpus", lambda: [("Toy", 96.0)])
@@ -103,7 +104,8 @@ def test_a_gpu_and_the_hub_are_asked_for_where_models_run_here(project, monkeypa
     assert disk["what"] == "disk: 40 GB here"
     monkeypatch.setattr(full_tier, "_gpus", lambda: [("Small", 8.0)])
     report = found("abolghasemi2026_ch3")
-    assert report["ending"].endswith("cannot start: take a machine with a GPU of 24 GB.")
+    # 7.2 billion numbers in 16 bits, and what 16 prompts of 4,096 tokens keep.
+    assert report["ending"].endswith("cannot start: take a machine with a GPU of 25 GB.")
     monkeypatch.setattr(full_tier.metadata, "version", lambda name: "2.13.0+cpu")
     assert "install torch for your GPU" in found("abolghasemi2026_ch3")["ending"]
     monkeypatch.setattr(full_tier, "_gpus", lambda: None)
@@ -123,6 +125,16 @@ def test_a_hub_that_is_off_or_mirrored_is_said(project, monkeypatch):
     assert states(found("abolghasemi2026_ch3"))["network to mirror.example.org"] == "ok"
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert "unset HF_HUB_OFFLINE" in found("abolghasemi2026_ch3")["ending"]
+
+
+def test_a_model_behind_a_login_of_the_hub_needs_a_token(project, monkeypatch):
+    assert "hf_never_shown" not in call("doctor", "--full", "abolghasemi2026_ch3")[1]
+    monkeypatch.delenv("HF_TOKEN")
+    ending = found("abolghasemi2026_ch3")["ending"]
+    assert ending.endswith("v0.2 on the hub and export HF_TOKEN.")
+    (project / "hub").mkdir()
+    (project / "hub/token").touch()
+    assert found("abolghasemi2026_ch3")["can_start"]
 
 
 def test_what_lies_in_the_cache_of_the_hub_needs_no_network(project):

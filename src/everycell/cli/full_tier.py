@@ -26,6 +26,8 @@ from everycell.engine.full_runs import (
     tokens,
 )
 from everycell.engine.printed_cells import CardError
+from everycell.language_models.presets import Requirements, requirements
+from everycell.language_models.settings import LanguageModels
 
 #: Seconds after which a host counts as not reachable.
 PATIENCE = 3.0
@@ -89,18 +91,21 @@ def check(settings: Any, tier: FullTier, artefacts: list[Artefact], root: Path) 
             fetched.append(material)
     names = {key: _model_names(settings, key) for run in runs.values() for key in run.models}
     asked = sorted({name for each in names.values() for name in each})
-    rows += _language_models(settings, tier, asked)
+    rows += _language_models(settings.language_models, asked)
     rows += _money(settings, runs.values(), names)
     models = settings.language_models
-    sources = [models.local[name].source for name in asked if name in models.local]
-    sources = sorted({source for source in sources if _from_hub(source)})
-    weights = sum(tier.weights[source].gb for source in sources if source in tier.weights)
-    rows += _disk(settings, runs.values(), fetched, weights, root)
-    rows += _machine(settings, runs.values(), names)
+    needs = {name: requirements(name, models) for name in asked if name in _names(models)}
+    from_hub = {
+        need.source: need.disk_gb or 0.0
+        for need in needs.values()
+        if need.kind == "local" and _from_hub(need.source)
+    }
+    rows += _disk(settings, runs.values(), fetched, sum(from_hub.values()), root)
+    rows += _machine(runs.values(), needs)
     rows += _packages(tier.materials_of(ids).values())
     hosts = {_mirrored(host) for material in fetched for host in material.hosts}
-    hosts |= {models.endpoints[name].url for name in asked if name in models.endpoints}
-    hosts |= {_mirrored(HUB)} if sources else set()
+    hosts |= {need.source for need in needs.values() if need.kind == "endpoint"}
+    hosts |= {_mirrored(HUB)} if from_hub else set()
     return rows + list(_network(settings, sorted(hosts)))
 
 
@@ -168,39 +173,41 @@ def _model_names(settings: Any, key: str) -> list[str]:
     return [value] if isinstance(value, str) else list(value or ())
 
 
-def _language_models(settings: Any, tier: FullTier, names: list[str]) -> Iterator[Row]:
-    models = settings.language_models
+def _names(models: LanguageModels) -> set[str]:
+    return {*models.local, *models.endpoints}
+
+
+def _language_models(models: LanguageModels, names: list[str]) -> Iterator[Row]:
     for name in names:
         what = f"language model {name}"
-        if name in models.endpoints:
-            endpoint = models.endpoints[name]
-            found = f"{endpoint.model} at {urlsplit(endpoint.url).netloc}"
-            if endpoint.key is None:
+        if name not in _names(models):
+            yield Row("missing", what, "is none of `language_models`", f"add {name} to them")
+            continue
+        need = requirements(name, models)
+        if need.kind == "endpoint":
+            found = f"{models.endpoints[name].model} at {urlsplit(need.source).netloc}"
+            if need.key is None:
                 yield Row("ok", what, f"{found}, without a key")
-            elif os.environ.get(endpoint.key):
-                yield Row("ok", what, f"{found}; {endpoint.key} is set")
+            elif os.environ.get(need.key):
+                yield Row("ok", what, f"{found}; {need.key} is set")
             else:
-                yield Row(
-                    "missing", what, f"{found}; {endpoint.key} is not set", f"export {endpoint.key}"
-                )
-        elif name in models.local:
-            source = models.local[name].source
-            where = "is fetched from the hub" if _from_hub(source) else "is on this machine"
-            if weights := tier.weights.get(source):
-                said = f"{source}: {number(weights.gb)} GB; licence: {weights.licence}"
-                yield Row("ok", what, f"{said}; {where}")
-            elif _from_hub(source):
-                yield Row(
-                    "unknown",
-                    what,
-                    f"{source}, {where}: its page says how large it is and its licence",
-                )
-            else:
-                yield Row("ok", what, f"{source}, {where}")
+                yield Row("missing", what, f"{found}; {need.key} is not set", f"export {need.key}")
+            continue
+        size = f"{number(need.disk_gb)} GB" if need.disk_gb else "of unknown size"
+        found = f"{need.source}: {size}; licence: {need.licence or 'see its page'}"
+        if not _from_hub(need.source):
+            yield Row("ok", what, f"{found}; is on this machine")
+        elif need.gated and not _hub_login():
+            do = f"accept the licence of {need.source} on the hub and export HF_TOKEN"
+            yield Row("missing", what, f"{found}; the hub wants a login, HF_TOKEN is not set", do)
         else:
-            yield Row(
-                "missing", what, "is none of `language_models`", f"set language_models for {name}"
-            )
+            yield Row("ok" if need.disk_gb else "unknown", what, f"{found}; is fetched")
+
+
+def _hub_login() -> bool:
+    """Whether the hub would know who asks: by a variable, or by the file of its login."""
+    kept = _cache("HF_TOKEN_PATH", "HF_HOME/token", default="~/.cache/huggingface/token")
+    return bool(os.environ.get("HF_TOKEN")) or kept.is_file()
 
 
 def _money(settings: Any, runs: Iterable[FullRun], names: dict[str, list[str]]) -> Iterator[Row]:
@@ -277,7 +284,7 @@ def _gpus() -> list[tuple[str, float]] | None:
     return [(each.name, each.total_memory / 1e9) for each in found]
 
 
-def _machine(settings: Any, runs: Iterable[FullRun], names: dict[str, list[str]]) -> Iterator[Row]:
+def _machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iterator[Row]:
     runs = list(runs)
     sends = shutil.which("sbatch") is not None
     nodes = "a cluster's nodes may have it" if sends else ""
@@ -290,22 +297,13 @@ def _machine(settings: Any, runs: Iterable[FullRun], names: dict[str, list[str]]
         yield Row("unknown", what, f"{found}; {nodes}")
     else:
         yield Row("missing", what, found, f"take a machine with {number(most)} GB of memory")
-    endpoints = settings.language_models.endpoints
-    on_gpu = [
-        run.gpu_gb
-        for run in runs
-        if run.gpu_gb
-        and (
-            not run.models
-            or any(name not in endpoints for key in run.models for name in names[key])
-        )
-    ]
-    if not on_gpu:
+    # A GGUF file has numbers in few bits, for processors.
+    on_gpu = [run.gpu_gb for run in runs if run.gpu_gb and not run.models]
+    on_gpu += [need.gpu_gb or 0 for need in models.values() if not need.source.endswith(".gguf")]
+    if not any(on_gpu):
         return
-    what, do = (
-        f"GPU: {number(max(on_gpu))} GB",
-        f"take a machine with a GPU of {number(max(on_gpu))} GB",
-    )
+    size = number(max(on_gpu))
+    what, do = f"GPU: {size} GB", f"take a machine with a GPU of {size} GB"
     gpus = _gpus()
     if gpus and max(size for _, size in gpus) >= max(on_gpu):
         yield Row("ok", what, ", ".join(f"{name}, {number(size)} GB" for name, size in gpus))

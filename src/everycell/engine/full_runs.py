@@ -41,13 +41,6 @@ class Material(CardFileModel):
     packages: list[str] = []
 
 
-class Weights(CardFileModel):
-    """A language model on the hub."""
-
-    gb: float = Field(gt=0, description="Disk that it takes.")
-    licence: str = Field(min_length=3)
-
-
 class FullRun(CardFileModel):
     """A piece of the full tier that several artefacts may share, and what it takes."""
 
@@ -58,7 +51,8 @@ class FullRun(CardFileModel):
     models: list[Key] = []
     memory_gb: float = Field(gt=0, description="Memory of its largest job.")
     work_gb: float = Field(ge=0, description="Disk for what it makes on the way.")
-    #: Memory of the GPU; 0: none is used. With `models` it is needed by those on this machine.
+    #: Memory of the GPU; 0: none is used. With `models` that of a language model like the paper's,
+    #: where it runs on this machine.
     gpu_gb: float = Field(0, ge=0)
     gpu_hours: float = Field(0, ge=0, description="On a GPU of that size; see `known_from`.")
     cpu_hours: float = Field(0, ge=0, description="Hours of one core.")
@@ -99,8 +93,6 @@ class FullTier(CardFileModel):
     """
 
     materials: dict[str, Material] = {}
-    #: Language models by their names on the hub, as `language_models.local` may name them.
-    weights: dict[str, Weights] = {}
     runs: dict[str, FullRun] = {}
 
     def of(self, artefacts: Iterable[str]) -> dict[str, FullRun]:
@@ -173,7 +165,6 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
         card has no full tier to run, or one with a full tier that no run lists.
     """
     materials: dict[str, Material] = {}
-    weights: dict[str, Weights] = {}
     runs: dict[str, FullRun] = {}
     shared = published / "full.yaml"
     for file in [shared] * shared.exists() + sorted(published.glob("*/full.yaml")):
@@ -181,7 +172,6 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
         for name in (materials.keys() & found.materials) | (runs.keys() & found.runs):
             raise CardError(f"{file}: {name} stands in another file too; name it otherwise.")
         materials |= found.materials
-        weights |= found.weights
         runs |= found.runs
         for name, run in found.runs.items():
             for unknown in sorted(set(run.materials) - materials.keys()):
@@ -203,7 +193,7 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
             f"{published / folder / 'full.yaml'}: no run lists {artefact}, whose card has a full "
             "tier; say there what it takes."
         )
-    return FullTier(materials=materials, weights=weights, runs=runs)
+    return FullTier(materials=materials, runs=runs)
 
 
 def runs_in_full(artefact: Artefact) -> bool:
