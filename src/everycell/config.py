@@ -7,6 +7,7 @@ constant `BLOCKS` has a model for each of its blocks of the file. They are found
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -95,17 +96,43 @@ is: a valid number, above 0, below 1.
     return validated(Config, content, name=name)
 
 
-def read_config(path: Path) -> Config:
-    """Read and validate a configuration file; an empty one means the defaults."""
+def read_config(path: Path, more: Path | None = None) -> Config:
+    """Read and validate a configuration file; an empty one means the defaults.
+
+    What stands in a second file, `more`, goes before, as with ``snakemake --configfile``.
+    """
+    content = _content(path)
+    if more is None:
+        return parse_config(content, name=path.name)
+    parse_config(content, name=path.name)
+    return parse_config(_updated(content or {}, _content(more) or {}), name=more.name)
+
+
+def _content(path: Path) -> Any:
     try:
-        content = load_yaml(path.read_text(encoding="utf-8"))
+        return load_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); restore the file.") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: is no YAML, {yaml_fault(error)}; mend that line.") from None
-    return parse_config(content, name=path.name)
+
+
+def _updated(content: Any, more: Any) -> Any:
+    """Blocks are joined key by key; of anything else the second one stands.
+
+    Examples
+    --------
+    >>> _updated({"seed": 1, "ginger": {"words": 35}}, {"ginger": {"clusters": 3}})
+    {'seed': 1, 'ginger': {'words': 35, 'clusters': 3}}
+    """
+    if not (isinstance(content, Mapping) and isinstance(more, Mapping)):
+        return more
+    return dict(content) | {
+        key: _updated(content[key], value) if key in content else value
+        for key, value in more.items()
+    }
 
 
 def json_schema() -> str:

@@ -116,10 +116,15 @@ def test_an_unknown_target_is_named(tree, target, said):
 def test_full_makes_what_is_named_and_says_what_it_leaves_out(tree):
     done = tree.snakemake("-n", "full")
     assert done.returncode == 0
-    said = re.search(r"`full` makes (\d+) of (\d+) artefacts\. Left out, until config", done.stdout)
-    made, known = map(int, said.groups())
+    said = re.search(r"`full` makes (\d+) of (\d+) artefacts, which take (.+)\.\n", done.stdout)
+    made, known = map(int, said.groups()[:2])
+    assert "GPU hours" in said[3] and "GB of disk" in said[3] and "requests" in said[3]
+    assert "Left out, until config.yaml names what they need:" in done.stdout
     assert 0 < made < known and known > 60
-    assert "abolghasemi2026/table_2_2: set query_by_example.scidocs.folder\n" in done.stdout
+    assert (
+        "abolghasemi2026/table_2_2: set query_by_example.scidocs.folder\n    takes 1 CPU hour, 2 GB"
+        in done.stdout
+    )
     # Its models come from the hub, and it needs nothing else.
     assert "results/full/abolghasemi2026/table_3_6" in done.stdout
 

@@ -10,6 +10,11 @@ from everycell.config import read_config
 from everycell.engine.artefacts import all_artefacts
 from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import RUNNABLE
+from everycell.engine.full_runs import load_full_tier
+from everycell.engine.full_runs import named_and_waiting
+from everycell.engine.full_runs import runs_in_full
+from everycell.engine.full_runs import setting
+from everycell.engine.full_runs import to_set
 from everycell.engine.printed_cells import CardError
 from everycell.engine.settings import ConfigError
 from everycell.engine.tiers import TIERS
@@ -28,6 +33,7 @@ configfile: "config.yaml"
 try:
     SETTINGS = parse_config(config)
     PAPERS = load_papers(Path("published"))
+    FULL_TIER = load_full_tier(Path("published"), PAPERS)
 except (CardError, ConfigError) as error:
     raise WorkflowError(str(error)) from None
 config["cache"] = SETTINGS.cache

@@ -26,9 +26,7 @@ def named_by_user(key, content, page, *, kind="folder"):
 
     `content` says what is needed there, `page` which page of docs/ tells more.
     """
-    named = SETTINGS
-    for part in key.split("."):
-        named = getattr(named, part)
+    named = setting(SETTINGS, key)
     what, is_one = NAMED[kind]
     if not named or not is_one(named):
         found = (
@@ -41,17 +39,6 @@ def named_by_user(key, content, page, *, kind="folder"):
             f"(docs/{page} says more), or ask for another tier."
         )
     return Path(named) if kind in ("folder", "file") else named
-
-
-def is_named(keys):
-    """Whether config.yaml sets one of these keys ("a|b")."""
-    for key in keys.split("|"):
-        value = SETTINGS
-        for part in key.split("."):
-            value = getattr(value, part)
-        if value:
-            return True
-    return False
 
 
 def encoder_files_in(folder, key, what="a BERT in safetensors and its tokenizer"):

@@ -13,7 +13,9 @@ def requested_verdicts(wildcards):
         {
             file
             for target in asked or ["embedded"]
-            for file in (TARGETS[target] if target in TARGETS else in_full(target)[0])
+            for file in (
+                TARGETS[target] if target in TARGETS else named_in_full(target)
+            )
         }
     )
 

@@ -21,51 +21,41 @@ for artefact in all_artefacts(PAPERS):
 
 #: Groups of artefacts that the full tier can make: target -> artefacts.
 IN_FULL = {"full": []}
-for artefact in all_artefacts(PAPERS):
-    card = artefact.card.tiers.get("full")
-    if card is not None and card.state in RUNNABLE:
-        chapter = f"full_{artefact.paper}_ch{artefact.chapter}"
-        for target in ("full", f"full_{artefact.paper}", chapter):
-            IN_FULL.setdefault(target, []).append(artefact)
-        TARGETS[f"full_{artefact.paper}_{artefact.name}"] = [
-            verdict_file(artefact, "full")
-        ]
+for artefact in filter(runs_in_full, all_artefacts(PAPERS)):
+    chapter = f"full_{artefact.paper}_ch{artefact.chapter}"
+    for target in ("full", f"full_{artefact.paper}", chapter):
+        IN_FULL.setdefault(target, []).append(artefact)
+    TARGETS[f"full_{artefact.paper}_{artefact.name}"] = [verdict_file(artefact, "full")]
 
 
-def in_full(target):
-    """Verdict files of a group that config.yaml names all for; settings -> ids of the others."""
-    named, waiting = [], {}
-    for artefact in IN_FULL[target]:
-        unset = tuple(
-            keys for keys in artefact.card.tiers["full"].settings if not is_named(keys)
-        )
-        if unset:
-            waiting.setdefault(unset, []).append(artefact.id)
-        else:
-            named.append(verdict_file(artefact, "full"))
-    return named, waiting
+def named_in_full(target):
+    """Verdict files of a group for which config.yaml names all."""
+    named, _ = named_and_waiting(SETTINGS, IN_FULL[target])
+    return [verdict_file(artefact, "full") for artefact in named]
 
 
 def made_in_full(target):
-    """Input function of a group, which says what is left out and why."""
+    """Input function of a group, which says what it takes, what is left out, and why."""
 
     def files(wildcards):
-        named, waiting = in_full(target)
+        named, waiting = named_and_waiting(SETTINGS, IN_FULL[target])
         said = "".join(
-            f"\n  {', '.join(ids)}: set {' and '.join(unset).replace('|', ' or ')}"
-            for unset, ids in waiting.items()
+            f"\n  {', '.join(artefact.id for artefact in left)}: set {to_set(unset)}"
+            f"\n    takes {FULL_TIER.takes([artefact.id for artefact in left])}"
+            for unset, left in waiting.items()
         )
         if not named:
             raise WorkflowError(
                 f"config.yaml names nothing that `{target}` could be made from.{said}\n"
-                "docs/howto.md says more; other tiers need nothing of it."
+                "docs/run-in-full.md says more; other tiers need nothing of it."
             )
+        takes = FULL_TIER.takes([artefact.id for artefact in named])
+        logger.info(
+            f"`{target}` makes {len(named)} of {len(IN_FULL[target])} artefacts, which take {takes}."
+        )
         if said:
-            logger.info(
-                f"`{target}` makes {len(named)} of {len(IN_FULL[target])} artefacts. Left out, "
-                f"until config.yaml names what they need:{said}"
-            )
-        return named
+            logger.info(f"Left out, until config.yaml names what they need:{said}")
+        return named_in_full(target)
 
     return files
 

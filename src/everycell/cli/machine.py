@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
@@ -13,9 +14,11 @@ from typing import Annotated
 import typer
 
 from everycell.cli import project
-from everycell.cli.project import errors_as_sentences
+from everycell.cli.full_tier import asked_for, check
+from everycell.cli.project import Json, errors_as_sentences
 from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_cards
+from everycell.engine.full_runs import load_full_tier, named_and_waiting, to_set
 from everycell.engine.printed_cells import CardError
 from everycell.engine.settings import ConfigError
 
@@ -35,8 +38,76 @@ def _installed(distribution: str) -> bool:
     return True
 
 
-def doctor() -> None:
+def doctor(
+    of: Annotated[
+        str | None, typer.Argument(help="With --full: a work, a chapter or an artefact.")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Say whether the full tier can start here.")
+    ] = False,
+    configfile: Annotated[
+        Path | None,
+        typer.Option(help="With --full: settings beside config.yaml, as for snakemake."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Say what this machine has and lacks for a run."""
+    if full:
+        _doctor_full(of, configfile, as_json)
+    elif of is not None or configfile is not None or as_json:
+        typer.echo("everycell: A name, --configfile and --json go with --full; add it.", err=True)
+        raise typer.Exit(1)
+    else:
+        _doctor()
+
+
+def _doctor_full(of: str | None, configfile: Path | None, as_json: bool) -> None:
+    """Check the full tier of what is named, or of all that config.yaml names."""
+    with errors_as_sentences():
+        papers, settings = project.papers(), read_config(Path("config.yaml"), configfile)
+        tier = load_full_tier(project.PUBLISHED, papers)
+        target, artefacts = asked_for(papers, of or "full")
+    named, waiting = named_and_waiting(settings, artefacts)
+    rows = check(settings, tier, named, project.ROOT) if named else []
+    faults = [row.do for row in rows if row.state == "missing"]
+    if not named:
+        faults = [f"set {' or '.join(sorted(map(to_set, waiting)))}"]
+    left = {to_set(keys): [artefact.id for artefact in out] for keys, out in waiting.items()}
+    if faults:
+        ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}."
+    elif left and of is None:
+        ending = f"full can start with {len(named)} of {len(artefacts)} artefacts."
+    elif left:
+        number = sum(map(len, left.values()))
+        ending = (
+            f"{target} can start with {len(named)} of {len(artefacts)} artefacts; for the other "
+            f"{number} set {', or '.join(left)}."
+        )
+    else:
+        ending = f"{target} can start."
+    takes = tier.takes(artefact.id for artefact in named or artefacts)
+    if as_json:
+        found = {
+            "target": target,
+            "can_start": not faults,
+            "takes": takes,
+            "artefacts": [artefact.id for artefact in named],
+            "waiting": [{"set": keys, "artefacts": ids} for keys, ids in left.items()],
+            "rows": [row._asdict() for row in rows],
+            "ending": ending,
+        }
+        typer.echo(json.dumps(found, indent=1))
+    else:
+        typer.echo(f"{target} takes {takes}.")
+        for row in rows:
+            do = f"; {row.do}" if row.do else ""
+            typer.echo(f"{row.state:7} {row.what}: {row.found}{do}")
+        typer.echo(ending)
+    if faults:
+        raise typer.Exit(1)
+
+
+def _doctor() -> None:
     healthy = True
 
     def say(good: bool, text: str) -> None:
@@ -61,7 +132,9 @@ def doctor() -> None:
     except ConfigError as error:
         say(False, str(error))
     try:
-        faults = check_cards(project.papers())
+        papers = project.papers()
+        faults = check_cards(papers)
+        load_full_tier(project.PUBLISHED, papers)
         say(not faults, f"cards and printed cells agree ({len(faults)} faults)")
         for fault in faults:
             typer.echo(f"     {fault}")

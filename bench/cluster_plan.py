@@ -1,0 +1,127 @@
+"""What Snakemake takes to plan a full tier of many jobs for a cluster: a dry run, nothing is sent.
+
+Run: ``python bench/cluster_plan.py [--jobs 10000]``. Three chapters are planned for so many
+language models that the plan has about that many jobs: the project's own rules, input functions and
+Slurm profile, in a copy with empty files where a user's data would stand. Prints, for a tenth, a
+third and the whole: jobs, seconds and memory of the planning process, jobs that Slurm would be sent
+after grouping, and the rules with most jobs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("Snakefile", "config.yaml", "envs", "published", "recorded", "src", "workflow")
+TARGETS = ("full_abolghasemi2026_ch5", "full_heuss2025_ch5", "full_abolghasemi2026_ch3")
+NEEDED = {
+    "data/nq": ("questions.jsonl", "passages.jsonl", "bm25.run", "unicoil.run", "tct-colbert.run"),
+    "data/cited": ("questions.jsonl", "passages.jsonl", "retrieved.run"),
+    "data": ("dev_v2.1.json",),
+}
+
+
+def settings(models: int) -> dict:
+    """Configuration with so many language models, all of which each chapter asks."""
+    names = [f"model-{number}" for number in range(models)]
+    labels = {name: name.upper() for name in names}
+    return {
+        "attribution": {
+            "full": {"nq": "data/nq", "msmarco_qa": "data/dev_v2.1.json", "models": labels},
+            "paraphrases": {"full": {"model": names[0]}},
+        },
+        "citation_faithfulness": {
+            "full": {"models": dict.fromkeys(names, "spans"), "data": "data/cited"}
+        },
+        "user_satisfaction": {"full": {"few_shot": {"models": labels}}},
+        "language_models": {
+            "endpoints": {name: {"url": "http://localhost:1/v1", "model": name} for name in names}
+        },
+    }
+
+
+def plan(folder: Path, models: int) -> tuple[float, float, str]:
+    """Seconds, megabytes and output of a dry run for so many language models."""
+    (folder / "many.json").write_text(json.dumps(settings(models)))
+    command = ["snakemake", "-n", *TARGETS, "--configfile", "many.json"]
+    command += ["--workflow-profile", "workflow/profiles/slurm", "--executor", "dryrun"]
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(folder / "src"),
+    }
+    start = time.perf_counter()
+    with (folder / "plan.txt").open("w") as out:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=out)
+        _, status, usage = os.wait4(process.pid, 0)
+    taken = time.perf_counter() - start
+    text = (folder / "plan.txt").read_text()
+    if status:
+        sys.exit(f"{' '.join(command)} failed:\n{text[-3000:]}")
+    return taken, usage.ru_maxrss / 1024, text
+
+
+def jobs_of(text: str) -> Counter[str]:
+    """Jobs by rule."""
+    table = text.rpartition("Job stats:")[2].strip().split("\n\n")[0].splitlines()[2:]
+    found = Counter({line.split()[0]: int(line.split()[1]) for line in table})
+    del found["total"]
+    return found
+
+
+def sent(jobs: Counter[str], profile: dict) -> int:
+    """Jobs that Slurm is sent, after grouping and without those of the login node."""
+    parts: Counter[str] = Counter()
+    alone = 0
+    for rule, number in jobs.items():
+        if rule in profile["groups"]:
+            parts[profile["groups"][rule]] += number
+        elif not rule.startswith("fetch") and rule != "page" and not rule.startswith("full"):
+            alone += number
+    components = profile["group-components"]
+    return alone + sum(math.ceil(number / components[name]) for name, number in parts.items())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=10_000, help="about so many are planned")
+    wanted = parser.parse_args().jobs
+    profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text())
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in PARTS:
+            source = ROOT / part
+            copy = shutil.copytree if source.is_dir() else shutil.copy2
+            copy(source, folder / part)
+        for place, files in NEEDED.items():
+            (folder / place).mkdir(parents=True, exist_ok=True)
+            for file in files:
+                (folder / place / file).touch()
+        few = {models: jobs_of(plan(folder, models)[2]).total() for models in (1, 11)}
+        each = (few[11] - few[1]) / 10
+        print(f"{each:.0f} jobs a language model, {few[1] - each:.0f} others")
+        for share in (0.1, 1 / 3, 1.0):
+            models = round((share * wanted - few[1] + each) / each)
+            seconds, megabytes, text = plan(folder, models)
+            jobs = jobs_of(text)
+            largest = ", ".join(f"{rule} {number}" for rule, number in jobs.most_common(3))
+            print(
+                f"{jobs.total():6} jobs of {models} models: {seconds:6.1f} s, {megabytes:6.0f} MB; "
+                f"sent to Slurm {sent(jobs, profile)}; {largest}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

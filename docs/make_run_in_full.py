@@ -1,0 +1,86 @@
+"""Write the table of docs/run-in-full.md from what the papers declare of their full tiers.
+
+Run ``python docs/make_run_in_full.py`` in the project folder.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.full_runs import (
+    FullRun,
+    FullTier,
+    load_full_tier,
+    number,
+    runs_in_full,
+    tokens,
+)
+from everycell.language_models.presets import FACTS
+
+TARGET, PUBLISHED = Path("docs/run-in-full.md"), Path("published")
+BEGIN, END = "full.yaml. -->\n", "<!-- End of what is made. -->"
+
+
+def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
+    """Markdown of what each chapter takes, of its runs and of the materials they read."""
+    lines = [
+        "Disk is that of what is read and of what is made; requests (million tokens of prompts,",
+        "of answers) and hours are those of one language model, one request after the other.",
+        "",
+        "| run | chapters | GPU | hours | requests | memory | disk |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for run in tier.runs.values():
+        users = [name for name, ids in chapters.items() if set(ids) & set(run.artefacts)]
+        lines.append(f"| {run.title} | {', '.join(users)} | {_row(tier, run)} |")
+    lines += ["", "How these are known:", ""]
+    for run in tier.runs.values():
+        lines.append(f"- *{run.title}*: {' '.join(run.known_from.split())}")
+    lines += [
+        "",
+        "| corpus or model | GB | licence | named by | comes |",
+        "|---|---|---|---|---|",
+    ]
+    for material in tier.materials.values():
+        named = "<br>".join(f"`{key}`" for key in material.settings)
+        comes = "by itself" if material.hosts else "by you"
+        lines.append(
+            f"| [{material.title}]({material.page}) | {number(material.gb)} | {material.licence} | "
+            f"{named} | {comes} |"
+        )
+    for name, facts in FACTS.items():
+        gb = number(facts.parameters * (facts.bits or 16) / 8e9)
+        licence = facts.licence + ", to be accepted on the hub" * facts.gated
+        lines.append(f"| {name} | {gb} | {licence} | `language_models.local` | by itself |")
+    return "\n".join(lines) + "\n"
+
+
+def _row(tier: FullTier, run: FullRun) -> str:
+    hours = run.gpu_hours + run.requests * run.seconds_per_request / 3600
+    shown = [f"{number(hours)} on the GPU"] * (hours > 0)
+    shown += [f"{number(run.cpu_hours)} of a core"] * (run.cpu_hours > 0)
+    gpu = f"{number(run.gpu_gb)} GB" if run.gpu_gb else "none"
+    asked = "none"
+    if run.requests:
+        gpu += ", or an endpoint"
+        sizes = [number(tokens([run], kind) / 1e6) for kind in ("prompt", "answer")]
+        asked = f"{run.requests:,} ({', '.join(sizes)})"
+    disk = run.work_gb + sum(tier.materials[name].gb for name in run.materials)
+    cells = (gpu, ", ".join(shown), asked, f"{number(run.memory_gb)} GB", number(disk))
+    return " | ".join(cells) + " GB"
+
+
+def render(text: str) -> str:
+    """The page with its table made anew."""
+    papers = load_papers(PUBLISHED)
+    chapters: dict[str, list[str]] = {}
+    for artefact in filter(runs_in_full, all_artefacts(papers)):
+        chapters.setdefault(f"{artefact.paper} {artefact.chapter}", []).append(artefact.id)
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    return f"{before}{begin}\n{table(load_full_tier(PUBLISHED, papers), chapters)}\n{end}{after}"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(TARGET.read_text(encoding="utf-8")), encoding="utf-8")

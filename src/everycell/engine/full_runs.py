@@ -1,0 +1,266 @@
+"""What the full tier takes: corpora and models with size and licence, memory, hours, requests.
+
+``published/full.yaml``, and ``published/KEY/full.yaml`` for what a paper has alone, list corpora,
+models and the runs that read them, each run with the artefacts that need it. The workflow prints
+them before a run, ``everycell doctor --full`` checks them, ``docs/run-in-full.md`` shows them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
+from everycell.engine.cards import RUNNABLE, CardFileModel
+from everycell.engine.printed_cells import CardError
+
+Key = Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
+ArtefactId = Annotated[str, Field(pattern=r"^[a-z0-9]+/(table|figure|text)_\w+$")]
+
+
+class Material(CardFileModel):
+    """A corpus, index or model that a run reads and this repository does not hold."""
+
+    title: str = Field(min_length=5)
+    kind: Literal["corpus", "index", "model", "runs"]
+    gb: float = Field(gt=0, description="Disk that it takes as it is used, in GB.")
+    licence: str = Field(min_length=3, description="Licence or terms, as its makers state them.")
+    page: str = Field(pattern=r"^[a-z/0-9-]+\.md$", description="Page of docs/ that says more.")
+    #: Keys of ``config.yaml`` that name it: a folder or file, or what the library fetches by name.
+    settings: list[Key] = []
+    #: What a folder must hold: for each pattern of file names, one that fits. "{ginger.words}" is
+    #: the value of that key.
+    holds: list[str] = []
+    #: Where it comes from when nothing on disk is named; empty: only the user can bring it.
+    hosts: list[Annotated[str, Field(pattern=r"^https://")]] = []
+    #: Packages that fetch or read it, which not every environment has.
+    packages: list[str] = []
+
+
+class FullRun(CardFileModel):
+    """A piece of the full tier that several artefacts may share, and what it takes."""
+
+    title: str = Field(min_length=5)
+    artefacts: Annotated[list[ArtefactId], Field(min_length=1)]
+    materials: list[str] = []
+    #: Keys of ``config.yaml`` that hold names of language models.
+    models: list[Key] = []
+    memory_gb: float = Field(gt=0, description="Memory of its largest job.")
+    work_gb: float = Field(ge=0, description="Disk for what it makes on the way.")
+    #: Memory of the GPU; 0: none is used. With `models` that of a language model like the paper's,
+    #: where it runs on this machine.
+    gpu_gb: float = Field(0, ge=0)
+    gpu_hours: float = Field(0, ge=0, description="On a GPU of that size; see `known_from`.")
+    cpu_hours: float = Field(0, ge=0, description="Hours of one core.")
+    #: Of each language model that is named.
+    requests: int = Field(0, ge=0)
+    prompt_tokens: int = Field(0, ge=0, description="Of a request, on average.")
+    answer_tokens: int = Field(0, ge=0, description="Of a request, on average.")
+    seconds_per_request: float = Field(0, ge=0, description="On a GPU, one after the other.")
+    known_from: str = Field(min_length=10, description="Measured, calculated how, or guessed.")
+
+    @model_validator(mode="after")
+    def _requests_have_sizes(self) -> FullRun:
+        sizes = (self.requests, self.prompt_tokens, self.answer_tokens, self.seconds_per_request)
+        if len({bool(size) for size in (*sizes, self.models)}) > 1:
+            raise ValueError(
+                "`models`, `requests`, `prompt_tokens`, `answer_tokens` and `seconds_per_request` "
+                "go together"
+            )
+        if self.gpu_hours and not self.gpu_gb:
+            raise ValueError("`gpu_hours` without `gpu_gb`")
+        return self
+
+
+class FullTier(CardFileModel):
+    """What a file declares of the full tier, or all files together.
+
+    Examples
+    --------
+    >>> run = FullRun(title="A training", artefacts=["toy/table_1"], memory_gb=8, work_gb=2,
+    ...     materials=["squad"], gpu_gb=16, gpu_hours=3, known_from="invented for this example")
+    >>> squad = Material(title="SQuAD 2.0", kind="corpus", gb=0.1, licence="CC BY-SA 4.0",
+    ...     page="data.md")
+    >>> tier = FullTier(materials={"squad": squad}, runs={"training": run})
+    >>> tier.of(["toy/table_1"]) == {"training": run}
+    True
+    >>> tier.takes(["toy/table_1"])
+    '3 GPU hours (16 GB), 2.1 GB of disk, 8 GB of memory'
+    """
+
+    materials: dict[str, Material] = {}
+    runs: dict[str, FullRun] = {}
+
+    def of(self, artefacts: Iterable[str]) -> dict[str, FullRun]:
+        """Runs that any of these artefacts needs, by name."""
+        wanted = set(artefacts)
+        return {name: run for name, run in self.runs.items() if wanted & set(run.artefacts)}
+
+    def materials_of(self, artefacts: Iterable[str]) -> dict[str, Material]:
+        """Materials that any of these artefacts needs, by name, each once."""
+        runs = self.of(artefacts).values()
+        return {name: self.materials[name] for run in runs for name in run.materials}
+
+    def takes(self, artefacts: Iterable[str]) -> str:
+        """One line on what these artefacts take together, of a language model as one model."""
+        artefacts = list(artefacts)
+        runs = list(self.of(artefacts).values())
+        return in_words(runs, sum(m.gb for m in self.materials_of(artefacts).values()))
+
+
+def in_words(runs: list[FullRun], material_gb: float) -> str:
+    """One line on what runs take, with the disk of their materials."""
+    said = []
+    if hours := sum(run.gpu_hours for run in runs):
+        size = max(run.gpu_gb for run in runs if run.gpu_hours)
+        said.append(f"{_hours(hours, 'GPU ')} ({number(size)} GB)")
+    if hours := sum(run.cpu_hours for run in runs):
+        said.append(_hours(hours, "CPU "))
+    if asking := [run for run in runs if run.requests]:
+        requests = sum(run.requests for run in asking)
+        sizes = [tokens(asking, kind) / 1e6 for kind in ("prompt", "answer")]
+        hours = sum(run.requests * run.seconds_per_request for run in asking) / 3600
+        said.append(
+            f"{requests:,} requests a language model ({number(sizes[0])} million tokens of "
+            f"prompts, {number(sizes[1])} of answers; {_hours(hours)} on a GPU of "
+            f"{number(max(run.gpu_gb for run in asking))} GB, or an endpoint)"
+        )
+    said.append(f"{number(material_gb + sum(run.work_gb for run in runs))} GB of disk")
+    said.append(f"{number(max(run.memory_gb for run in runs))} GB of memory")
+    return ", ".join(said)
+
+
+def tokens(runs: Iterable[FullRun], kind: Literal["prompt", "answer"]) -> int:
+    """Tokens of all requests of runs to one language model."""
+    return sum(run.requests * getattr(run, f"{kind}_tokens") for run in runs)
+
+
+def _hours(value: float, kind: str = "") -> str:
+    shown = number(value)
+    return f"{shown} {kind}hour{'s' * (shown != '1')}"
+
+
+def number(value: float) -> str:
+    """Two significant digits below ten, whole numbers above.
+
+    Examples
+    --------
+    >>> number(0.049), number(2.0), number(2.06), number(138.2)
+    ('0.049', '2', '2.1', '138')
+    """
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
+    """Read and join what is declared of all full tiers.
+
+    Raises
+    ------
+    CardError
+        A file that does not fit, a name twice, an unknown artefact or material, an artefact whose
+        card has no full tier to run, or one with a full tier that no run lists.
+    """
+    materials: dict[str, Material] = {}
+    runs: dict[str, FullRun] = {}
+    shared = published / "full.yaml"
+    for file in [shared] * shared.exists() + sorted(published.glob("*/full.yaml")):
+        found = read_card_file(file, FullTier)
+        for name in (materials.keys() & found.materials) | (runs.keys() & found.runs):
+            raise CardError(f"{file}: {name} stands in another file too; name it otherwise.")
+        materials |= found.materials
+        runs |= found.runs
+        for name, run in found.runs.items():
+            for unknown in sorted(set(run.materials) - materials.keys()):
+                raise CardError(
+                    f"{file}: {name} reads {unknown!r}, which is not declared; add it to "
+                    "`materials` or mend it."
+                )
+    runnable = {artefact.id for artefact in all_artefacts(papers) if runs_in_full(artefact)}
+    for name, run in runs.items():
+        for unknown in sorted(set(run.artefacts) - runnable):
+            raise CardError(
+                f"full.yaml: {name} lists {unknown!r}, whose card has no full tier to run; mend "
+                "the id or the card."
+            )
+    listed = {artefact for run in runs.values() for artefact in run.artefacts}
+    for artefact in sorted(runnable - listed):
+        folder = artefact.partition("/")[0]
+        raise CardError(
+            f"{published / folder / 'full.yaml'}: no run lists {artefact}, whose card has a full "
+            "tier; say there what it takes."
+        )
+    return FullTier(materials=materials, runs=runs)
+
+
+def runs_in_full(artefact: Artefact) -> bool:
+    """Whether the card says that a full run makes a result."""
+    card = artefact.card.tiers.get("full")
+    return card is not None and card.state in RUNNABLE
+
+
+def setting(settings: Any, key: str) -> Any:
+    """Value of a key such as ``ginger.full.model`` of a configuration.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> setting(SimpleNamespace(ginger=SimpleNamespace(model="gpt")), "ginger.model")
+    'gpt'
+    """
+    for part in key.split("."):
+        settings = settings[part] if isinstance(settings, Mapping) else getattr(settings, part)
+    return settings
+
+
+def held(settings: Any, material: Material) -> list[str]:
+    """Patterns of the files that a folder of a material must hold.
+
+    Examples
+    --------
+    >>> squad = Material(title="SQuAD 2.0", kind="corpus", gb=0.1, licence="CC BY-SA 4.0",
+    ...     page="data.md", holds=["*.json", "{squad.qrels}"])
+    >>> held({"squad": {"qrels": "qrels.dev.tsv"}}, squad)
+    ['*.json', 'qrels.dev.tsv']
+    """
+    return [
+        re.sub(r"\{(.+?)\}", lambda found: str(setting(settings, found[1])), pattern)
+        for pattern in material.holds
+    ]
+
+
+def unset(settings: Any, artefact: Artefact) -> tuple[str, ...]:
+    """Keys that the full tier of an artefact waits for; "a|b" where one of two is enough."""
+    return tuple(
+        keys
+        for keys in artefact.card.tiers["full"].settings
+        if not any(setting(settings, key) for key in keys.split("|"))
+    )
+
+
+def named_and_waiting(
+    settings: Any, artefacts: Iterable[Artefact]
+) -> tuple[list[Artefact], dict[tuple[str, ...], list[Artefact]]]:
+    """Artefacts that a configuration names all for, and the others by the keys they wait for."""
+    named: list[Artefact] = []
+    waiting: dict[tuple[str, ...], list[Artefact]] = {}
+    for artefact in artefacts:
+        if keys := unset(settings, artefact):
+            waiting.setdefault(keys, []).append(artefact)
+        else:
+            named.append(artefact)
+    return named, waiting
+
+
+def to_set(keys: Iterable[str]) -> str:
+    """Keys as a sentence asks for them.
+
+    Examples
+    --------
+    >>> to_set(["a.folder", "b.model|b.scores"])
+    'a.folder and b.model or b.scores'
+    """
+    return " and ".join(keys).replace("|", " or ")

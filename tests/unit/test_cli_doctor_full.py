@@ -1,0 +1,190 @@
+"""`everycell doctor --full`: one row for each thing that a full tier needs, and one last line."""
+
+import http.server
+import json
+import threading
+
+import pytest
+from command_line import call, refused
+
+from everycell.cli import full_tier
+
+
+@pytest.fixture
+def project(tmp_path, repository, monkeypatch):
+    """Return a project folder with all cards, on a machine with a GPU, a network and no cluster."""
+    (tmp_path / "published").symlink_to(repository / "published")
+    (tmp_path / "config.yaml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_TOKEN", "hf_never_shown")
+    for name in ("HF_ENDPOINT", "HF_HUB_CACHE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(full_tier, "_gpus", lambda: [("Toy", 96.0)])
+    monkeypatch.setattr(full_tier, "_unreachable", lambda url: "")
+    monkeypatch.setattr(full_tier.shutil, "which", lambda name: None)
+    monkeypatch.setattr(full_tier.metadata, "version", lambda name: "1.0")
+    monkeypatch.setattr(full_tier.os, "sysconf", lambda name: 2**18)
+    return tmp_path
+
+
+def name_citations(project, **changed):
+    """A configuration with all that chapter 5 of heuss2025 waits for."""
+    endpoint = {"url": "https://models.example.org/v1", "model": "command-r", "key": "TOY_KEY"}
+    settings = {
+        "citation_faithfulness": {"full": {"models": {"mine": "spans"}, "data": "cited"}},
+        "language_models": {"endpoints": {"mine": endpoint | changed}},
+    }
+    (project / "config.yaml").write_text(json.dumps(settings))
+    (project / "cited").mkdir()
+    for name in ("questions.jsonl", "passages.jsonl", "retrieved.run"):
+        (project / "cited" / name).touch()
+
+
+def found(*arguments):
+    code, out, _ = call("doctor", "--full", *arguments, "--json")
+    report = json.loads(out)
+    assert code == (0 if report["can_start"] else 1)
+    return report
+
+
+def states(report):
+    return {row["what"].partition(":")[0]: row["state"] for row in report["rows"]}
+
+
+@pytest.mark.parametrize(
+    "name", ["heuss2025_ch5", "full_heuss2025_ch5", "heuss2025/ch5", "heuss2025/table_5_2"]
+)
+def test_without_settings_it_says_what_to_set(project, name):
+    code, out, _ = call("doctor", "--full", name)
+    assert code == 1
+    target = "full_heuss2025_" + ("table_5_2" if "table" in name else "ch5")
+    assert out.splitlines()[-1] == (
+        f"{target} cannot start: set citation_faithfulness.full.models and "
+        "citation_faithfulness.full.data."
+    )
+
+
+def test_with_all_there_it_can_start_and_tells_the_cost(project, monkeypatch):
+    monkeypatch.setenv("TOY_KEY", "sk-never-shown")
+    name_citations(project, prices={"prompt": 2.5, "answer": 10.0})
+    code, out, _ = call("doctor", "--full", "heuss2025_ch5")
+    assert code == 0 and out.splitlines()[-1] == "full_heuss2025_ch5 can start."
+    assert "TOY_KEY is set" in out and "sk-never-shown" not in out
+    # 12,000 requests of 1,500 and 200 tokens: 18 x 2.5 + 2.4 x 10.
+    assert "about 69.00 USD at the prices named" in out
+    # A model behind an endpoint needs no GPU here.
+    assert "GPU:" not in out and "ok      network to models.example.org: answers" in out
+    assert "CC BY-SA 3.0" in out and "0.2 GB" in out
+
+
+def test_each_thing_that_is_missing_is_a_row_and_in_the_last_line(project, monkeypatch):
+    monkeypatch.delenv("TOY_KEY", raising=False)
+    monkeypatch.setattr(full_tier, "_unreachable", lambda url: "timed out")
+    monkeypatch.setattr(full_tier.os, "sysconf", lambda name: 2**15)
+    usage = full_tier.shutil.disk_usage("/")._replace(free=10**8)
+    monkeypatch.setattr(full_tier.shutil, "disk_usage", lambda path: usage)
+    name_citations(project)
+    (project / "cited/retrieved.run").unlink()
+    report = found("heuss2025_ch5")
+    assert report["ending"] == (
+        "full_heuss2025_ch5 cannot start: put retrieved.run into cited "
+        "(docs/citation-faithfulness.md), export TOY_KEY, free 0.9 GB here, take a machine with 24 "
+        "GB of memory, get a network to models.example.org."
+    )
+    assert states(report)["money for mine"] == "unknown"
+
+
+def test_a_gpu_and_the_hub_are_asked_for_where_models_run_here(project, monkeypatch):
+    report = found("abolghasemi2026_ch3")
+    assert report["can_start"] and states(report)["GPU"] == "ok"
+    assert states(report)["network to huggingface.co"] == "ok"
+    disk = next(row for row in report["rows"] if row["what"].startswith("disk"))
+    # Two models of 7B, a BERT, and what is made.
+    assert disk["what"] == "disk: 40 GB here"
+    monkeypatch.setattr(full_tier, "_gpus", lambda: [("Small", 8.0)])
+    report = found("abolghasemi2026_ch3")
+    # 7.2 billion numbers in 16 bits, and what 16 prompts of 4,096 tokens keep.
+    assert report["ending"].endswith("cannot start: take a machine with a GPU of 25 GB.")
+    monkeypatch.setattr(full_tier.metadata, "version", lambda name: "2.13.0+cpu")
+    assert "install torch for your GPU" in found("abolghasemi2026_ch3")["ending"]
+    monkeypatch.setattr(full_tier, "_gpus", lambda: None)
+    assert states(found("abolghasemi2026_ch3"))["GPU"] == "unknown"
+    # On a login node the nodes may have what is not here.
+    monkeypatch.setattr(full_tier.shutil, "which", lambda name: name)
+    monkeypatch.setattr(full_tier, "_gpus", lambda: [])
+    report = found("abolghasemi2026_ch3")
+    assert report["can_start"] and states(report)["GPU"] == "unknown"
+
+
+def test_a_hub_that_is_off_or_mirrored_is_said(project, monkeypatch):
+    (project / "config.yaml").write_text("network: false\n")
+    assert found("abolghasemi2026_ch3")["ending"].endswith("cannot start: set network: true.")
+    (project / "config.yaml").write_text("")
+    monkeypatch.setenv("HF_ENDPOINT", "http://mirror.example.org")
+    assert states(found("abolghasemi2026_ch3"))["network to mirror.example.org"] == "ok"
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert "unset HF_HUB_OFFLINE" in found("abolghasemi2026_ch3")["ending"]
+
+
+def test_a_model_behind_a_login_of_the_hub_needs_a_token(project, monkeypatch):
+    assert "hf_never_shown" not in call("doctor", "--full", "abolghasemi2026_ch3")[1]
+    monkeypatch.delenv("HF_TOKEN")
+    ending = found("abolghasemi2026_ch3")["ending"]
+    assert ending.endswith("v0.2 on the hub and export HF_TOKEN.")
+    (project / "hub").mkdir()
+    (project / "hub/token").touch()
+    assert found("abolghasemi2026_ch3")["can_start"]
+
+
+def test_what_lies_in_the_cache_of_the_hub_needs_no_network(project):
+    for name in (
+        "bert-base-uncased",
+        "HuggingFaceH4--zephyr-7b-beta",
+        "mistralai--Mistral-7B-Instruct-v0.2",
+    ):
+        folder = project / "hub/hub" / f"models--{name}" / "snapshots/0"
+        folder.mkdir(parents=True)
+        (folder / "model.safetensors").touch()
+    report = found("abolghasemi2026_ch3")
+    assert not [row for row in report["rows"] if row["what"].startswith("network")]
+    assert report["can_start"]
+
+
+def test_a_chapter_in_part_names_the_rest(project):
+    (project / "config.yaml").write_text(json.dumps({"cast_systems": {"organisers_run": "a.run"}}))
+    (project / "a.run").touch()
+    report = found("lajewska2025_ch3")
+    assert report["artefacts"] == ["lajewska2025/text_3_5"]
+    assert report["ending"] == (
+        "full_lajewska2025_ch3 can start with 1 of 5 artefacts; for the other 4 set "
+        "cast_systems.runs_2020."
+    )
+    (project / "a.run").unlink()
+    assert found("lajewska2025_ch3")["ending"] == (
+        "full_lajewska2025_ch3 cannot start: set cast_systems.organisers_run "
+        "(docs/papers/lajewska2025.md)."
+    )
+
+
+def test_without_a_name_it_is_what_the_configuration_names(project):
+    report = found()
+    assert report["target"] == "full" and len(report["artefacts"]) == 4
+    assert report["ending"].startswith("full can start with 4 of ")
+
+
+def test_unknown_names_are_refused(project):
+    assert "nearest names are heuss2025_ch5" in refused("doctor", "--full", "heuss2025_ch55")
+    assert "has no full tier that runs" in refused("doctor", "--full", "sakai2023")
+    assert "add it" in refused("doctor", "heuss2025_ch5")
+
+
+def test_a_host_that_answers_is_reachable_whatever_it_says():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    # HEAD is no method of this server, which says so.
+    assert full_tier._unreachable(url) == ""
+    server.shutdown()
+    server.server_close()
+    assert full_tier._unreachable(url) == "Connection refused"

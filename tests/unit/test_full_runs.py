@@ -1,0 +1,114 @@
+"""What the full tier takes: the declarations of all papers, and faults in them."""
+
+import pytest
+import yaml
+
+from everycell.config import Config
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.full_runs import load_full_tier, runs_in_full, setting, unset
+from everycell.engine.printed_cells import CardError
+
+
+@pytest.fixture(scope="module")
+def papers(repository):
+    return load_papers(repository / "published")
+
+
+@pytest.fixture(scope="module")
+def tier(repository, papers):
+    return load_full_tier(repository / "published", papers)
+
+
+def test_every_full_tier_that_runs_says_what_it_takes(papers, tier):
+    found = [artefact for artefact in all_artefacts(papers) if runs_in_full(artefact)]
+    assert len(found) > 60
+    for artefact in found:
+        assert tier.of([artefact.id]), artefact.id
+        assert "GB of disk" in tier.takes([artefact.id])
+
+
+def test_materials_and_models_are_keys_of_the_configuration(tier):
+    for material in tier.materials.values():
+        for key in material.settings:
+            setting(Config(), key)
+    for run in tier.runs.values():
+        for key in run.models:
+            setting(Config(), key)
+    used = {name for run in tier.runs.values() for name in run.materials}
+    assert used == tier.materials.keys()
+
+
+def test_what_a_card_waits_for_is_a_material_or_a_language_model_of_its_runs(papers, tier):
+    for artefact in filter(runs_in_full, all_artefacts(papers)):
+        runs = tier.of([artefact.id]).values()
+        known = {key for run in runs for key in run.models}
+        known |= {
+            key for each in tier.materials_of([artefact.id]).values() for key in each.settings
+        }
+        waited = {key for keys in unset(Config(), artefact) for key in keys.split("|")}
+        assert waited <= known, artefact.id
+
+
+def test_pages_that_say_more_are_there(repository, tier):
+    for name, material in tier.materials.items():
+        assert (repository / "docs" / material.page).is_file(), name
+
+
+def test_materials_count_once_for_two_works(tier):
+    both = ["abolghasemi2024/table_1", "abolghasemi2026/table_4_1"]
+    assert tier.takes(both) == tier.takes(both[:1])
+
+
+CARD = """
+chapter: "1"
+title: First
+artefacts:
+  table_1:
+    {kind: table, title: A toy table, source: p. 1,
+     tiers: {full: {state: rebuilt, needs: a corpus}}}
+  table_2:
+    {kind: table, title: A toy table, source: p. 1,
+     tiers: {full: {state: not_run, needs: a crowd}}}
+"""
+RUN = {
+    "title": "A training",
+    "artefacts": ["toy/table_1"],
+    "memory_gb": 4,
+    "work_gb": 1,
+    "known_from": "made up for this test",
+}
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ({}, "no run lists toy/table_1, whose card has a full tier; say there what it takes."),
+        ({"a": RUN | {"materials": ["sqad"]}}, "a reads 'sqad', which is not declared"),
+        ({"a": RUN | {"artefacts": ["toy/table_2"]}}, "'toy/table_2', whose card has no full tier"),
+        ({"a": RUN | {"requests": 3}}, "`seconds_per_request` go together"),
+        ({"a": RUN | {"gpu_hours": 3}}, "`gpu_hours` without `gpu_gb`"),
+        ({"a": {key: RUN[key] for key in RUN if key != "known_from"}}, "runs.a.known_from"),
+    ],
+)
+def test_a_faulty_declaration_is_one_sentence(tmp_path, runs, said):
+    folder = tmp_path / "toy"
+    folder.mkdir()
+    (folder / "paper.yaml").write_text(
+        "{title: Toy paper, authors: N. N., year: 2026, kind: paper, reference: none}"
+    )
+    (folder / "ch1.yaml").write_text(CARD)
+    (folder / "full.yaml").write_text(yaml.safe_dump({"runs": runs}))
+    with pytest.raises(CardError) as error:
+        load_full_tier(tmp_path, load_papers(tmp_path))
+    assert said in str(error.value) and "full.yaml" in str(error.value)
+
+
+def test_a_name_stands_once(tmp_path, repository):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "paper.yaml").write_text(
+            "{title: Toy paper, authors: N. N., year: 2026, kind: paper, reference: none}"
+        )
+        (tmp_path / name / "full.yaml").write_text(yaml.safe_dump({"runs": {"a": RUN}}))
+    with pytest.raises(CardError, match="a stands in another file too"):
+        load_full_tier(tmp_path, load_papers(tmp_path))

@@ -1,0 +1,103 @@
+"""The blocks of docs/run-in-full.md: a dry run of exactly each, which the doctor finds complete."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from command_line import call
+from workflow.project import Project
+
+from everycell.config import read_config
+from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.full_runs import held, load_full_tier, runs_in_full, setting
+
+REPOSITORY = Path(__file__).parents[2]
+PAGE = REPOSITORY / "docs/run-in-full.md"
+BLOCK = re.compile(r"```yaml\n# mine\.yaml\n(.+?)```\n\n```bash\n(.+?)```", re.DOTALL)
+#: Names of folders and files in the blocks, which are nobody's.
+BROUGHT = re.compile(r"(data|models)/.+")
+
+
+def blocks() -> list[tuple[str, list[list[str]]]]:
+    """Settings and commands of each block of the page."""
+    found = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    return [(settings, list(map(shlex.split, run.splitlines()))) for settings, run in found]
+
+
+def targets(command: list[str]) -> list[str]:
+    return [word for word in command if word.startswith("full_")]
+
+
+def put_placeholders(folder: Path) -> None:
+    """Write empty files and folders where the project's settings name those of a user."""
+    settings = read_config(folder / "config.yaml", folder / "mine.yaml")
+    tier = load_full_tier(folder / "published", load_papers(folder / "published"))
+    for material in tier.materials.values():
+        for key in material.settings:
+            value = setting(settings, key)
+            if not value or not BROUGHT.fullmatch(value):
+                continue
+            made = [f"{value}/{name.replace('*', '')}" for name in held(settings, material)]
+            for name in made or [value]:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).touch()
+
+
+@pytest.fixture(scope="module")
+def copy(tree: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return tree.copy_to(tmp_path_factory.mktemp("full") / "project")
+
+
+def test_every_chapter_with_a_full_tier_has_a_block() -> None:
+    found = {target for _, commands in blocks() for target in targets(commands[-1])}
+    papers = load_papers(REPOSITORY / "published")
+    chapters = {
+        f"full_{artefact.paper}_ch{artefact.chapter}"
+        for artefact in filter(runs_in_full, all_artefacts(papers))
+    }
+    # A work of one chapter stands by its name.
+    assert found == {
+        name.replace("full_abolghasemi2024_ch1", "full_abolghasemi2024") for name in chapters
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "commands"),
+    [pytest.param(*block, id=targets(block[1][1])[0]) for block in blocks()],
+)
+def test_a_block_is_planned_as_it_stands(
+    copy: Project, settings: str, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (copy.folder / "mine.yaml").write_text(settings, encoding="utf-8")
+    put_placeholders(copy.folder)
+    check, plan, run = commands
+    assert check[:3] == ["everycell", "doctor", "--full"]
+    assert plan[:2] == ["snakemake", "-n"] and targets(plan) == targets(run)
+    assert f"full_{check[3]}" == targets(plan)[0]
+    done = copy.run(*plan)
+    assert done.returncode == 0, done.stdout
+    assert "Left out" not in done.stdout
+    for target in targets(plan):
+        made, known = re.search(rf"`{target}` makes (\d+) of (\d+)", done.stdout).groups()
+        assert made == known
+    # This machine may lack a GPU, a key or a network; of the block nothing may be missing.
+    monkeypatch.chdir(copy.folder)
+    said = call(*check[1:])[1].splitlines()[-1]
+    assert re.match(rf"{targets(plan)[0]} can(not)? start", said), said
+    assert " set " not in said.replace("set network: true", "") and " put " not in said
+    # What runs says the same as the dry run: only how it runs differs.
+    assert run[:2] == ["snakemake", "--cores"] and run[-len(targets(run)) - 1] == "--"
+    assert run[run.index("--configfile") + 1] == plan[plan.index("--configfile") + 1]
+
+
+def test_the_table_of_the_page_is_that_of_the_declarations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(REPOSITORY / "docs"))
+    monkeypatch.chdir(REPOSITORY)
+    from make_run_in_full import render
+
+    text = PAGE.read_text(encoding="utf-8")
+    assert render(text) == text, "run python docs/make_run_in_full.py"
