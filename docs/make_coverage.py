@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import fill
 
 import pandas as pd
 
@@ -103,14 +104,15 @@ def share(part: int, whole: int) -> str:
 
 
 def claims(counts: Counter[str]) -> str:
-    """How many claims hold of those that were tested; empty where none was.
+    """How many claims hold, fail and are undecided; empty where none was tested.
 
     Examples
     --------
     >>> claims(Counter(holds=3, fails=1, undecided=2)), claims(Counter())
-    ('3 of 6', '')
+    ('3 / 1 / 2', '')
     """
-    return f"{counts['holds']} of {counts.total()}" if counts else ""
+    outcomes = ("holds", "fails", "undecided")
+    return " / ".join(str(counts[outcome]) for outcome in outcomes) if counts else ""
 
 
 def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
@@ -119,7 +121,7 @@ def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
     for each in chapters.values():
         whole += each
     told = {verdict: share(whole.cells[verdict], whole.recomputed) for verdict in RECOMPUTED}
-    return (
+    text = (
         f"Of {whole.printed:,} printed cells, {whole.recomputed:,} can be computed again today in "
         f"less than half an hour on two cores. Of these, {told['equal']} are equal to the print, "
         f"{told['close']} are close, {told['explained']} differ for a reason that is shown, and "
@@ -127,18 +129,21 @@ def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
         "other printed cells. "
         f"Of {whole.claims.total()} claims that were tested on rebuilt values, "
         f"{whole.claims['holds']} hold, {whole.claims['fails']} fail and "
-        f"{whole.claims['undecided']} are undecided.\n"
+        f"{whole.claims['undecided']} are undecided."
     )
+    return fill(text, 100, break_on_hyphens=False) + "\n"
 
 
 def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts]) -> str:
-    """A row for each chapter that has an artefact."""
+    """A row for each chapter that has more than drawings."""
     lines = [
         "| work, chapter | artefacts | rebuilt | stand-in | full tier only "
-        "| cells computed again | equal or close | claims that hold: rebuilt | on stand-ins |\n",
+        "| cells computed again | equal or close | claims on rebuilt values | claims on stand-ins |\n",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     ]
     for (paper, chapter), each in chapters.items():
+        if each.states["drawing"] == each.artefacts:
+            continue
         title = papers[paper].chapters[chapter]
         again = f"{each.recomputed} of {each.printed}" if each.printed else ""
         near = each.cells["equal"] + each.cells["close"]
