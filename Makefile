@@ -4,7 +4,7 @@
 PYTHON ?= python3.11
 CORES ?= 2
 TARGET ?=
-WORKERS ?= 2
+WORKERS ?= 3
 PYTEST_ARGS ?=
 # Kills at random moments in `make test-faults`; the whole suite has two.
 FAULT_KILLS ?= 13
@@ -47,7 +47,7 @@ help: ## print this list
 	  | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 	@echo "Settings, for example 'make reproduce CORES=8 TARGET=lajewska2025_ch4':"
 	@echo "  CORES=2  TARGET= (all embedded artefacts)  PYTHON=python3.11"
-	@echo "  WORKERS=2 (parallel tests)  PYTEST_ARGS="
+	@echo "  WORKERS=3 (parallel tests)  PYTEST_ARGS="
 
 reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a summary
 	$(IN_VENV) snakemake --cores $(CORES) $(TARGET)

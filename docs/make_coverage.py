@@ -138,7 +138,8 @@ def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts
     """A row for each chapter that has more than drawings."""
     lines = [
         "| work, chapter | artefacts | rebuilt | stand-in | full tier only "
-        "| cells computed again | equal or close | claims on rebuilt values | claims on stand-ins |\n",
+        "| cells computed again | equal or close | claims on rebuilt values "
+        "| claims on stand-ins |\n",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     ]
     for (paper, chapter), each in chapters.items():
