@@ -177,8 +177,8 @@ def check_room(what: str, needed: Mapping[Path, int]) -> None:
             raise CorpusError(
                 f"{what[0].upper()}{what[1:]} needs about {_size(size)} on the disk of {folder}, "
                 f"which has {_size(free)} free: make room there, or name another disk by "
-                "IR_DATASETS_HOME in the environment (downloads) and `corpora.folder` in config.yaml "
-                "(what is unpacked)."
+                "IR_DATASETS_HOME in the environment (downloads) and `corpora.folder` in "
+                "config.yaml (what is unpacked)."
             )
 
 
