@@ -121,7 +121,7 @@ def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> 
     --------
     >>> found = requirements("llama-3-8b-instruct", LanguageModels())
     >>> found.source, found.gpu_gb, found.disk_gb, found.gated
-    ('meta-llama/Meta-Llama-3-8B-Instruct', 26.2, 16.1, True)
+    ('meta-llama/Meta-Llama-3-8B-Instruct', 21.9, 16.1, True)
     >>> requirements("gpt-4o", LanguageModels()).key
     'OPENAI_API_KEY'
     """

@@ -218,7 +218,7 @@ class EndpointSettings(Settings):
         return self
 
 
-def _on_gpu(source: str, batch: int = 16) -> LocalSettings:
+def _on_gpu(source: str, batch: int = 8) -> LocalSettings:
     return LocalSettings(source=source, dtype="bfloat16", batch=batch)
 
 
