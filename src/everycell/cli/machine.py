@@ -1,4 +1,4 @@
-"""What a run needs of the machine, and the released files."""
+"""What a run needs of the machine."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from everycell.cli import project
-from everycell.cli.project import errors_as_sentences
 from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_cards
 from everycell.engine.printed_cells import CardError
@@ -83,27 +81,3 @@ def doctor() -> None:
     typer.echo(f"     network: {'allowed' if settings.network else 'switched off'} in config.yaml")
     if not healthy:
         raise typer.Exit(1)
-
-
-def fetch(
-    names: Annotated[list[str], typer.Argument(help="Data sets or files of the registry.")],
-) -> None:
-    """Fetch released data into the cache, which can then serve as a mirror elsewhere."""
-    from everycell import sources
-
-    with errors_as_sentences():
-        settings = read_config(Path("config.yaml"))
-        registry = sources.load_registry()
-        for name in names:
-            keys = registry.keys(name) if "/" not in name else [name]
-            for key in keys:
-                if "/" not in name and registry.entry(key).state == "unavailable":
-                    typer.echo(f"{key}: {registry.entry(key).note}", err=True)
-                    continue
-                path = sources.fetch(
-                    key,
-                    Path(settings.cache),
-                    mirror=settings.mirror_folder(),
-                    network=settings.network,
-                )
-                typer.echo(path)
