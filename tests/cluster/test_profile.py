@@ -11,7 +11,7 @@ import yaml
 from workflow.project import Project, copy_tree
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PROFILE = yaml.safe_load((REPOSITORY / "workflow/profiles/slurm/config.yaml").read_text())
+PROFILE = yaml.safe_load((REPOSITORY / "profiles/slurm/config.yaml").read_text())
 PAGE = (REPOSITORY / "docs" / "clusters.md").read_text(encoding="utf-8")
 #: MB that each first attempt gets on top of what its script takes.
 AROUND_A_JOB = 500

@@ -42,7 +42,7 @@ def name_citations(project, **changed):
 
 
 def found(*arguments):
-    code, out, _ = call("doctor", "--full", *arguments, "--json")
+    code, out, _ = call("doctor", "--full", *arguments, "--format", "json")
     report = json.loads(out)
     assert code == (0 if report["can_start"] else 1)
     return report

@@ -99,6 +99,20 @@ def test_every_artefact_that_can_be_run_is_a_target(tree):
     } <= set(listed)
 
 
+def test_the_list_of_rules_describes_each_target(tree):
+    lines = tree.snakemake("--list").stdout.splitlines()
+    described = dict(line.rstrip(")").split(" (", 1) for line in lines if " (" in line)
+    for artefact in all_artefacts(load_papers(tree.folder / "published")):
+        target = f"{artefact.paper}_{artefact.name}"
+        if target in described:
+            assert artefact.card.title.startswith(described[target][:40])
+    assert described["lajewska2025_ch4"] and described["full_heuss2025_ch5"].endswith("(full tier")
+    assert described["verdicts"].startswith("Verdicts of {paper} {artefact}")
+    targets = tree.snakemake("--list-target-rules").stdout.split()
+    named = {target for target in targets if target.startswith(("full_", "lajewska", "sakai"))}
+    assert len(named) > 80 and named <= described.keys()
+
+
 @pytest.mark.parametrize(
     ("target", "said"),
     [

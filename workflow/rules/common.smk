@@ -3,6 +3,9 @@ import os
 from functools import cache
 from pathlib import Path
 
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+from snakemake import __version__ as snakemake_version
 from snakemake.exceptions import WorkflowError
 
 from everycell.config import parse_config
@@ -44,11 +47,19 @@ config["cache"] = SETTINGS.cache
 # such chain (JobScheduler._schedule_reevalutation; snakemake pull request 3744 is about this loop):
 # a third of a core in the released tier. No option takes the limit away, and a longer timespan
 # keeps Snakemake, and each job of a cluster, that much longer from ending. So it goes where nobody
-# chose another one.
+# chose another one. The attribute is no part of Snakemake's interface: it is set only in versions
+# that are known to have it.
 onstart:
     limit = workflow.scheduling_settings.max_jobs_per_timespan
     if limit is not None and (limit.max_jobs, limit.timespan) == (100, 1):
-        workflow.scheduler.job_rate_limiter = None
+        known = Version(snakemake_version) in SpecifierSet(">=9.20,<10")
+        if known and hasattr(workflow.scheduler, "job_rate_limiter"):
+            workflow.scheduler.job_rate_limiter = None
+        else:
+            logger.warning(
+                f"Snakemake {snakemake_version} limits jobs in a way that is not known here; the run "
+                "takes a little longer, and its results are the same. See common.smk."
+            )
 
 
 def environment(name):

@@ -34,6 +34,29 @@ def named_in_full(target):
     return [verdict_file(artefact, "full") for artefact in named]
 
 
+#: What `snakemake --list` tells of a target.
+ABOUT = {
+    "embedded": "all that needs no data of others; the default",
+    "released": "all that is rebuilt from what the authors released",
+    "all": "both, embedded and released",
+    "full": "all that config.yaml names corpora and models for",
+}
+for paper in PAPERS.values():
+    ABOUT[paper.key] = f"{paper.title} ({paper.year})"
+    for chapter, title in paper.chapters.items():
+        ABOUT[f"{paper.key}_ch{chapter}"] = title
+for artefact in all_artefacts(PAPERS):
+    ABOUT[f"{artefact.paper}_{artefact.name}"] = artefact.card.title
+
+
+def about_target(name):
+    """What a target makes, in words; None where a rule is no target."""
+    if name in IN_FULL.keys() | TARGETS.keys():
+        full = name.removeprefix("full_")
+        return ABOUT[full] + " (full tier)" * (full != name)
+    return None
+
+
 def made_in_full(target):
     """Input function of a group, which says what it takes, what is left out, and why."""
 

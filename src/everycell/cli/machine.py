@@ -1,8 +1,7 @@
-"""What a run needs of the machine, and the released files."""
+"""What a run needs of the machine."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
@@ -11,11 +10,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
 from everycell.cli import project
-from everycell.cli.full_tier import asked_for, check
-from everycell.cli.project import Json, errors_as_sentences
+from everycell.cli.full_tier import Row, asked_for, check
+from everycell.cli.printing import print_for_programs
+from everycell.cli.project import Format, errors_as_sentences
 from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_cards
 from everycell.engine.full_runs import load_full_tier, named_and_waiting, to_set
@@ -49,19 +50,19 @@ def doctor(
         Path | None,
         typer.Option(help="With --full: settings beside config.yaml, as for snakemake."),
     ] = None,
-    as_json: Json = False,
+    form: Format = "table",
 ) -> None:
     """Say what this machine has and lacks for a run."""
     if full:
-        _doctor_full(of, configfile, as_json)
-    elif of is not None or configfile is not None or as_json:
-        typer.echo("everycell: A name, --configfile and --json go with --full; add it.", err=True)
+        _doctor_full(of, configfile, form)
+    elif of is not None or configfile is not None or form != "table":
+        typer.echo("everycell: A name, --configfile and --format go with --full; add it.", err=True)
         raise typer.Exit(1)
     else:
         _doctor()
 
 
-def _doctor_full(of: str | None, configfile: Path | None, as_json: bool) -> None:
+def _doctor_full(of: str | None, configfile: Path | None, form: str) -> None:
     """Check the full tier of what is named, or of all that config.yaml names."""
     with errors_as_sentences():
         papers, settings = project.papers(), read_config(Path("config.yaml"), configfile)
@@ -86,17 +87,16 @@ def _doctor_full(of: str | None, configfile: Path | None, as_json: bool) -> None
     else:
         ending = f"{target} can start."
     takes = tier.takes(artefact.id for artefact in named or artefacts)
-    if as_json:
-        found = {
+    if form != "table":
+        more = {
             "target": target,
             "can_start": not faults,
             "takes": takes,
             "artefacts": [artefact.id for artefact in named],
             "waiting": [{"set": keys, "artefacts": ids} for keys, ids in left.items()],
-            "rows": [row._asdict() for row in rows],
             "ending": ending,
         }
-        typer.echo(json.dumps(found, indent=1))
+        print_for_programs(pd.DataFrame(rows, columns=list(Row._fields)), form, more)
     else:
         typer.echo(f"{target} takes {takes}.")
         for row in rows:
@@ -156,27 +156,3 @@ def _doctor() -> None:
     typer.echo(f"     network: {'allowed' if settings.network else 'switched off'} in config.yaml")
     if not healthy:
         raise typer.Exit(1)
-
-
-def fetch(
-    names: Annotated[list[str], typer.Argument(help="Data sets or files of the registry.")],
-) -> None:
-    """Fetch released data into the cache, which can then serve as a mirror elsewhere."""
-    from everycell import sources
-
-    with errors_as_sentences():
-        settings = read_config(Path("config.yaml"))
-        registry = sources.load_registry()
-        for name in names:
-            keys = registry.keys(name) if "/" not in name else [name]
-            for key in keys:
-                if "/" not in name and registry.entry(key).state == "unavailable":
-                    typer.echo(f"{key}: {registry.entry(key).note}", err=True)
-                    continue
-                path = sources.fetch(
-                    key,
-                    Path(settings.cache),
-                    mirror=settings.mirror_folder(),
-                    network=settings.network,
-                )
-                typer.echo(path)

@@ -1,8 +1,9 @@
 """The data registry: which files were released, where they are and what they must hash to.
 
 What serves several papers, or none, stands in `registry.yaml` beside this module; the data of one
-paper in ``published/KEY/registry.yaml`` of the project folder. Both are generated (see
-`everycell.sources.generate`); `everycell.engine.registry_entries` says what an entry holds.
+paper in ``published/KEY/registry.yaml`` of the project folder. A file with a `sets.yaml` beside it
+is generated (see `everycell.sources.generate`); others are written by `everycell add-data`, or by
+hand. `everycell.engine.registry_entries` says what an entry holds.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from everycell.engine.registry_entries import (
     RegistryError,
     RelativePath,
     Repository,
+    SetName,
     Strict,
     UnknownKeyError,
     key_of,
@@ -48,7 +50,7 @@ class Registry(Strict):
     """
 
     repositories: dict[str, Repository] = {}
-    sets: dict[str, DataSet] = {}
+    sets: dict[SetName, DataSet] = {}
     files: dict[RelativePath, Entry] = {}
 
     @model_validator(mode="after")
@@ -56,8 +58,9 @@ class Registry(Strict):
         for key, entry in self.files.items():
             if set_of(key) not in self.sets:
                 raise ValueError(f"{key} belongs to no set of the registry")
-            if entry.origin and entry.origin.repository not in self.repositories:
-                raise ValueError(f"{key} names the unknown repository {entry.origin.repository}")
+            repository = entry.origin.repository if entry.origin else None
+            if repository is not None and repository not in self.repositories:
+                raise ValueError(f"{key} names the unknown repository {repository}")
             if entry.mirror and key_of(entry.mirror.path) != key:
                 raise ValueError(f"{key} is not the key of its mirror path {entry.mirror.path}")
         return self
@@ -114,7 +117,7 @@ class Registry(Strict):
         return next((key for key in keys if key in self.files), None)
 
     def url(self, key: str) -> str | None:
-        """Return the URL of the author's file at its pinned commit; None if it has none.
+        """Return the URL of the author's file, at its pinned commit; None if it has none.
 
         Examples
         --------
@@ -122,8 +125,8 @@ class Registry(Strict):
         'input/input_data.csv'
         """
         origin = self.entry(key).origin
-        if origin is None:
-            return None
+        if origin is None or origin.repository is None:
+            return origin.url if origin else None
         repository = self.repositories[origin.repository]
         return "/".join((repository.host, origin.repository, repository.commit, quote(origin.path)))
 

@@ -14,6 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+Url = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+/\S+$")]
+# Also a wildcard of the rule that fetches.
+SetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")]
 # Forward slashes only, and no part that starts with a dot: a key can never leave the cache folder.
 _PART = r"[^/\\.\x00-\x1f][^/\\\x00-\x1f]*"
 RelativePath = Annotated[str, StringConstraints(pattern=f"^{_PART}(/{_PART})*$")]
@@ -80,9 +83,24 @@ class Form(Strict):
 
 
 class Origin(Form):
-    """The author's file, in a repository at a pinned commit."""
+    """The author's file, in a repository at a pinned commit or at a URL.
 
-    repository: str
+    Attributes
+    ----------
+    repository : str or None
+        ``owner/name`` of a repository of the registry; `path` is the file's path there.
+    url : str or None
+        Where else the file is, as an archive such as Zenodo gives it; `path` is its name.
+    """
+
+    repository: str | None = None
+    url: Url | None = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.repository is None) == (self.url is None):
+            raise ValueError(f"{self.path} needs either a `repository` or a `url`")
+        return self
 
 
 class WheelFile(Strict):

@@ -283,5 +283,9 @@ def render(data: dict[str, Any]) -> str:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("Name the mirror folder: python -m everycell.sources.generate MIRROR_FOLDER")
-    for path, data in build(Path(sys.argv[1])).items():
+    try:
+        built = build(Path(sys.argv[1]))
+    except SourceError as error:
+        sys.exit(f"everycell: {error}")
+    for path, data in built.items():
         path.write_text(render(data), encoding="utf-8")

@@ -1,0 +1,98 @@
+"""`everycell new-paper`: the files of a paper of one's own, which run as they are."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+from string import Template
+from typing import Annotated
+
+import typer
+
+from everycell.cli import project
+from everycell.cli.project import errors_as_sentences
+from everycell.config import read_config
+from everycell.engine.printed_cells import CardError
+
+#: Below which line of the Snakefile chapters stand.
+LAST = 'include: "workflow/rules/data.smk"\n'
+
+
+def new_paper(
+    key: Annotated[
+        str, typer.Argument(metavar="KEY", help="Author and year, as smith2026: a-z, then 0-9.")
+    ],
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Add the line to the Snakefile without asking.")
+    ] = False,
+) -> None:
+    """Make a small paper that runs as it is: card, printed cells, rule, script, settings, data.
+
+    Its table is rebuilt from two TREC runs and judgements, made up until `everycell add-data KEY
+    FILE --as first.run --replace` puts yours in their place. Nothing that is there is overwritten.
+    """
+    from everycell.cli.new_paper_files import EXAMPLES, FILES
+    from everycell.config import Config
+    from everycell.sources.additions import add_file
+
+    line = f'include: "workflow/rules/{key}/ch1.smk"\n'
+    with errors_as_sentences():
+        known = project.papers()
+        if not re.fullmatch(r"[a-z]+[0-9]*", key):
+            raise CardError(f"{key!r} is no key; write small letters, then a year, as smith2026.")
+        if key in known or key in Config.model_fields:
+            raise CardError(f"The key {key} is taken; choose another one, as {key}b.")
+        names = {"key": key, "set": f"{key}-data"}
+        files = {
+            Path(Template(path).substitute(names)): Template(content).substitute(names)
+            for path, content in FILES.items()
+        }
+        if there := [path for path in files if path.exists()]:
+            raise CardError(f"{there[0]} is there already; remove it, or choose another key.")
+        cache = Path(read_config(Path("config.yaml")).cache)
+        for path, content in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+            typer.echo(f"{path}")
+        facts = {
+            "authors": "N. N.",
+            "paper": "made-up files to begin with",
+            "licence": "CC0-1.0",
+            "feeds": [f"{key}/table_1"],
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in EXAMPLES.items():
+                source = Path(folder) / name
+                source.write_text(content, encoding="utf-8")
+                add_file(
+                    project.ROOT,
+                    key,
+                    str(source),
+                    cache=cache,
+                    set_name=names["set"],
+                    facts=facts,
+                    replace=True,
+                )
+        typer.echo(f"published/{key}/registry.yaml")
+        added = _add_line(Path("Snakefile"), line, yes=yes)
+    if not added:
+        typer.echo(f"\nAdd this line to the Snakefile, above that of data.smk:\n\n{line}")
+    typer.echo(f"Next: everycell make {key}, then everycell show {key}/table_1; see")
+    typer.echo("docs/your-own-paper.md for putting your own files and numbers in their place.")
+
+
+def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:
+    """Add a chapter to the Snakefile, where the user agrees; say whether it stands there."""
+    text = snakefile.read_text(encoding="utf-8")
+    if line in text:
+        return True
+    if text.count(LAST) != 1:
+        return False
+    asked = sys.stdin.isatty() and not yes
+    if not yes and not (asked and typer.confirm(f"Add {line.strip()} to the Snakefile?")):
+        return False
+    snakefile.write_text(text.replace(LAST, line + LAST), encoding="utf-8")
+    typer.echo(f"Snakefile: {line.strip()}")
+    return True

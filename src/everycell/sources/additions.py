@@ -1,0 +1,194 @@
+"""Entries of the data registry for files of one's own: fetched or copied once, hashed, written."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import yaml
+from pydantic import ValidationError
+
+from everycell.engine.files import sha256, write_atomically
+from everycell.engine.registry import SHARED, Registry, merge_parts, read_part
+from everycell.engine.registry_entries import SourceError
+from everycell.engine.validation import describe_fault
+from everycell.sources.download import DownloadError
+
+_HEADER = """\
+# Written by `everycell add-data`, and may be edited. files: key -> origin (a file at a URL) or
+# mirror (a file that is nowhere else); docs/data.md explains the rest.
+"""
+#: What an entry without a URL says of itself.
+OWN = "a file of one's own, which is at no public place"
+
+
+def add_file(
+    project: Path,
+    paper: str,
+    source: str,
+    *,
+    cache: Path,
+    set_name: str,
+    name: str | None = None,
+    facts: dict[str, Any] | None = None,
+    replace: bool = False,
+    timeout: float = 60.0,
+) -> str:
+    """Fetch or copy a file into the cache, and write its entry into the paper's registry.
+
+    Parameters
+    ----------
+    project
+        Project folder.
+    paper
+        Key of the paper, whose ``published/KEY/registry.yaml`` gets the entry.
+    source
+        URL, or path of a file here. A name that ends in ``.gz`` is unpacked.
+    cache
+        Folder of the fetched files.
+    set_name
+        Set that the file belongs to, the first part of its key; it may be new.
+    name
+        Rest of the key; by default the last part of `source`.
+    facts
+        Of a new set: `authors`, `paper`, `licence`, `feeds`.
+    replace
+        Whether an entry of that key, and its file in the cache, may be replaced.
+    timeout
+        Seconds to wait for the connection, and for each further piece of data.
+
+    Returns
+    -------
+    str
+        Key of the file.
+
+    Raises
+    ------
+    SourceError
+        There is no such paper or file, its registry is generated, the key is taken or not allowed,
+        or what a URL gives is no data.
+    """
+    home = project / "published" / paper
+    registry = home / "registry.yaml"
+    if not (home / "paper.yaml").is_file():
+        raise SourceError(
+            f"There is no {home / 'paper.yaml'}; make the paper first: everycell new-paper {paper}."
+        )
+    if registry.with_name("sets.yaml").exists():
+        raise SourceError(
+            f"{registry} is generated from sets.yaml beside it; describe the file there, and run "
+            "`python -m everycell.sources.generate` (docs/data.md)."
+        )
+    is_url = source.startswith(("http://", "https://"))
+    last = unquote(urlsplit(source).path).rpartition("/")[2] if is_url else Path(source).name
+    key = f"{set_name}/{name or last.removesuffix('.gz')}"
+    content = _content_of(registry)
+    if key in content["files"] and not replace:
+        raise SourceError(f"{registry} has {key} already; take another name, or --replace it.")
+    target = cache / key
+    target.parent.mkdir(parents=True, exist_ok=True)
+    raw = target.with_name(f".{target.name}.added")
+    part = target.with_name(f".{target.name}.part")
+    try:
+        if is_url:
+            _download(source, raw, timeout)
+        else:
+            if not Path(source).is_file():
+                raise SourceError(
+                    f"There is no file {source}; name a file, or a URL (https://...)."
+                )
+            shutil.copyfile(source, raw)
+        form = _form(raw, part, packed=last.endswith(".gz"), source=source)
+        form["path"] = f"{key}.gz" if "packed" in form and not is_url else key
+        if is_url:
+            content["files"][key] = {"origin": {"url": source, **form, "path": last}}
+        else:
+            content["files"][key] = {"mirror": form, "note": OWN}
+        known = content["sets"].get(set_name, {})
+        content["sets"][set_name] = known | (facts or {})
+        text = _checked_text(project, registry, content)
+        part.replace(target)
+        write_atomically(registry, text)
+    finally:
+        raw.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
+    return key
+
+
+def _content_of(registry: Path) -> dict[str, Any]:
+    """What stands in a registry file, with all its blocks; an absent one is empty."""
+    if registry.exists():
+        read_part(registry)
+        found = yaml.safe_load(registry.read_text(encoding="utf-8")) or {}
+    else:
+        found = {}
+    return {block: dict(found.get(block) or {}) for block in ("repositories", "sets", "files")}
+
+
+def _download(url: str, path: Path, timeout: float) -> None:
+    """Write what a URL gives to a path; a page in place of data is refused."""
+    import requests
+
+    try:
+        with requests.get(
+            url, stream=True, timeout=timeout, headers={"Accept-Encoding": "identity"}
+        ) as answer:
+            answer.raise_for_status()
+            with path.open("wb") as file:
+                for chunk in answer.iter_content(1 << 16):
+                    file.write(chunk)
+            announced = answer.headers.get("Content-Length")
+    except requests.HTTPError as error:
+        raise DownloadError(
+            f"{url} answered {error.response.status_code}; mend the URL."
+        ) from error
+    except requests.RequestException as error:
+        raise DownloadError(f"{url} could not be fetched ({error}); try again.") from error
+    size = path.stat().st_size
+    if announced is not None and int(announced) != size:
+        raise DownloadError(f"{url} gave {size} of {announced} bytes; try again.")
+    with path.open("rb") as file:
+        start = file.read(512).lstrip().lower()
+    if start.startswith((b"<!doctype html", b"<html")):
+        raise DownloadError(
+            f"{url} gave an HTML page in place of data; name the URL of the file itself (of a file "
+            "on GitHub the one behind `Raw`)."
+        )
+
+
+def _form(raw: Path, part: Path, *, packed: bool, source: str) -> dict[str, Any]:
+    """Size and hashes of a file; its content is written to `part`."""
+    size = raw.stat().st_size
+    if size == 0:
+        raise SourceError(f"{source} is empty; name a file that holds something.")
+    form: dict[str, Any] = {"size": size, "sha256": sha256(raw)}
+    if not packed:
+        shutil.copyfile(raw, part)
+        return form
+    try:
+        with gzip.open(raw, "rb") as unpacked, part.open("wb") as file:
+            shutil.copyfileobj(unpacked, file)
+    except (OSError, EOFError) as error:
+        raise SourceError(
+            f"{source} ends in .gz and cannot be unpacked ({error}); get it again."
+        ) from None
+    return form | {"packed": "gzip", "content_sha256": sha256(part)}
+
+
+def _checked_text(project: Path, registry: Path, content: dict[str, Any]) -> str:
+    """Text of a registry file that holds together, by itself and with the others."""
+    content = {block: entries for block, entries in content.items() if entries}
+    try:
+        own = Registry.model_validate(content)
+    except ValidationError as error:
+        raise SourceError(f"{registry}: {describe_fault(Registry, error)}") from None
+    others = sorted((project / "published").glob("*/registry.yaml"))
+    parts = [(path, read_part(path)) for path in (SHARED, *others) if path != registry]
+    merge_parts([*parts, (registry, own)])
+    body = yaml.safe_dump(
+        content, default_flow_style=None, sort_keys=False, width=10_000, allow_unicode=True
+    )
+    return _HEADER + body
