@@ -42,7 +42,6 @@ def count_terms_(
     from everycell.metrics.fairness_inputs import check_texts, read_documents
     from everycell.metrics.term_counts import blank_tokens, count_terms, documents_with_terms
     from everycell.metrics.word_lists import read_word_lists
-    from everycell.text.tokenise import tokeniser
 
     with errors_as_sentences(ValueError):
         check_choice("tokens", tokens, ("blank", "standard"))
@@ -56,7 +55,12 @@ def count_terms_(
             by_blanks=tokens == "blank",
             allow_empty=allow_empty,
         )
-        cut = blank_tokens if tokens == "blank" else tokeniser("SA")
+        cut = blank_tokens
+        if tokens == "standard":
+            # Here, so that counting words at blanks needs no tokenizer.
+            from everycell.text.tokenise import tokeniser
+
+            cut = tokeniser("SA")
         with Progress(
             TextColumn("{task.completed:,.0f} documents"),
             TimeElapsedColumn(),
