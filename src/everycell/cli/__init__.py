@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from everycell.cli import checks, citing, explaining, machine, measures, reranking, results, sheets
+from everycell.cli import (
+    checks,
+    citing,
+    explaining,
+    interpolating,
+    machine,
+    measures,
+    reranking,
+    results,
+    sheets,
+)
 
 app = typer.Typer(
     help="Look at what the workflow rebuilt. Run it in the project folder.",
@@ -28,6 +38,7 @@ for _name, _command in {
     "fairness": measures.fairness,
     "overlap": measures.overlap,
     "compare": measures.compare,
+    "interpolate": interpolating.interpolate,
     "rerank-fair": reranking.rerank_fair,
     "explain": explaining.explain,
     "cite-check": citing.cite_check,

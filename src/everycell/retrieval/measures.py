@@ -65,6 +65,52 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
     return found
 
 
+def array_measure(measure: str | Measure, *, relevance_level: int = 1) -> str:
+    """Name of a measure in `everycell.retrieval.evaluation`, which has five of them, of arrays.
+
+    Parameters
+    ----------
+    measure, relevance_level
+        As for :func:`parse_measure`.
+
+    Returns
+    -------
+    str
+        MAP, nDCG, RR, P or R, with its cut-off.
+
+    Raises
+    ------
+    ValueError
+        For another measure, further parameters, or a relevance level of its own that is not
+        `relevance_level`.
+
+    Examples
+    --------
+    >>> array_measure("AP"), array_measure("P(rel=2)@5", relevance_level=2)
+    ('MAP', 'P@5')
+    >>> array_measure("Bpref")
+    Traceback (most recent call last):
+    ValueError: The measure 'Bpref' is not computed for many rankings at once: give AP, nDCG or RR,
+    with or without a cut-off such as @10, or P@k or R@k.
+    """
+    found = parse_measure(measure, relevance_level=relevance_level)
+    more = {key for key, value in found.params.items() if key not in ("cutoff", "rel")}
+    name = {"AP": "MAP"}.get(found.NAME, found.NAME)
+    if name not in ("MAP", "nDCG", "RR", "P", "R") or more:
+        raise ValueError(
+            f"The measure {str(measure)!r} is not computed for many rankings at once: give AP, "
+            "nDCG or RR, with or without a cut-off such as @10, or P@k or R@k."
+        )
+    level = found.params.get("rel", relevance_level)
+    if level != relevance_level:
+        raise ValueError(
+            f"The measure {str(measure)!r} takes relevance from {level} on, and the lists from "
+            f"{relevance_level} on; give one level to all."
+        )
+    cutoff = found.params.get("cutoff")
+    return name if cutoff is None else f"{name}@{cutoff}"
+
+
 def evaluate_measures(
     run: pd.DataFrame,
     qrels: pd.DataFrame,
