@@ -179,7 +179,7 @@ def test_judgements_that_are_refused(files, qrels, options, says):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--measure", "MRR"], "The measure 'MRR' is unknown"),
+        (["--measure", "MRRR"], "The measure 'MRRR' cannot be read"),
         (["--missing", "skip"], "--missing is 'skip'; allowed are error, zero, drop"),
         (["--ranks", "warn"], "--ranks is 'warn'; allowed are error, ignore"),
         (["--scale", "4"], "--scale is '4'; give the least and the greatest label, as 0,4"),

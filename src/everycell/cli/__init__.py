@@ -35,6 +35,7 @@ COMMANDS = {
     "fairness": "measures:fairness",
     "overlap": "measures:overlap",
     "compare": "measures:compare",
+    "interpolate": "interpolating:interpolate",
     "rerank-fair": "reranking:rerank_fair",
     "explain": "explaining:explain",
     "cite-check": "citing:cite_check",

@@ -42,7 +42,6 @@ def count_terms_(
     from everycell.metrics.fairness_inputs import check_texts, read_documents
     from everycell.metrics.term_counts import blank_tokens, count_terms, documents_with_terms
     from everycell.metrics.word_lists import read_word_lists
-    from everycell.text.tokenise import tokeniser
 
     with errors_as_sentences(ValueError):
         check_choice("tokens", tokens, ("blank", "standard"))
@@ -56,7 +55,12 @@ def count_terms_(
             by_blanks=tokens == "blank",
             allow_empty=allow_empty,
         )
-        cut = blank_tokens if tokens == "blank" else tokeniser("SA")
+        cut = blank_tokens
+        if tokens == "standard":
+            # Here, so that counting words at blanks needs no tokenizer.
+            from everycell.text.tokenise import tokeniser
+
+            cut = tokeniser("SA")
         with Progress(
             TextColumn("{task.completed:,.0f} documents"),
             TimeElapsedColumn(),
@@ -71,11 +75,17 @@ def count_terms_(
 
 
 def fairness(
-    run: Annotated[Path, typer.Argument(help="Run in TREC format, gzipped or not.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Runs in TREC format, gzipped or not.")
+    ],
     counts: Annotated[Path, typer.Option(help="Parquet file that count-terms wrote.")],
     k: Annotated[list[int] | None, typer.Option("--k", help="Cut-off, 10; may be given again.")] = (
         None
     ),
+    baseline: Annotated[
+        Path | None,
+        typer.Option(help="Which of several runs the others are tested against; the first."),
+    ] = None,
     tau: Annotated[
         float, typer.Option(help="NFaiRR: documents with no more group terms are neutral.")
     ] = 1,
@@ -98,27 +108,49 @@ def fairness(
     form: Format = "table",
     per_query: PerQuery = False,
 ) -> None:
-    """Measure group bias in a run: NFaiRR, TExFAIR with and without RBDF, AWRF."""
+    """Measure group bias in runs: NFaiRR, TExFAIR with and without RBDF, AWRF.
+
+    Several runs stand under each other, with paired t-tests of each against a baseline.
+    """
+    from everycell.metrics.fairness_comparison import compare_fairness, means_of_runs
     from everycell.metrics.fairness_report import fairness_report
     from everycell.metrics.term_counts import documents_with_terms
 
     with errors_as_sentences(ValueError):
         check_choice("background", background, ("all", "run"))
         check_choice("unknown", unknown, ("error", "neutral"))
-        report = fairness_report(
-            read_run_file(run),
-            counts,
-            k or [10],
-            tau=tau,
-            target=None if target is None else _parse_shares(target),
-            background=background,  # type: ignore[arg-type]
-            unknown=unknown,  # type: ignore[arg-type]
-            allow_short=allow_short,
-            allow_empty=allow_empty,
-        )
+        if len(set(runs)) < len(runs):
+            raise CardError(f"The runs are {', '.join(map(str, runs))}; give each only once.")
+        if baseline is not None and (baseline not in runs or len(runs) == 1):
+            raise CardError(
+                f"--baseline is {baseline}; it must be one of two or more runs that are given."
+            )
+        shares = None if target is None else _parse_shares(target)
+        reports = {
+            str(run): fairness_report(
+                read_run_file(run),
+                counts,
+                k or [10],
+                tau=tau,
+                target=shares,
+                background=background,  # type: ignore[arg-type]
+                unknown=unknown,  # type: ignore[arg-type]
+                allow_short=allow_short,
+                allow_empty=allow_empty,
+            )
+            for run in runs
+        }
         number, having = documents_with_terms(counts)
+        against = str(baseline or runs[0])
+        frames: dict[str, pd.DataFrame] = {}
+        if per_query:
+            parts = [report.by_query.assign(run=run) for run, report in reports.items()]
+            frames = {"queries": pd.concat(parts, ignore_index=True)}
+        elif len(runs) > 1:
+            tests = compare_fairness(reports, against)
+            frames = {"means": means_of_runs(reports), "tests": tests}
+    report = reports[against]
     settings = {
-        "run": str(run),
         "counts": str(counts),
         "tau": tau,
         "background": background,
@@ -127,7 +159,11 @@ def fairness(
         "documents": number,
         "documents with terms": having,
     }
-    print_measures(report.by_query if per_query else report.means, form, settings)
+    if len(runs) == 1:
+        rows = report.by_query if per_query else report.means
+        print_measures(rows, form, {"run": against} | settings)
+    else:
+        print_measures(frames, form, {"baseline": against} | settings)
 
 
 def overlap(

@@ -14,10 +14,15 @@ IntArray = npt.NDArray[np.int64]
 
 @cache
 def compiled_split() -> Callable[..., tuple[IntArray, FloatArray, float]]:
-    """Return the loop that splits off rankings, compiled at its first use and kept on disk."""
-    # numba takes a second to import, and many jobs decompose nothing.
-    import numba
+    """Return the loop that splits off rankings, compiled at its first use and kept on disk.
 
+    A light installation has no numba; there the same loop runs as plain Python, slower.
+    """
+    # numba takes a second to import, and many jobs decompose nothing.
+    try:
+        import numba
+    except ModuleNotFoundError:
+        return _split
     return numba.njit(cache=True)(_split)
 
 

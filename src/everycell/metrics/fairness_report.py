@@ -108,7 +108,7 @@ class FairnessReport:
 
 def fairness_report(
     run: pd.DataFrame,
-    counts: Path | str,
+    counts: pd.DataFrame | Path | str,
     cutoffs: Iterable[int] = (10,),
     *,
     tau: float = TAU,
@@ -125,13 +125,13 @@ def fairness_report(
     run : pandas.DataFrame
         Columns ``query``, ``document``, ``score``; ranks are trec_eval's.
     counts
-        What `count_terms` wrote.
+        The file that `count_terms` wrote, or what `read_counts` makes of it.
     cutoffs : iterable of int
         Each 1 or more; one that comes twice counts once.
     tau, target
         As for `fairness_by_query`.
     background
-        What NFaiRR is normalised by: "all" documents of the counts file, or the documents that
+        What NFaiRR is normalised by: "all" documents that are counted, or the documents that
         the "run" has for the query, at all of its ranks (the NFaiRR authors' default).
     unknown
         As for `ranked_counts`. "neutral" gives documents without counts the length 0, so that it
@@ -179,11 +179,13 @@ def fairness_report(
         _refuse_short(ranked)
     if not allow_empty and unknown == "error":
         _refuse_empty(ranked)
-    against = (
-        most_neutral(counts, depth, tau=tau, target=shares)
-        if background == "all"
-        else ranked_counts(run, counts, unknown=unknown)
-    )
+    against: pd.DataFrame | RankedCounts
+    if background == "run":
+        against = ranked_counts(run, counts, unknown=unknown)
+    elif isinstance(counts, pd.DataFrame):
+        against = counts
+    else:
+        against = most_neutral(counts, depth, tau=tau, target=shares)
     by_query = fairness_by_query(ranked, wanted, target=shares, tau=tau, background=against)
     columns = [k - 1 for k in wanted]
     having = np.cumsum(ranked.counts.sum(axis=2) > 0, axis=1)[:, columns].T.ravel()

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from everycell.metrics.rank_overlap import Variant
-from everycell.retrieval.evaluation import Choice, evaluate
+from everycell.retrieval.evaluation import Choice
+from everycell.retrieval.measures import evaluate_measures
 from everycell.retrieval.reproduction_measures import (
     DEPTH,
     PERSISTENCE,
@@ -75,12 +76,12 @@ def compare_runs(
     qrels : pandas.DataFrame
         Columns ``query``, ``document`` and ``relevance``.
     measures : sequence of str
-        Names as in :mod:`everycell.retrieval.evaluation`.
+        In the notation of `ir_measures` (:func:`~everycell.retrieval.measures.parse_measure`).
     baselines : (pandas.DataFrame, pandas.DataFrame), optional
         Baseline of the original and of the reproduced experiment, over which `original` and
         `reproduced` are the advanced runs.
     relevance_level : int
-        Least relevance that counts as relevant.
+        Least relevance that counts as relevant, for measures that do not name it themselves.
     missing_topics : {"error", "zero", "drop"}
         What becomes of a topic of the qrels that one of the runs does not answer: an error, value
         0 in each measure and no part in `order`, or left out for all runs.
@@ -99,7 +100,7 @@ def compare_runs(
         For a run without a topic or a judged document of the qrels (those of another year, or ids
         of passages beside ids of documents), qrels without a relevant document, fewer than two
         topics, a topic that `missing_topics` refuses, a depth twice, an unknown choice, or what
-        the three functions and :func:`~everycell.retrieval.evaluation.evaluate` refuse.
+        the three functions and :func:`~everycell.retrieval.measures.evaluate_measures` refuse.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def compare_runs(
     topics = _common_topics(runs, qrels, missing_topics)
     qrels = qrels[qrels["query"].isin(topics)]
     values = {
-        name: evaluate(run, qrels, measures, relevance_level=relevance_level)
+        name: evaluate_measures(run, qrels, measures, relevance_level=relevance_level)
         for name, run in runs.items()
     }
     pair = [runs["original"], runs["reproduced"]]

