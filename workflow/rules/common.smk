@@ -137,6 +137,16 @@ def on_gpu_where(is_full, megabytes, minutes):
     return {name: either(name, value) for name, value in small.items()}
 
 
+def seeds_from(first, trainings):
+    """Seeds of trainings that differ in nothing else: the first one, and those that follow it."""
+    return list(range(first, first + trainings))
+
+
+def seed_of_training(wildcards):
+    """Seed of a training that has it in the names of its files."""
+    return int(wildcards.seed)
+
+
 def resource(key):
     """Path of a released file in the cache, where `fetch` brings it."""
     return f"{SETTINGS.cache}/{key}"

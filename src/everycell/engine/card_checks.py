@@ -10,6 +10,8 @@ import pandas as pd
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
 from everycell.engine.cards import RUNNABLE, PaperFile, table_beside
 from everycell.engine.printed_cells import CardError, decimals_shown, is_number, key_columns
+from everycell.engine.spread import SEEDS
+from everycell.engine.tolerances import is_rounded
 
 #: Kinds of card that an id may stand for, by its first word.
 _KINDS = {"table": ("table",), "figure": ("figure", "drawing"), "text": ("text",)}
@@ -23,7 +25,8 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     cell that is not there, numbers that cannot be parsed in a metric with declared decimals,
     metrics whose decimals are declared but absent or the other way round, more digits printed
     than declared, labels that are no key columns or tell two cells apart, layouts that miss a key
-    column, and cells files without a card or cards that point at cells without a file.
+    column, tolerances that follow seeds where there are none, and cells files without a card or
+    cards that point at cells without a file.
     """
     faults: list[str] = []
     for artefact in all_artefacts(papers):
@@ -111,6 +114,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
         yield from _check_silence(artefact)
         return
     yield from _check_decimals(artefact)
+    yield from _check_tolerances(artefact)
     for field in (card.precision, card.tolerances, card.quoted, card.derived, card.not_run):
         for entry in field:
             artefact.select(entry.cells)
@@ -146,6 +150,32 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
                 f"{artefact.id}: `layout` names {laid}; it must name each key column once: "
                 f"{artefact.key_columns}."
             )
+
+
+def _check_tolerances(artefact: Artefact) -> Iterator[str]:
+    """Tolerances that are derived from seeds: which tiers, and which cells, can have one."""
+    card = artefact.card
+    for tolerance in card.tolerances:
+        if not tolerance.from_spread:
+            continue
+        for tier in tolerance.from_spread:
+            if tier not in card.tiers or card.tiers[tier].state != "rebuilt":
+                yield (
+                    f"{artefact.id}: `from_spread` of a tolerance names the tier {tier}, which "
+                    "rebuilds nothing of it; name a rebuilt tier that trains with several seeds."
+                )
+        if SEEDS not in card.beside:
+            yield (
+                f"{artefact.id}: a tolerance follows `from_spread`, but no table {SEEDS!r} stands "
+                "beside; name it in `beside`, and have the rule make it."
+            )
+        mask = artefact.select(tolerance.cells)
+        for place in mask.to_numpy().nonzero()[0]:
+            if not is_rounded(artefact.precisions[place]):
+                yield (
+                    f"{artefact.cells_path}, line {place + 2}: is a count, a label, a rank or a "
+                    "text, for which no tolerance follows `from_spread`; leave it out of `cells`."
+                )
 
 
 def _check_silence(artefact: Artefact) -> Iterator[str]:

@@ -101,8 +101,17 @@ class Tolerance(CardFileModel):
     """A distance within which a cell counts as close, derived from a named cause."""
 
     cells: Selector = {}
-    within: float = Field(gt=0)
+    within: float | None = Field(None, gt=0)
+    #: Instead of `within`: tiers that train with several seeds, whose spread gives the distance
+    #: (`everycell.engine.spread`).
+    from_spread: list[Tier] = []
     because: str = Field(min_length=10)
+
+    @model_validator(mode="after")
+    def _one_distance(self) -> Tolerance:
+        if (self.within is None) == (not self.from_spread):
+            raise ValueError("a tolerance needs `within` or `from_spread`, and not both")
+        return self
 
 
 class Quoted(CardFileModel):

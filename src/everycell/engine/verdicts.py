@@ -30,9 +30,12 @@ from everycell.engine.reports import (
     Verdict,
 )
 from everycell.engine.tiers import Tier
+from everycell.engine.tolerances import Allowed, allowed
 
 #: The audits of a chapter that has none.
 NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})
+#: What holds of a cell whose card declares no tolerance.
+NO_TOLERANCE = Allowed()
 
 
 def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
@@ -95,7 +98,7 @@ def report(
     audits
         Audits of the artefact's chapter by name, which its errata may name.
     beside
-        Finds the tables beside the rebuilt one, which its conclusions may read.
+        Finds the tables beside the rebuilt one, which its conclusions and tolerances may read.
 
     Raises
     ------
@@ -122,7 +125,7 @@ def report(
             markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
         described = [column for column in ("value", "marker") if column in rebuilt]
         rebuilt = rebuilt[[*artefact.key_columns, *described]]
-    cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, state)
+    cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, state, beside)
     cells = _with_markers(artefact, cells, markers)
     counts = Counter(cell.verdict for cell in cells)
     rmse, tau = closeness(artefact, cells)
@@ -141,7 +144,11 @@ def report(
 
 
 def _cells(
-    artefact: Artefact, tier: Tier, values: Mapping[tuple, Any], state: str
+    artefact: Artefact,
+    tier: Tier,
+    values: Mapping[tuple, Any],
+    state: str,
+    beside: FindTable,
 ) -> list[JudgedCell]:
     table = artefact.cells
     if table.empty:
@@ -161,10 +168,7 @@ def _cells(
     for quoted in (entry for entry in card.quoted if tier in entry.tiers):
         for index in table.index[artefact.select(quoted.cells)]:
             why[index] = ("quoted", quoted.because)
-    tolerances: dict[int, tuple[float, str]] = {}
-    for tolerance in card.tolerances:
-        for index in table.index[artefact.select(tolerance.cells)]:
-            tolerances[index] = (tolerance.within, tolerance.because)
+    tolerances = allowed(artefact, tier, beside) if values else {}
     derived: dict[int, str] = {}
     for entry in (entry for entry in card.derived if tier in entry.tiers):
         derived |= dict.fromkeys(table.index[artefact.select(entry.cells)], entry.because)
@@ -194,11 +198,12 @@ def _cells(
                 )
             verdict, reason = "not_run", needs
         else:
-            within, cause = tolerances.get(index, (0.0, ""))
-            verdict = judge(row["value"], rebuilt, digits, within, measured=measured)
+            tolerance = tolerances.get(index, NO_TOLERANCE)
+            verdict = judge(row["value"], rebuilt, digits, tolerance.within, measured=measured)
             number = as_number(rebuilt)
             rebuilt = str(rebuilt) if digits == "text" or number is None else number
-            reason = cause if verdict == "close" else ""
+            told = ("close", "differs") if tolerance.derived else ("close",)
+            reason = tolerance.because if verdict in told else ""
             if index in derived:
                 verdict = "consistent" if verdict in ("equal", "close") else "inconsistent"
                 reason = f"{derived[index]} {reason}".strip()

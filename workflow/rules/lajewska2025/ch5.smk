@@ -166,10 +166,10 @@ use rule cached_step as answerability_train with:
     pathvars:
         job="answerability/train_{classifier}",
     wildcard_constraints:
-        classifier="tiny|full|squad",
+        classifier="tiny",
     cache: True
     resources:
-        **on_gpu_where(lambda wildcards: wildcards.classifier != "tiny", 3000, 60),
+        **needs(3000, 60),
     params:
         **runs("lajewska2025/ch5/classifier_train"),
         settings=classifier_settings,
@@ -177,6 +177,24 @@ use rule cached_step as answerability_train with:
         seed=SETTINGS.seed,
     message:
         "Training an answer-in-the-sentence classifier ({wildcards.classifier})"
+
+
+# The thesis' classifiers, each with several seeds.
+use rule answerability_train as answerability_train_full with:
+    output:
+        model=directory("work/answerability/{classifier}.seed-{seed}.model"),
+    pathvars:
+        job="answerability/train_{classifier}.seed-{seed}",
+    wildcard_constraints:
+        classifier="full|squad",
+        seed="[0-9]+",
+    cache: True
+    resources:
+        **ON_GPU,
+    params:
+        seed=seed_of_training,
+    message:
+        "Training an answer-in-the-sentence classifier ({wildcards.classifier}, seed {wildcards.seed})"
 
 
 use rule cached_step as answerability_score with:
@@ -188,15 +206,33 @@ use rule cached_step as answerability_score with:
     pathvars:
         job="answerability/score_{classifier}",
     wildcard_constraints:
-        classifier="tiny|full|squad",
+        classifier="tiny",
     cache: True
     resources:
-        **on_gpu_where(lambda wildcards: wildcards.classifier != "tiny", 2000, 20),
+        **needs(2000, 20),
     params:
         **runs("lajewska2025/ch5/classifier_score"),
         length=lambda wildcards: classifier_settings(wildcards)["length"],
     message:
         "Answers in the sentences of test passages ({wildcards.classifier})"
+
+
+use rule answerability_score as answerability_score_full with:
+    input:
+        **answerability_labels(),
+        model="work/answerability/{classifier}.seed-{seed}.model",
+    output:
+        scores="work/answerability/{classifier}.seed-{seed}.scores.parquet",
+    pathvars:
+        job="answerability/score_{classifier}.seed-{seed}",
+    wildcard_constraints:
+        classifier="full|squad",
+        seed="[0-9]+",
+    cache: True
+    resources:
+        **ON_GPU,
+    message:
+        "Answers in the sentences of test passages ({wildcards.classifier}, seed {wildcards.seed})"
 
 
 use rule cached_step as answerability_frozen with:
@@ -244,7 +280,7 @@ use rule table as lajewska2025_ch5_accuracy with:
         "Accuracy of answerability detection (Table 5.6)"
 
 
-# The same with the thesis' own classifiers, which a GPU trains.
+# The same with the thesis' own classifiers, which a GPU trains with several seeds.
 use rule lajewska2025_ch5_accuracy as lajewska2025_ch5_accuracy_full with:
     input:
         unpack(full_classifier_scores),
@@ -256,6 +292,7 @@ use rule lajewska2025_ch5_accuracy as lajewska2025_ch5_accuracy_full with:
         **companion(table_files, "<result>", "unanswerable"),
         **companion(table_files, "<result>", "classifiers"),
         **companion(table_files, "<result>", "tests"),
+        **companion(table_files, "<result>", "seeds"),
     pathvars:
         result="full/lajewska2025/table_5_6",
     message:

@@ -12,7 +12,7 @@ def classifier_settings(wildcards):
     settings = SETTINGS.answerability
     chosen = settings.tiny if wildcards.classifier == "tiny" else settings.full
     kept = chosen.model_dump(
-        exclude={"model", "revision", "squad", "squad_dev", "batch"}
+        exclude={"model", "revision", "seeds", "squad", "squad_dev", "batch"}
     )
     return kept | {"batch_size": chosen.batch}
 
@@ -53,11 +53,17 @@ def classifier_scores(*classifiers):
 
 
 def full_classifier_scores(wildcards):
-    """Those of the thesis' classifiers.
+    """Those of the thesis' classifiers, one file a training.
 
     What only the user can name is looked at here, since Snakemake takes an error in a rule further
     up for a reason to try another one.
     """
     squad_file()
     full_classifier_files()
-    return classifier_scores("full", "squad")
+    seeds = seeds_from(SETTINGS.seed, SETTINGS.answerability.full.seeds)
+    return {
+        name: [
+            f"work/answerability/{name}.seed-{seed}.scores.parquet" for seed in seeds
+        ]
+        for name in ("full", "squad")
+    }

@@ -1,7 +1,7 @@
 """Table 5.6: accuracy of answerability detection.
 
 Beside the released decisions of ChatGPT stand classifiers that were trained here: in the full tier
-the thesis' own, elsewhere small ones, in tables of their own.
+the thesis' own, each with several seeds, elsewhere small ones, in tables of their own.
 """
 
 from pathlib import Path
@@ -15,6 +15,7 @@ from everycell.collections.answerability_predictions import (
 )
 from everycell.dialogue.answerability import THRESHOLDS, lexical_probabilities
 from everycell.engine.result_job import ResultJob
+from everycell.engine.spread import SEEDS, summarised
 from everycell.studies.lajewska2025.answerability_data import (
     as_scores,
     judged_pairs,
@@ -52,11 +53,16 @@ with ResultJob(snakemake) as job:
     passages, labelled = read_labels(files)
     test, validation = (passages[passages["partition"] == name] for name in ("test", "validation"))
     labelled_test = labelled[labelled["partition"] == "test"]
-    systems = {
-        row: pd.read_parquet(files[name]).set_index(["question", "sentence"])["probability"]
+    # Trainings of a classifier; the tables of classifiers and of tests have the first one's.
+    trained = {
+        row: [
+            pd.read_parquet(path).set_index(["question", "sentence"])["probability"]
+            for path in ([files[name]] if isinstance(files[name], str) else files[name])
+        ]
         for name, row in NAMES.items()
         if name in files.keys()
     }
+    systems = {row: scores[0] for row, scores in trained.items()}
     training = labelled[labelled["partition"] == "train"]
     pairs = judged_pairs(passages, labelled)
     found = lexical_probabilities(labelled_pairs(training), training["answers"], pairs)
@@ -64,8 +70,18 @@ with ResultJob(snakemake) as job:
     decisions = {
         row: cases(test, labelled_test, scores, THRESHOLDS) for row, scores in systems.items()
     }
-    of_print = {row: levels for row, levels in decisions.items() if row in PRINTED.values()}
-    job.write_table(pd.concat([cells, printed_cells(of_print)], ignore_index=True))
+    by_training = [
+        printed_cells({row: cases(test, labelled_test, scores, THRESHOLDS)})
+        for row in PRINTED.values()
+        for scores in trained.get(row, ())
+    ]
+    if by_training:
+        every = pd.concat(by_training, ignore_index=True)
+        keys = [column for column in every.columns if column != "value"]
+        means = every.groupby(keys, sort=False)["value"].mean().reset_index()
+        cells = pd.concat([cells, means], ignore_index=True)
+        job.write_beside(summarised(every, keys), SEEDS, {"accuracy": 4})
+    job.write_table(cells)
     job.write_beside(readings, "readings", dict.fromkeys(readings["metric"], 3))
 
     own = [(row, "", level, value) for row, level, value in constant_accuracy(decisions[WORDS])]

@@ -34,6 +34,9 @@ class FullClassifier(SentenceClassifier):
         description="Name on the hub, or a folder with a BERT in safetensors and its tokenizer.",
     )
     revision: str | None = Field(None, description="Commit, tag or branch of the hub name.")
+    seeds: int = Field(
+        3, ge=1, le=20, description="Trainings of each classifier; the table has their means."
+    )
     squad: PlainPath | None = Field(
         None, description="File train-v2.0.json of SQuAD 2.0; null: the full tier cannot run."
     )

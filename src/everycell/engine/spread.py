@@ -1,0 +1,180 @@
+"""Spread over seeds: how far trainings differ that differ in nothing but their seed.
+
+What is trained with several seeds has a table beside its own, ``table_4_8.seeds.csv``. It says of
+each cell the mean of the trainings, their standard deviation, the lowest, the highest and how many
+they are. From it follows how far the print, which is one more training, may be from the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+from scipy.special import stdtrit
+
+from everycell.engine.printed_cells import CardError, as_number
+
+#: Suffix of the table beside.
+SEEDS = "seeds"
+#: Its last key column, and what that says, in order.
+STATISTIC = "statistic"
+STATISTICS = ("mean", "standard deviation", "lowest", "highest", "seeds")
+#: Trainings from which on a spread is known well enough to derive a tolerance. Of two the factor is
+#: 15.6 standard deviations, which refuses nothing.
+FEWEST = 3
+#: Chance that one more training lies within the tolerance.
+COVERAGE = 0.95
+
+
+class Spread(NamedTuple):
+    """What trainings gave in one cell; the deviation is that of a sample (n - 1), NaN of one."""
+
+    mean: float
+    deviation: float
+    lowest: float
+    highest: float
+    seeds: int
+
+
+def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Table of the spread over seeds, to stand beside a table of means.
+
+    Parameters
+    ----------
+    cells
+        `keys` and a number `value`; one row a cell and training, shape (cells x seeds, k).
+    keys
+        Key columns of the table of means.
+
+    Returns
+    -------
+    DataFrame
+        `keys`, `statistic` and `value`, shape (5 x cells, k), in the order in which cells appear.
+        The standard deviation of one training is left out.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"row": ["a", "b"] * 3, "value": [1, 5, 2, 5, 3, 5]})
+    >>> print(summarised(cells, ["row"]).head(5).to_string(index=False))
+    row          statistic value
+      a               mean   2.0
+      a standard deviation   1.0
+      a             lowest   1.0
+      a            highest   3.0
+      a              seeds     3
+    """
+    rows = []
+    for key, values in cells.groupby(list(keys), sort=False, dropna=False)["value"]:
+        numbers = values.astype(float)
+        found = (numbers.mean(), numbers.std(), numbers.min(), numbers.max(), len(numbers))
+        rows += [
+            (*key, name, number)
+            for name, number in zip(STATISTICS, found, strict=True)
+            if not math.isnan(number)
+        ]
+    # The number of trainings stays whole.
+    return pd.DataFrame(rows, columns=[*keys, STATISTIC, "value"], dtype=object)
+
+
+def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tuple, Spread]:
+    """Read a table of the spread over seeds, by cell.
+
+    Parameters
+    ----------
+    table
+        From `summarised`, its values as numbers or as text.
+    keys
+        Key columns of the table of means.
+    where
+        Name for the error message.
+
+    Raises
+    ------
+    CardError
+        A column, or a statistic of a cell, is missing or no number.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"row": ["a", "a"], "value": [1, 2]})
+    >>> spreads(summarised(cells, ["row"]), ["row"], where="toy")[("a",)].mean
+    1.5
+    """
+    missing = [name for name in (*keys, STATISTIC, "value") if name not in table]
+    if missing:
+        raise CardError(
+            f"{where}: the table of seeds lacks the column {missing[0]!r}; it needs "
+            f"{[*keys, STATISTIC, 'value']}."
+        )
+    read: dict[tuple, dict[str, float | None]] = {}
+    columns = [*keys, STATISTIC, "value"]
+    for *key, name, value in table[columns].itertuples(index=False, name=None):
+        read.setdefault(tuple(map(str, key)), {})[name] = as_number(value)
+    found = {}
+    for key, told in read.items():
+        mean, deviation, lowest, highest, seeds = (told.get(name) for name in STATISTICS)
+        if mean is None or lowest is None or highest is None or seeds is None:
+            raise CardError(
+                f"{where}: of the cell {' / '.join(key)} the table of seeds does not say all of "
+                f"{', '.join(STATISTICS)}; write it with `everycell.engine.spread.summarised`."
+            )
+        deviation = math.nan if deviation is None else deviation
+        found[key] = Spread(mean, deviation, lowest, highest, int(seeds))
+    return found
+
+
+def tolerance_of(spread: Spread) -> float | None:
+    r"""How far the print may be from the mean of the trainings; None of fewer than three.
+
+    If the authors' training is one more draw from the same normal distribution, their number lies
+    within :math:`\bar x \pm t_{n-1,\,0.975}\; s \sqrt{1 + 1/n}` of :math:`n` trainings with a
+    chance of 95 %. Source: W. Q. Meeker, G. J. Hahn and L. A. Escobar, *Statistical Intervals*,
+    2nd edition, Wiley 2017, chapter 4: two-sided prediction interval for one future observation of
+    a normal distribution.
+
+    Returns
+    -------
+    float
+        0 where all trainings gave the same number: only rounding may then be between them.
+
+    Examples
+    --------
+    Of 0.70, 0.72 and 0.74 the deviation is 0.02, and t with 2 degrees of freedom is 4.303:
+
+    >>> round(tolerance_of(Spread(0.72, 0.02, 0.70, 0.74, 3)), 4)
+    0.0994
+    >>> tolerance_of(Spread(0.72, 0.02, 0.70, 0.74, 2)) is None
+    True
+    """
+    if spread.seeds < FEWEST:
+        return None
+    quantile = float(stdtrit(spread.seeds - 1, (1 + COVERAGE) / 2))
+    return quantile * spread.deviation * math.sqrt(1 + 1 / spread.seeds)
+
+
+def in_words(spread: Spread, decimals: int) -> str:
+    """Say what a tolerance is derived from, with two digits more than the print has.
+
+    Examples
+    --------
+    >>> in_words(Spread(0.72, 0.02, 0.70, 0.74, 3), 2)
+    'Spread over seeds: 3 trainings gave 0.7000 to 0.7400 (mean 0.7200, deviation 0.0200), so one \
+more is expected within 0.0994 of their mean.'
+    >>> in_words(Spread(0.72, 0.02, 0.70, 0.74, 2), 2)
+    'Spread over seeds: 2 trainings, too few for a tolerance; it takes 3.'
+    """
+    within = tolerance_of(spread)
+    if within is None:
+        few = "1 training" if spread.seeds == 1 else f"{spread.seeds} trainings"
+        return f"Spread over seeds: {few}, too few for a tolerance; it takes {FEWEST}."
+    if within == 0:
+        return f"Spread over seeds: none, {spread.seeds} trainings gave the same number."
+    lowest, highest, mean, deviation, distance = (
+        f"{number:.{decimals + 2}f}"
+        for number in (spread.lowest, spread.highest, spread.mean, spread.deviation, within)
+    )
+    return (
+        f"Spread over seeds: {spread.seeds} trainings gave {lowest} to {highest} (mean {mean}, "
+        f"deviation {deviation}), so one more is expected within {distance} of their mean."
+    )

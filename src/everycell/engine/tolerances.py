@@ -1,0 +1,90 @@
+"""How far a rebuilt value may be from its print, as the card declares or as seeds show."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from everycell.engine.artefacts import Artefact, CellPrecision
+from everycell.engine.cards import Tolerance
+from everycell.engine.conclusions import FindTable
+from everycell.engine.printed_cells import CardError
+from everycell.engine.spread import SEEDS, in_words, spreads, tolerance_of
+from everycell.engine.tiers import Tier
+
+
+class Allowed(NamedTuple):
+    """Distance within which a cell is close.
+
+    Attributes
+    ----------
+    within
+        The distance; 0 where only rounding may be between.
+    because
+        Its cause.
+    derived
+        Whether it was derived from what was run, so that it is told of a cell beyond it too.
+    """
+
+    within: float = 0.0
+    because: str = ""
+    derived: bool = False
+
+
+def is_rounded(precision: CellPrecision) -> bool:
+    """Whether a cell is a rounded measurement: no count, label, rank or text.
+
+    Examples
+    --------
+    >>> [is_rounded(CellPrecision(*each)) for each in ((2, False), (0, False), (0, True))]
+    [True, False, True]
+    """
+    return precision.decimals != "text" and (precision.decimals > 0 or precision.measured)
+
+
+def allowed(artefact: Artefact, tier: Tier, beside: FindTable) -> dict[int, Allowed]:
+    """Tolerances of the printed cells that have one, by their index in `cells`.
+
+    Parameters
+    ----------
+    artefact, tier
+        Whose cells are compared.
+    beside
+        Finds the tables beside the rebuilt one, of which that of the seeds is read.
+
+    Raises
+    ------
+    CardError
+        A tolerance is derived from a table of seeds that is not there, or that lacks its cells.
+    """
+    found: dict[int, Allowed] = {}
+    for tolerance in artefact.card.tolerances:
+        indices = artefact.cells.index[artefact.select(tolerance.cells)]
+        if tolerance.within is not None:
+            found |= dict.fromkeys(indices, Allowed(tolerance.within, tolerance.because))
+        elif tier in tolerance.from_spread:
+            found |= _of_seeds(artefact, tolerance, indices, beside)
+    return found
+
+
+def _of_seeds(
+    artefact: Artefact, tolerance: Tolerance, indices: list[int], beside: FindTable
+) -> dict[int, Allowed]:
+    table = beside(SEEDS)
+    if table is None:
+        raise CardError(
+            f"{artefact.card_path}: a tolerance of {artefact.name} follows `from_spread`, but no "
+            f"table {artefact.name}.{SEEDS}.csv stands beside the rebuilt one; make it, or give "
+            "`within`."
+        )
+    keys = artefact.key_columns
+    known = spreads(table, keys, where=f"{artefact.id}.{SEEDS}")
+    found = {}
+    for index in indices:
+        key, precision = tuple(artefact.cells.loc[index, keys]), artefact.precisions[index]
+        # What the run left out (`may_lack`) has no spread; nor has it a value to compare.
+        if key in known and is_rounded(precision):
+            assert precision.decimals != "text"
+            told = in_words(known[key], precision.decimals)
+            within = tolerance_of(known[key]) or 0.0
+            found[index] = Allowed(within, f"{told} {tolerance.because}", derived=True)
+    return found

@@ -1,0 +1,188 @@
+"""Tolerances that follow from the spread over seeds: the formula, the table, verdicts and cards."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from unit.toy_papers import write_paper
+
+from everycell.engine.artefacts import load_papers
+from everycell.engine.card_checks import check_cards
+from everycell.engine.printed_cells import CardError
+from everycell.engine.spread import Spread, in_words, spreads, summarised, tolerance_of
+from everycell.engine.verdicts import report
+
+CARD = """\
+    kind: table
+    title: A toy table
+    source: p. 1
+    tiers:
+      released: {{state: rebuilt, needs: nothing}}
+      full: {{state: rebuilt, needs: a GPU}}
+    decimals: {{AP: 2, n: 0}}
+    beside: {{seeds: Spread over seeds}}
+    tolerances:
+      - {{cells: {cells}, from_spread: [{tier}], because: The print is one training.}}
+"""
+ROWS = ["row", "metric"]
+
+
+def of(values: list[float]) -> Spread:
+    keyed = pd.DataFrame({"row": "a", "value": values})
+    return spreads(summarised(keyed, ["row"]), ["row"], where="toy")[("a",)]
+
+
+# The formula
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        # t(2) = 4.302653, s = 0.02, sqrt(4/3) = 1.154701.
+        ([0.70, 0.72, 0.74], 0.099363),
+        # t(4) = 2.776445, s = sqrt(2.5) = 1.581139, sqrt(6/5) = 1.095445.
+        ([1, 2, 3, 4, 5], 4.808945),
+        ([3, 3, 3], 0),
+    ],
+)
+def test_worked_by_hand(values, expected):
+    assert tolerance_of(of(values)) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 12])
+def test_the_interval_of_scipy(n):
+    values = np.random.default_rng(n).normal(size=n)
+    low, high = stats.t.interval(
+        0.95, n - 1, loc=values.mean(), scale=values.std(ddof=1) * math.sqrt(1 + 1 / n)
+    )
+    found = of(list(values))
+    assert (found.mean - tolerance_of(found), found.mean + tolerance_of(found)) == pytest.approx(
+        (low, high)
+    )
+
+
+def test_one_more_training_lies_within_it_as_often_as_said():
+    rng = np.random.default_rng(20)
+    hits = [
+        abs(draws[3] - draws[:3].mean()) <= tolerance_of(Spread(0, draws[:3].std(ddof=1), 0, 0, 3))
+        for draws in rng.normal(size=(4000, 4))
+    ]
+    # Three standard errors of a share of 95 % among 4000.
+    assert np.mean(hits) == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / 4000))
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_few_trainings_give_no_tolerance(n):
+    found = of([0.5, 0.9][:n])
+    assert tolerance_of(found) is None and "too few" in in_words(found, 2)
+    assert math.isnan(found.deviation) == (n == 1)
+
+
+# The table
+
+
+def test_what_is_not_whole_is_refused():
+    table = summarised(pd.DataFrame({"row": ["a"] * 3, "value": [1, 2, 3]}), ["row"])
+    with pytest.raises(CardError, match="lacks the column 'statistic'"):
+        spreads(table.drop(columns="statistic"), ["row"], where="toy")
+    with pytest.raises(CardError, match="of the cell a the table of seeds does not say all"):
+        spreads(table[table["statistic"] != "seeds"], ["row"], where="toy")
+
+
+def test_it_survives_a_file(tmp_path):
+    cells = pd.DataFrame({"row": ["", ""] * 2, "value": [0.1, 0.2, 0.30001, 0.4]})
+    summarised(cells, ["row"]).to_csv(tmp_path / "t.csv", index=False)
+    read = pd.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
+    assert spreads(read, ["row"], where="toy") == spreads(
+        summarised(cells, ["row"]), ["row"], where="toy"
+    )
+
+
+# Verdicts
+
+
+@pytest.fixture
+def toy(tmp_path):
+    card = CARD.format(cells="{metric: AP}", tier="full")
+    return load_papers(write_paper(tmp_path, card))["toy"].artefacts["table_1"]
+
+
+def judged(toy, trainings: list[float], tier: str = "full", beside: bool = True):
+    """Verdict and reason of the cell that prints 0.30, rebuilt as the mean of some trainings."""
+    rows = [("a", "n", 12), ("b", "AP", 0.4), ("b", "n", 7)]
+    cells = pd.DataFrame(
+        [*[("a", "AP", value) for value in trainings], *rows], columns=[*ROWS, "value"]
+    )
+    means = cells.groupby(ROWS, sort=False)["value"].mean().reset_index()
+    tables = {"seeds": summarised(cells, ROWS)} if beside else {}
+    found = report(toy, tier, means, beside=tables.get)
+    (cell,) = (cell for cell in found.cells if cell.key == {"row": "a", "metric": "AP"})
+    return cell.verdict, cell.why
+
+
+def test_the_spread_decides_and_is_told(toy):
+    # Deviation 0.02: within 0.0994.
+    verdict, why = judged(toy, [0.36, 0.38, 0.40])
+    assert verdict == "close" and "Spread over seeds: 3 trainings gave 0.3600 to 0.4000" in why
+    assert "within 0.0994" in why and why.endswith("The print is one training.")
+    verdict, why = judged(toy, [0.38, 0.40, 0.42])
+    assert verdict == "differs" and "within 0.0994" in why
+    # It rounds to the print: that is what equal means.
+    assert judged(toy, [0.25, 0.30, 0.35]) == ("equal", None)
+
+
+def test_without_a_spread_the_last_digit_decides(toy):
+    # Two trainings, or three that agree.
+    assert judged(toy, [0.28, 0.36])[0] == "differs"
+    verdict, why = judged(toy, [0.32, 0.32, 0.32])
+    assert verdict == "differs" and "3 trainings gave the same number" in why
+    assert judged(toy, [0.309, 0.309, 0.309])[0] == "close"
+
+
+def test_other_tiers_have_no_such_tolerance(toy):
+    assert judged(toy, [0.36, 0.38, 0.40], "released", beside=False) == ("differs", None)
+
+
+def test_a_table_of_seeds_that_is_not_there_is_an_error(toy):
+    with pytest.raises(CardError, match=r"no table table_1\.seeds\.csv stands beside"):
+        judged(toy, [0.36, 0.38, 0.40], beside=False)
+
+
+# Cards
+
+
+def faults(folder, card: str) -> list[str]:
+    return check_cards(load_papers(write_paper(folder, card)))
+
+
+def test_a_sound_card_has_no_faults(tmp_path):
+    assert faults(tmp_path, CARD.format(cells="{metric: AP}", tier="full")) == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "tier", "said"),
+    [
+        ("{metric: AP}", "embedded", "names the tier embedded, which rebuilds nothing of it"),
+        ("{metric: n}", "full", "line 3: is a count, a label, a rank or a text"),
+        ("{}", "full", "line 5: is a count, a label, a rank or a text"),
+    ],
+)
+def test_where_it_cannot_be(tmp_path, cells, tier, said):
+    assert any(said in fault for fault in faults(tmp_path, CARD.format(cells=cells, tier=tier)))
+
+
+def test_the_table_of_seeds_must_be_named(tmp_path):
+    card = CARD.format(cells="{metric: AP}", tier="full").replace("seeds: Spr", "other: Spr")
+    (fault,) = faults(tmp_path, card)
+    assert "no table 'seeds' stands beside" in fault
+
+
+@pytest.mark.parametrize("distance", ["", ", within: 0.1, from_spread: [full]"])
+def test_one_distance_and_no_second(tmp_path, distance):
+    card = CARD.format(cells="{metric: AP}", tier="full").replace(", from_spread: [full]", distance)
+    with pytest.raises(CardError, match="needs `within` or `from_spread`, and not both"):
+        faults(tmp_path, card)
