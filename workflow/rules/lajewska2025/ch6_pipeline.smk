@@ -110,6 +110,7 @@ use rule step as lajewska2025_ch6_write with:
         clusters="work/ginger/released/clusters.parquet",
         ranks="work/ginger/released/ranks.parquet",
         model=lambda wildcards: language_model_files(wildcards.model),
+        prompts=list(GINGER.prompts.values()),
     output:
         responses="work/ginger/released/written/{model}.parquet",
         provenance="work/ginger/released/written/{model}.provenance.json",
@@ -129,6 +130,7 @@ use rule step as lajewska2025_ch6_write with:
         answered_by=lambda wildcards: answered_by(wildcards.model),
         questions=GINGER.released.questions,
         max_tokens=GINGER.max_tokens,
+        reasoning_tokens=GINGER.reasoning_tokens,
         prompts=GINGER.prompts,
         everything=False,
         record="lajewska2025-ch6-released-{model}",

@@ -103,7 +103,13 @@ def read_labels(answer: str, count: int, allowed: Sequence[str]) -> tuple[str, .
 
 
 def create_nuggets(
-    question: str, passages: Sequence[str], ask: Ask, *, batch: int = BATCH, most: int = MOST
+    question: str,
+    passages: Sequence[str],
+    ask: Ask,
+    *,
+    batch: int = BATCH,
+    most: int = MOST,
+    template: Template | None = None,
 ) -> tuple[str, ...]:
     """Facts that a good answer has, collected from batches of passages.
 
@@ -115,6 +121,8 @@ def create_nuggets(
         Asks a language model.
     batch, most : int
         Passages of a prompt, and facts at most.
+    template : string.Template, optional
+        A prompt in place of the project's own; as for the other two steps.
 
     Returns
     -------
@@ -126,7 +134,7 @@ def create_nuggets(
     >>> create_nuggets("Owls?", ["Owls eat mice."], lambda prompts: ["- Owls eat mice"])
     ('Owls eat mice',)
     """
-    template, facts = read_prompt("create"), ()
+    template, facts = template or read_prompt("create"), ()
     for start in range(0, len(passages), batch):
         (answer,) = ask(
             [
@@ -144,7 +152,12 @@ def create_nuggets(
 
 
 def label_importance(
-    question: str, facts: Sequence[str], ask: Ask, *, batch: int = BATCH
+    question: str,
+    facts: Sequence[str],
+    ask: Ask,
+    *,
+    batch: int = BATCH,
+    template: Template | None = None,
 ) -> tuple[str, ...]:
     """How important each fact is: `IMPORTANCE`, or "" where the model did not say.
 
@@ -153,7 +166,7 @@ def label_importance(
     >>> label_importance("Owls?", ["Owls eat mice"], lambda prompts: ["1: vital"])
     ('vital',)
     """
-    template = read_prompt("importance")
+    template = template or read_prompt("importance")
     parts = [facts[start : start + batch] for start in range(0, len(facts), batch)]
     answers = ask(
         [templates.fill(template, question=question, facts=_numbered(part)) for part in parts]
@@ -166,7 +179,11 @@ def label_importance(
 
 
 def assign_nuggets(
-    responses: Sequence[tuple[str, str, Sequence[str]]], ask: Ask, *, batch: int = BATCH
+    responses: Sequence[tuple[str, str, Sequence[str]]],
+    ask: Ask,
+    *,
+    batch: int = BATCH,
+    template: Template | None = None,
 ) -> list[tuple[str, ...]]:
     """How far responses support facts: `SUPPORT`, or "" where the model did not say.
 
@@ -191,7 +208,7 @@ def assign_nuggets(
     >>> assign_nuggets(asked, lambda prompts: ["1: support"])
     [('support',), ('not_support',)]
     """
-    template = read_prompt("assign")
+    template = template or read_prompt("assign")
     spoken = [each for each in responses if each[1].strip()]
     parts = [
         [facts[start : start + batch] for start in range(0, len(facts), batch)]
