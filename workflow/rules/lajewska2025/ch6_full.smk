@@ -205,3 +205,6 @@ use rule table as lajewska2025_ch6_inferred with:
         **runs("lajewska2025/ch6/inferred"),
     message:
         "Scores of responses by models (Tables 6.1, 6.4, 6.6, C.6 and C.7)"
+
+
+include: "ch6_rag24.smk"

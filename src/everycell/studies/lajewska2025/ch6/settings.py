@@ -78,6 +78,12 @@ class FullGinger(Settings):
     )
     topics: int = Field(301, ge=1, le=301, description="Topics of each system that are judged.")
     max_tokens: int = Field(256, ge=16, le=4096, description="Tokens of the labels of ten facts.")
+    response_tokens: int = Field(
+        256, ge=16, le=4096, description="Tokens of a sentence or paragraph for TREC RAG 2024."
+    )
+    nugget_tokens: int = Field(
+        768, ge=32, le=8192, description="Tokens of a list of thirty facts that a judge makes."
+    )
 
     @model_validator(mode="after")
     def _one_each(self) -> FullGinger:

@@ -154,20 +154,20 @@ def written_responses(
     found = {BASELINE: writer.in_one_step("one_step", questions, given)}
     if reasoned:
         found[REASONED] = writer.in_one_step("chain_of_thought", questions, given)
-    for name, (system, rewritten) in systems.items():
+    for name, (system, fluent) in systems.items():
         own = list(facets(system, *chosen[1:], writer.clusters))
         plain = _summarised(writer, own, questions)
         found[name] = plain
-        if rewritten is not None:
-            found[rewritten] = _rewritten(writer, own, plain, questions)
+        if fluent is not None:
+            found[fluent] = rewritten(writer, own, plain, questions)
     return responses_frame(found).assign(input=kind)
 
 
-def _summarised(
+def summaries(
     writer: Writer, own: Sequence[Facets], questions: Mapping[str, str]
-) -> list[Response]:
-    clusters = [(each, nuggets) for each in own for nuggets in each.clusters]
-    summaries = iter(
+) -> list[list[Sentence]]:
+    """A sentence for each cluster of each topic, with the nuggets that it was made from."""
+    answers = iter(
         writer.ask(
             "summary",
             [
@@ -175,10 +175,18 @@ def _summarised(
                     "question": questions[each.topic],
                     "nuggets": [each.texts[nugget] for nugget in nuggets],
                 }
-                for each, nuggets in clusters
+                for each in own
+                for nuggets in each.clusters
             ],
         )
     )
+    return [[Sentence(next(answers), tuple(nuggets)) for nuggets in each.clusters] for each in own]
+
+
+def _summarised(
+    writer: Writer, own: Sequence[Facets], questions: Mapping[str, str]
+) -> list[Response]:
+    said = summaries(writer, own, questions)
     offers = writer.ask(
         "follow_up",
         [
@@ -190,21 +198,18 @@ def _summarised(
         ],
     )
     return [
-        Response(
-            each.topic,
-            tuple(Sentence(next(summaries), tuple(nuggets)) for nuggets in each.clusters),
-            offer,
-        )
-        for each, offer in zip(own, offers, strict=True)
+        Response(each.topic, tuple(sentences), offer)
+        for each, sentences, offer in zip(own, said, offers, strict=True)
     ]
 
 
-def _rewritten(
+def rewritten(
     writer: Writer,
     own: Sequence[Facets],
     plain: Sequence[Response],
     questions: Mapping[str, str],
 ) -> list[Response]:
+    """Responses as fluent paragraphs, each sentence traced back to the nuggets by its words."""
     texts = writer.ask(
         "fluency",
         [
