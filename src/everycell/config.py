@@ -19,7 +19,7 @@ from everycell import studies
 from everycell.engine.settings import ConfigError, Settings, validated
 from everycell.engine.yaml import load_yaml, yaml_fault
 from everycell.language_models.settings import LanguageModels
-from everycell.sources.settings import FetchSettings
+from everycell.sources.settings import CorpusSettings, FetchSettings
 
 #: Where ``python -m everycell.config`` writes the schema, below the project folder.
 SCHEMA = Path("workflow/schemas/config.schema.json")
@@ -33,6 +33,7 @@ class General(FetchSettings):
         None,
         description="Image with the environments of all rules (docs/clusters.md): a file or a URL.",
     )
+    corpora: CorpusSettings = CorpusSettings()
     language_models: LanguageModels = LanguageModels()
 
 

@@ -59,3 +59,37 @@ for batch, files in FETCHED_TOGETHER.items():
             f"Fetching {batch}"
         script:
             SCRIPT
+
+
+# Corpora that come by themselves, where config.yaml says `fetch` in place of a folder.
+
+
+for fetched, known in CORPORA.items():
+
+    rule:
+        name:
+            f"fetch_corpus_{fetched}"
+        output:
+            [
+                ensure(fetched_corpus(f"{fetched}/{file}"), non_empty=True)
+                for file in known.files
+            ],
+        log:
+            f"logs/fetch/corpora/{fetched}.log",
+        benchmark:
+            f"benchmarks/fetch/corpora/{fetched}.tsv"
+        # Nodes of a cluster seldom have a network.
+        localrule: True
+        conda:
+            environment("corpora")
+        resources:
+            **needs(1000, 720),
+        params:
+            script="fetch_corpus",
+            corpus=fetched,
+            folder=fetched_corpus(fetched),
+            downloads=SETTINGS.corpora.downloads,
+        message:
+            "Fetching the corpus {params.corpus}"
+        script:
+            SCRIPT

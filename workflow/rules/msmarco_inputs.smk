@@ -17,15 +17,14 @@ MSMARCO_RERANKERS = ("bert", "minilm", "tinybert")
 
 
 def msmarco_file(name):
-    """A published file in the folder that the user names."""
-    key, card = "term_fairness.msmarco.folder", "data-cards/msmarco.md"
-    folder = named_by_user(key, "the published files of MS MARCO", card)
-    if not (folder / name).is_file():
-        raise WorkflowError(
-            f"config.yaml: `{key}` is {str(folder)!r}, which has no {name}; docs/{card} says what "
-            "to download."
-        )
-    return str(folder / name)
+    """A published file in the folder that the user names, or fetched."""
+    return files_named_by_user(
+        "term_fairness.msmarco.folder",
+        [name],
+        "the published files of MS MARCO",
+        "data-cards/msmarco.md",
+        corpus="msmarco",
+    )[0]
 
 
 def msmarco_model(reranker):

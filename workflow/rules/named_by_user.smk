@@ -1,4 +1,13 @@
-# What only the user can name, by its key in config.yaml.
+# What only the user can name, by its key in config.yaml, or has fetched.
+from everycell.sources.corpora import CORPORA
+
+#: What stands in config.yaml where a corpus shall come by itself.
+FETCH = "fetch"
+
+
+def fetched_corpus(path):
+    """Path of a corpus, or of a file of one, where `fetch_corpus.smk` brings it."""
+    return f"{SETTINGS.corpora.folder}/{path}"
 
 
 def is_language_model(name):
@@ -21,12 +30,15 @@ NAMED = {
 }
 
 
-def named_by_user(key, content, page, *, kind="folder"):
+def named_by_user(key, content, page, *, kind="folder", corpus=None):
     """What only the user can name, by its key in config.yaml; folders and files as paths.
 
-    `content` says what is needed there, `page` which page of docs/ tells more.
+    `content` says what is needed there, `page` which page of docs/ tells more. `corpus` is what
+    comes by itself where the key says `fetch`: "squad", or "squad/dev-v2.0.json".
     """
     named = setting(SETTINGS, key)
+    if corpus is not None and named == FETCH:
+        return Path(fetched_corpus(corpus))
     what, is_one = NAMED[kind]
     if not named or not is_one(named):
         found = (
@@ -34,11 +46,25 @@ def named_by_user(key, content, page, *, kind="folder"):
             if named
             else "null" if named is None else "empty"
         )
+        by_itself = f", write `{FETCH}` to have it fetched" if corpus else ""
         raise WorkflowError(
-            f"config.yaml: `{key}` is {found}; this tier needs {content} there, so name {what} "
-            f"(docs/{page} says more), or ask for another tier."
+            f"config.yaml: `{key}` is {found}; this tier needs {content} there, so name "
+            f"{what}{by_itself} (docs/{page} says more), or ask for another tier."
         )
     return Path(named) if kind in ("folder", "file") else named
+
+
+def files_named_by_user(key, names, content, page, *, corpus=None):
+    """Files in a folder that the user names, or of a corpus that comes by itself."""
+    folder = named_by_user(key, content, page, corpus=corpus)
+    is_fetched = corpus is not None and folder == Path(fetched_corpus(corpus))
+    for name in names:
+        if not is_fetched and not (folder / name).is_file():
+            raise WorkflowError(
+                f"config.yaml: `{key}` is {str(folder)!r}, which has no {name}; docs/{page} says "
+                "what it holds."
+            )
+    return [str(folder / name) for name in names]
 
 
 def encoder_files_in(folder, key, what="a BERT in safetensors and its tokenizer"):

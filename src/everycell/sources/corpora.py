@@ -193,8 +193,8 @@ def fetch_corpus(
     --------
     >>> fetch_corpus("wikipedia", Path("corpora"))
     Traceback (most recent call last):
-    everycell.sources.corpora.CorpusError: There is no corpus 'wikipedia'; those that can be \
-fetched are msmarco, msmarco_qa, nq, scidocs, squad.
+    everycell.sources.published_files.CorpusError: There is no corpus 'wikipedia'; those that can \
+be fetched are msmarco, msmarco_qa, nq, scidocs, squad.
     """
     if name not in CORPORA:
         raise CorpusError(

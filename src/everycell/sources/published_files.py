@@ -176,8 +176,9 @@ def check_room(what: str, needed: Mapping[Path, int]) -> None:
         if free < size:
             raise CorpusError(
                 f"{what[0].upper()}{what[1:]} needs about {_size(size)} on the disk of {folder}, "
-                f"which has {_size(free)} free: make room there, or take another disk with "
-                "IR_DATASETS_HOME (downloads) and `cache` in config.yaml (what is unpacked)."
+                f"which has {_size(free)} free: make room there, or name another disk by "
+                "IR_DATASETS_HOME in the environment (downloads) and `corpora.folder` in "
+                "config.yaml (what is unpacked)."
             )
 
 
@@ -226,9 +227,8 @@ def _download(published: Published, place: Path) -> None:
     # Without "identity" a server may compress on the way, and a broken download could not go on.
     options = dict(published.options)
     options["headers"] = {"Accept-Encoding": "identity", **options.get("headers", {})}
-    logger.info(
-        "Fetching %s (%s).", url, _size(published.size) if published.size else "size unknown"
-    )
+    whole = _size(published.size) if published.size else "size unknown"
+    logger.info("Fetching %s (%s).", url, whole)
     start = b""
     try:
         with RequestsDownload(url, **options).stream() as source, place.open("wb") as target:

@@ -32,3 +32,14 @@ class FetchSettings(Settings):
         environment = os.environ if environment is None else environment
         chosen = environment.get("EVERYCELL_MIRROR") or self.mirror
         return Path(plain_path(chosen)) if chosen else None
+
+
+class CorpusSettings(Settings):
+    """Where corpora come from that config.yaml has fetched, and where they are kept."""
+
+    folder: PlainPath = Field("work/corpora", min_length=1, description="Folder of the corpora.")
+    downloads: PlainPath | None = Field(
+        None,
+        min_length=1,
+        description="JSON file of addresses, in the form of ir_datasets, that go before its own.",
+    )

@@ -114,24 +114,20 @@ def files_of_named_encoder(name):
 
 
 def scidocs_files(wildcards):
-    """Published files of SciDocs, in the folder that the user names."""
-    folder = named_by_user(
-        "query_by_example.scidocs.folder",
-        "the published files of SciDocs",
-        "data-cards/scidocs.md",
-    )
+    """Published files of SciDocs, in the folder that the user names, or fetched."""
     files = {"metadata": METADATA} | {
         f"{name}_{part}": f"{name}/{part}.qrel"
         for name in FOLDERS.values()
         for part in ("val", "test")
     }
-    missing = [file for file in files.values() if not (folder / file).exists()]
-    if missing:
-        raise WorkflowError(
-            f"config.yaml: `query_by_example.scidocs.folder` is {str(folder)!r}, which has no "
-            f"{missing[0]}; docs/data-cards/scidocs.md says what to download."
-        )
-    return {part: str(folder / file) for part, file in files.items()}
+    paths = files_named_by_user(
+        "query_by_example.scidocs.folder",
+        files.values(),
+        "the published files of SciDocs",
+        "data-cards/scidocs.md",
+        corpus="scidocs",
+    )
+    return dict(zip(files, paths))
 
 
 def smart_files(collection):

@@ -40,12 +40,13 @@ def answerability_labels():
 
 
 def squad_file(part="squad", name="train-v2.0.json"):
-    """File of SQuAD 2.0, which only the user can name."""
+    """File of SQuAD 2.0, which the user names or has fetched."""
     return named_by_user(
         f"answerability.full.{part}",
         f"{name} of SQuAD 2.0",
         "papers/lajewska2025.md",
         kind="file",
+        corpus=f"squad/{name}",
     )
 
 

@@ -1,0 +1,24 @@
+"""Bring a corpus into the cache."""
+
+import logging
+import os
+from pathlib import Path
+
+from everycell.engine.job import Job
+from everycell.engine.settings import part_of
+from everycell.sources.corpora import fetch_corpus
+from everycell.sources.settings import FetchSettings
+
+# Bars are for a terminal, not for a log.
+os.environ.setdefault("IR_DATASETS_DL_DISABLE_PBAR", "true")
+
+with Job(snakemake) as job:
+    # The notice on authors and licence belongs before the user's eyes, not only into the log.
+    logging.getLogger("everycell.sources").addHandler(logging.StreamHandler())
+    params = snakemake.params
+    fetch_corpus(
+        params.corpus,
+        Path(params.folder),
+        downloads=params.downloads and Path(params.downloads),
+        network=part_of(snakemake.config, FetchSettings).network,
+    )
