@@ -22,6 +22,7 @@ class Server:
     def __init__(self):
         self.replies = [reply_of()]
         self.seen = []
+        self.models, self.looked_up = ["gpt-8", "gpt-9"], []
         self.closing = threading.Event()
         outer = self
 
@@ -35,6 +36,10 @@ class Server:
                     reply = reply(self, body)
                 if reply is not None:
                     self.send(*reply if isinstance(reply, tuple) else (200, {}, reply))
+
+            def do_GET(self):
+                outer.looked_up.append(self.path)
+                self.send(200, {}, {"data": [{"id": name} for name in outer.models]})
 
             def send(self, status, headers, content):
                 data = content if isinstance(content, bytes) else json.dumps(content).encode()

@@ -17,7 +17,7 @@ from everycell.config import parse_config
 from everycell.engine.settings import ConfigError
 from everycell.language_models import endpoint as endpoint_module
 from everycell.language_models.answering import open_language_model
-from everycell.language_models.endpoint import Endpoint, EndpointError
+from everycell.language_models.endpoint import Endpoint, EndpointError, endpoint_identity
 from everycell.language_models.generation import (
     Grounded,
     LanguageModelError,
@@ -78,6 +78,24 @@ def test_an_answer_comes_with_its_facts_and_the_request_is_of_the_protocol(serve
 def test_the_limit_of_an_answer_goes_by_the_name_that_the_server_knows(server):
     Endpoint(server.settings(length_parameter="max_completion_tokens")).answer(ASKED)
     assert server.seen[0][1]["max_completion_tokens"] == 5 and "max_tokens" not in server.seen[0][1]
+
+
+def test_fields_are_added_and_left_out_as_servers_need_it(server):
+    settings = server.settings(extra={"top_k": -1, "repetition_penalty": 1.0, "top_p": None})
+    Endpoint(settings).answer(ASKED)
+    body = server.seen[0][1]
+    assert (body["top_k"], body["repetition_penalty"]) == (-1, 1.0) and "top_p" not in body
+    # Answers depend on them, so they are recorded under another key.
+    assert endpoint_identity(settings) != endpoint_identity(server.settings())
+
+
+def test_an_unknown_model_is_named_with_those_that_are_there(server):
+    server.replies = [(404, {}, {"error": {"message": "no such model"}})]
+    with pytest.raises(EndpointError, match="no such model.*lists the models gpt-8, gpt-9"):
+        Endpoint(server.settings()).answer(ASKED)
+    assert server.looked_up == ["/v1/models"] and len(server.seen) == 1
+    server.models = []
+    assert Endpoint(server.settings()).model_names() == []
 
 
 def test_log_probabilities_of_chat(server):
@@ -432,7 +450,12 @@ def test_workers_ask_side_by_side(server, tmp_path):
     with open_language_model("gpt", settings, "a") as model:
         assert [answer.text for answer in model.answer_all(asked)] == list("abcdef")
     assert len(server.seen) == 6
-    assert [path.name for path in tmp_path.glob("*.jsonl")] == ["a.jsonl"]
+    names = sorted(path.name for path in tmp_path.glob("*.jsonl"))
+    assert names == ["a.jsonl", "a.runs.jsonl"]
+    (speed,) = (tmp_path / "a.runs.jsonl").read_text().splitlines()
+    found = json.loads(speed)
+    assert (found["name"], found["host"], found["answers"]) == ("gpt-9", "127.0.0.1", 6)
+    assert (found["prompt_tokens"], found["answer_tokens"]) == (24, 18)
 
 
 @pytest.mark.fault("endpoint")
@@ -517,6 +540,8 @@ def config(**endpoint):
         (config(url="http://10.0.0.7:8000/v1", key=VARIABLE), "an https address or one of this"),
         (config(url="http://h:port/v1"), "has a host, and after a colon a port of 1 to 65535"),
         (config(budget=5.0), "a `budget` without `prices` stops nothing"),
+        (config(extra={"stream": True}), "`stream` is set by the program"),
+        (config(extra={"api_key": SECRET}), "a field to add holds no secret"),
         (config(url="http://:80/v1"), "an address has a host"),
         (config(url="h/v1"), "`language_models.endpoints.gpt.url` is 'h/v1'"),
         (config(timeout=0.0), "endpoints.gpt.timeout` is 0.0; allowed is: a number, above 0"),

@@ -5,14 +5,8 @@ import json
 
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import (
-    BertConfig,
-    BertModel,
-    LlamaConfig,
-    LlamaForCausalLM,
-    PreTrainedTokenizerFast,
-)
+from tiny_language_model import LONGEST, TEMPLATE, ask, make_model, make_tokenizer
+from transformers import BertConfig, BertModel
 
 from everycell.language_models import local as language_model
 from everycell.language_models.answering import open_language_model
@@ -27,52 +21,16 @@ from everycell.language_models.generation import (
 from everycell.language_models.gguf_files import convert_gguf
 from everycell.language_models.local import LocalModel, load_language_model
 from everycell.language_models.recorded import MissingAnswerError
-from everycell.language_models.settings import Decoding, LanguageModels, LocalSettings
+from everycell.language_models.settings import LanguageModels, LocalSettings
 from everycell.learning.models import ModelError
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
-
-LONGEST = 96
-TEMPLATE = (
-    "{% for message in messages %}[{{ message['role'] }}]{{ message['content'] }}<end>"
-    "{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}"
-)
-
-
-def make_tokenizer(template=TEMPLATE):
-    """Bytes as tokens, with one merge across a space, and one special token."""
-    symbols = sorted(pre_tokenizers.ByteLevel.alphabet())
-    ids = {symbol: number for number, symbol in enumerate([*symbols, "Ġt"])}
-    backend = Tokenizer(models.BPE(vocab=ids, merges=[("Ġ", "t")]))
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    backend.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend, eos_token="<end>", chat_template=template
-    )
-
-
-def make_model(seed=0, **changed):
-    torch.manual_seed(seed)
-    size = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
-    config = LlamaConfig(
-        vocab_size=258,
-        num_hidden_layers=2,
-        max_position_embeddings=LONGEST,
-        initializer_range=0.5,
-        eos_token_id=257,
-        **size | changed,
-    )
-    return LlamaForCausalLM(config).eval()
 
 
 @pytest.fixture
 def local(monkeypatch):
     monkeypatch.setattr(language_model, "BLOCK", 8)
     return LocalModel(make_model(), make_tokenizer(), Identity(name="toy"))
-
-
-def ask(prompt, **decoding):
-    return Request(prompt=prompt, decoding=Decoding(**{"max_tokens": 12} | decoding))
 
 
 def reference(local, text, length):
@@ -152,7 +110,7 @@ def test_a_score_is_the_probability_of_what_greedy_decoding_wrote(local):
     ids, logprobs = reference(local, "Where is Delft?", 6)
     prompt = local._tokenizer("Where is Delft?")["input_ids"]
     with torch.inference_mode():
-        scored = local._score(prompt, ids)
+        (scored,) = local._score([(prompt, ids)])
     assert [token.logprob for token in scored.tokens] == pytest.approx(logprobs, abs=1e-5)
     assert scored.finish == "scored" and scored.logprob == pytest.approx(answer.logprob, abs=1e-4)
 
@@ -161,7 +119,8 @@ def test_scores_of_all_next_tokens_add_up_to_one(local):
     prompt = local._tokenizer("Delft is")["input_ids"]
     with torch.inference_mode():
         total = sum(
-            torch.tensor(local._score(prompt, [number]).logprob).exp() for number in range(258)
+            torch.tensor(local._score([(prompt, [number])])[0].logprob).exp()
+            for number in range(258)
         )
     assert float(total) == pytest.approx(1, abs=1e-5)
 

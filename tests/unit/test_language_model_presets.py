@@ -7,8 +7,8 @@ from everycell.language_models.settings import LanguageModels, LocalSettings
 
 
 def test_memory_is_weights_and_what_is_kept_of_the_prompts():
-    # By hand: (8,030,261,248 + 16 * 1000 * 65,536) * 2 bytes = 18.16 GB, and 1.5 for all else.
-    assert requirements("llama-3-8b-instruct", LanguageModels(), tokens=1000).gpu_gb == 19.7
+    # By hand: (8,030,261,248 + 8 * 1000 * 65,536) * 2 bytes = 17.11 GB, and 1.5 for all else.
+    assert requirements("llama-3-8b-instruct", LanguageModels(), tokens=1000).gpu_gb == 18.6
     one = LanguageModels(
         local={"one": LocalSettings(source="meta-llama/Meta-Llama-3-8B-Instruct", dtype="float32")}
     )
@@ -24,6 +24,33 @@ def test_every_local_model_that_is_shipped_is_known():
         assert found.kind == "local" and found.key is None and found.licence
         # Weights of 16 bits fit into memory beside what is read.
         assert 0 < found.disk_gb < found.gpu_gb
+
+
+def test_the_page_of_docs_says_the_same(repository):
+    page = (repository / "docs/language-models.md").read_text(encoding="utf-8")
+    settings = LanguageModels()
+    rows = {
+        cells[1].strip("`"): cells[2:]
+        for line in page.splitlines()
+        if (cells := [cell.strip() for cell in line.split("|")])[1:2] and len(cells) == 9
+    }
+    for name in [*settings.local, *settings.endpoints]:
+        found = requirements(name, settings)
+        if name == "smollm2":
+            # It is no model of a paper.
+            assert name not in rows
+        elif found.kind == "endpoint":
+            model = settings.endpoints[name].model
+            assert (rows[name][0], rows[name][5]) == (model, f"key `{found.key}`")
+        else:
+            login = ", login" if found.gated else ""
+            expected = [
+                f"{found.context:,}",
+                f"{found.disk_gb} GB",
+                f"{found.gpu_gb} GB",
+                found.licence + login,
+            ]
+            assert [rows[name][0], *rows[name][2:6]] == [found.source, *expected]
 
 
 def test_of_a_folder_its_size_counts_and_of_another_name_nothing_is_said(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from everycell.language_models.costs import estimate
+from everycell.language_models.costs import Budget, estimate
 from everycell.language_models.generation import (
     Answer,
     Identity,
@@ -390,13 +390,52 @@ def test_a_budget_is_kept_over_all_calls_and_what_is_recorded_costs_nothing(tmp_
     parrot = Parrot()
     prices = Prices(answer=1e6)
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, lambda: parrot, prices=prices, budget=3.0)
+        model = Recorded(record, MODEL, lambda: parrot, budget=Budget(prices, money=3.0))
         model.answer_all([ask("a", max_tokens=2)])
         model.answer_all([ask("a", max_tokens=2), ask("b", max_tokens=1)])
         with pytest.raises(LanguageModelError, match="4.00 USD, above the `budget` of 3") as caught:
             model.answer(ask("c", max_tokens=1))
     assert "None of them was sent" in str(caught.value) and len(parrot.asked) == 2
     assert "asked 1 requests" in caplog.text and "2.00 USD" in caplog.text
+
+
+def test_a_budget_in_tokens_is_kept_without_prices(tmp_path):
+    parrot = Parrot()
+    # A prompt of one byte is taken for five tokens: one, and four for the message.
+    with Record(tmp_path / "a.jsonl") as record:
+        model = Recorded(record, MODEL, lambda: parrot, budget=Budget(Prices(), tokens=20))
+        model.answer_all([ask("a", max_tokens=3), ask("b", max_tokens=3)])
+        with pytest.raises(
+            LanguageModelError, match="tokens to 22, above the `token_budget` of 20"
+        ):
+            model.answer(ask("c", max_tokens=1))
+        # What is recorded takes none.
+        assert model.answer(ask("b", max_tokens=3)).text == "b"
+    assert len(parrot.asked) == 2
+
+
+def test_tokens_of_answers_give_the_speed_of_a_run(tmp_path, monkeypatch):
+    clock = itertools.count(0.0, 2.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+
+    class Told(Parrot):
+        def answer(self, request):
+            return Answer(text="", finish="stop", prompt_tokens=100, answer_tokens=7)
+
+    with Record(tmp_path / "a.jsonl") as record:
+        model = Recorded(record, MODEL, Told)
+        model.answer_all([ask("a"), ask("b")])
+        model.answer_all([ask("a"), ask("c")])
+    # Two answers in 4 s, one in 2 s, and one from the record.
+    assert model.speed.summary() == {
+        "answers": 3,
+        "seconds": 6.0,
+        "prompt_tokens": 300,
+        "answer_tokens": 21,
+        "answers_a_minute": 30.0,
+        "prompt_tokens_a_second": 50.0,
+        "answer_tokens_a_second": 3.5,
+    }
 
 
 def test_what_was_never_sent_does_not_use_up_the_budget(tmp_path):
@@ -410,7 +449,7 @@ def test_what_was_never_sent_does_not_use_up_the_budget(tmp_path):
     parrot, prices = Down(), Prices(answer=1e6)
     three = [ask(text, max_tokens=1) for text in "abc"]
     with Record(tmp_path / "a.jsonl") as record:
-        model = Recorded(record, MODEL, lambda: parrot, prices=prices, budget=4.0)
+        model = Recorded(record, MODEL, lambda: parrot, budget=Budget(prices, money=4.0))
         with pytest.raises(LanguageModelError, match="may bring the cost to 5.00"):
             model.answer_all([ask(text, max_tokens=1) for text in "vwxyz"])
         with pytest.raises(LanguageModelError, match="down"):
@@ -435,17 +474,18 @@ def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
         caplog.clear()
         model.answer_all([ask(text) for text in "abcdef"])
     assert "parrot will be asked 6 requests: at most about" in told[0] and "`prices`" not in told[0]
-    # After 25 s (5 answers of 25 s to come) and, a minute later, after 100 s (2 of them).
+    # After 25 s (5 answers of 25 s to come), after 100 s (2 of them), and at the end.
     assert told[1:] == [
-        "parrot: 1 of 6 answers; the others will take about 3 min.",
-        "parrot: 4 of 6 answers; the others will take about 1 min.",
+        "parrot: 1 of 6 answers, 2.4 answers a minute; the others will take about 3 min.",
+        "parrot: 4 of 6 answers, 2.4 answers a minute; the others will take about 1 min.",
+        "parrot: 6 answers in 2.5 min, 2.4 answers a minute.",
     ]
     assert not caplog.messages
 
 
 @pytest.mark.parametrize(
     ("workers", "expected"),
-    [(1, "1 of 9 answers; the others will take about 2 min."), (3, "3 of 9 answers; ")],
+    [(1, "1 of 9 answers, 6 answers a minute; the others will take about 2 min."), (3, "3 of 9 ")],
 )
 def test_the_time_of_answers_is_neither_that_of_loading_nor_of_one_of_several(
     tmp_path, caplog, monkeypatch, workers, expected
@@ -556,7 +596,7 @@ def test_the_provenance_has_prices_and_what_the_answers_cost(tmp_path, tokens, c
     seen = []
     for load in (Paid, None):
         with Record(tmp_path / "a.jsonl") as record:
-            model = Recorded(record, MODEL, load, prices=prices)
+            model = Recorded(record, MODEL, load, budget=Budget(prices))
             model.answer_all([ask("a"), ask("b"), ask("a")])
             seen.append(model.provenance())
     assert seen[0] == seen[1]

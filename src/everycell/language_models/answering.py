@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
+from everycell.language_models.costs import Budget
 from everycell.language_models.endpoint import Endpoint, endpoint_identity
 from everycell.language_models.generation import (
     Identity,
@@ -14,7 +16,7 @@ from everycell.language_models.generation import (
     folder_identity,
 )
 from everycell.language_models.recorded import Recorded
-from everycell.language_models.records import Record
+from everycell.language_models.records import Record, append_line
 from everycell.language_models.settings import LanguageModels
 
 
@@ -40,7 +42,8 @@ def open_language_model(
         The block ``language_models`` of the configuration.
     record : str
         Name of the record: its file is ``RECORDS/record.jsonl``, prompts are kept in
-        ``RECORDS/record.prompts.jsonl``. One job writes to a record at a time.
+        ``RECORDS/record.prompts.jsonl``, the speed of each run in ``RECORDS/record.runs.jsonl``.
+        One job writes to a record at a time.
     folder : Path, optional
         Of a local model: where it is (converted, if `source` is a GGUF file). Default: the folder
         or hub name that `source` is. In a replay it may be missing.
@@ -85,8 +88,9 @@ claude-haiku, gemini-flash.
             identity = endpoint_identity(endpoint)
             options = {
                 "workers": endpoint.workers,
-                "prices": endpoint.prices,
-                "budget": endpoint.budget,
+                "budget": Budget(
+                    endpoint.prices, money=endpoint.budget, tokens=endpoint.token_budget
+                ),
             }
 
             def load() -> LanguageModel:
@@ -95,7 +99,23 @@ claude-haiku, gemini-flash.
             identity, load = opened.identity_of(name), None
         else:
             identity, load = _local(name, settings, folder, network)
-        yield Recorded(opened, identity, load if settings.ask else None, **options)
+            options = {"batch": settings.local[name].batch}
+        model = Recorded(opened, identity, load if settings.ask else None, **options)
+        try:
+            yield model
+        finally:
+            if model.asked:
+                _note_speed(kept / f"{record}.runs.jsonl", model)
+
+
+def _note_speed(path: Path, model: Recorded) -> None:
+    """Add a line on a run that asked, also on one that broke off, to a file beside the record."""
+    append_line(
+        path,
+        {"ended": datetime.now(UTC).isoformat(timespec="seconds")}
+        | model.identity.model_dump(mode="json")
+        | model.speed.summary(),
+    )
 
 
 def _local(

@@ -1,11 +1,11 @@
-"""What requests to an endpoint would cost, before any is sent."""
+"""What requests would take of a language model, before any is sent, and the limits of that."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from everycell.language_models.generation import Request
+from everycell.language_models.generation import LanguageModelError, Request
 from everycell.language_models.settings import Prices
 
 
@@ -27,6 +27,71 @@ class Estimate:
     prompt_tokens: int
     answer_tokens: int
     cost: float
+
+    @property
+    def tokens(self) -> int:
+        """Of prompts and answers together."""
+        return self.prompt_tokens + self.answer_tokens
+
+
+class Budget:
+    """The most that a job may ask, by the estimates of what it asks.
+
+    Parameters
+    ----------
+    prices : Prices
+    money : float, optional
+        In the currency of the prices.
+    tokens : int, optional
+        Of prompts and answers together.
+
+    Examples
+    --------
+    >>> from everycell.language_models.settings import Decoding
+    >>> asked = Request(prompt="abc" * 1000, decoding=Decoding(max_tokens=500))
+    >>> budget = Budget(Prices(), tokens=2000)
+    >>> budget.allow("gpt-9", [asked])
+    >>> budget.spend(asked)
+    >>> budget.allow("gpt-9", [asked])
+    Traceback (most recent call last):
+    everycell.language_models.generation.LanguageModelError: 1 requests to gpt-9 may bring the \
+tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. None of them was sent.
+    """
+
+    def __init__(
+        self, prices: Prices, *, money: float | None = None, tokens: int | None = None
+    ) -> None:
+        self.prices = prices
+        self._money, self._tokens = money, tokens
+        self._spent_money, self._spent_tokens = 0.0, 0
+
+    def allow(self, name: str, requests: Sequence[Request]) -> None:
+        """Refuse requests that may go beyond the budget together with those that were sent.
+
+        Raises
+        ------
+        LanguageModelError
+        """
+        expected = estimate(requests, self.prices)
+        cost = self._spent_money + expected.cost
+        tokens = self._spent_tokens + expected.tokens
+        if self._money is not None and cost > self._money:
+            reached = f"the cost to {cost:.2f} {self.prices.currency}"
+            limit = f"`budget` of {self._money:g}"
+        elif self._tokens is not None and tokens > self._tokens:
+            reached, limit = f"the tokens to {tokens}", f"`token_budget` of {self._tokens}"
+        else:
+            return
+        raise LanguageModelError(
+            f"{expected.calls} requests to {name} may bring {reached}, above the {limit}: raise "
+            "it, or ask for less. None of them was sent."
+        )
+
+    def spend(self, request: Request) -> None:
+        """Count a request that is sent: what fails may have been charged."""
+        expected = estimate([request], self.prices)
+        self._spent_money += expected.cost
+        self._spent_tokens += expected.tokens
 
 
 def estimate(requests: Sequence[Request], prices: Prices) -> Estimate:

@@ -10,6 +10,7 @@ not for the reply. It is in none of our locks either, since pyserini names it fo
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -18,7 +19,6 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx2
-from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 from tenacity import (
     RetryCallState,
     Retrying,
@@ -33,9 +33,9 @@ from everycell.language_models.generation import (
     LanguageModelError,
     NotOfferedError,
     Request,
-    Token,
 )
 from everycell.language_models.quoted_keys import TELLING, quotes_key
+from everycell.language_models.replies import NoReplyError, read_answer, read_model_names
 from everycell.language_models.settings import EndpointSettings
 
 # Bytes of a reply: a thousand times a long answer with its log-probabilities.
@@ -55,65 +55,6 @@ class _PassingError(EndpointError):
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
         self.wait = wait
-
-
-class _Reply(BaseModel):
-    """What is read of a reply; servers differ in the rest."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class _TokenOfChat(_Reply):
-    token: str
-    logprob: FiniteFloat
-
-
-class _TokensOfChat(_Reply):
-    content: list[_TokenOfChat] | None = None
-
-
-class _TokensOfText(_Reply):
-    tokens: list[str]
-    token_logprobs: list[FiniteFloat | None]
-    text_offset: list[int] | None = None
-
-
-class _MessageOfChat(_Reply):
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _Choice(_Reply):
-    finish_reason: str | None = None
-
-
-class _ChoiceOfChat(_Choice):
-    message: _MessageOfChat
-    logprobs: _TokensOfChat | None = None
-
-
-class _ChoiceOfText(_Choice):
-    text: str
-    logprobs: _TokensOfText | None = None
-
-
-class _Usage(_Reply):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _Whole(_Reply):
-    model: str | None = None
-    system_fingerprint: str | None = None
-    usage: _Usage | None = None
-
-
-class _ReplyOfChat(_Whole):
-    choices: list[_ChoiceOfChat]
-
-
-class _ReplyOfText(_Whole):
-    choices: list[_ChoiceOfText]
 
 
 class Endpoint:
@@ -157,6 +98,11 @@ class Endpoint:
             and the settings do not say that the server shows them.
         """
         path, body = self._body(request)
+        body = {
+            name: value
+            for name, value in (body | self._settings.extra).items()
+            if value is not None
+        }
         doubling = wait_exponential_jitter(
             multiplier=self._settings.wait, max=_LONGEST_WAIT, jitter=self._settings.wait
         )
@@ -218,38 +164,32 @@ class Endpoint:
 
     def _ask(self, path: str, body: dict[str, Any], request: Request) -> Answer:
         self._take_turn()
-        status, headers, content = self._post(path, body)
+        status, headers, content = self._send("POST", path, body)
         if status != 200:
             raise self._fault(status, headers, content)
         self._refuse_quoted_key(content.decode(errors="replace"))
-        kind = _ReplyOfText if path == "/completions" else _ReplyOfChat
         try:
-            reply = kind.model_validate_json(content)
-            choice = reply.choices[0]
-        except (ValidationError, IndexError):
+            answer = read_answer(content, request, self.identity)
+        except NoReplyError:
             raise _PassingError(
                 f"The endpoint {self.identity.host} answered what is no reply of OpenAI's "
                 f"protocol (it starts {self._start_without_key(content)!r}): check its address, "
                 "which should end before /chat/completions, and the server."
             ) from None
-        served = " ".join(part for part in (reply.model, reply.system_fingerprint) if part)
-        facts: dict[str, Any] = {"served_by": served}
-        if reply.usage is not None:
-            facts["prompt_tokens"] = reply.usage.prompt_tokens
-            facts["answer_tokens"] = reply.usage.completion_tokens
-        if request.continuation is not None:
-            tokens = self._scored(choice, request)
-            self._refuse_quoted_key("".join(token.text for token in tokens))
-            return Answer(
-                text=request.continuation,
-                finish="scored",
-                tokens=tokens,
-                **facts | {"answer_tokens": len(tokens)},
-            )
-        text, finish = self._text(choice)
-        tokens = self._tokens(choice) if request.decoding.logprobs else None
-        self._refuse_quoted_key("".join(token.text for token in tokens or ()))
-        return Answer(text=text, finish=finish, tokens=tokens, **facts)
+        self._refuse_quoted_key("".join(token.text for token in answer.tokens or ()))
+        return answer
+
+    def model_names(self) -> list[str]:
+        """Names of the models that the server lists; none where it has no list.
+
+        Raises
+        ------
+        EndpointError
+            It cannot be reached, or the key is missing.
+        """
+        status, _, content = self._send("GET", "/models")
+        names = read_model_names(content) if status == 200 else []
+        return [name for name in names if not quotes_key(name, self._key)]
 
     def _take_turn(self) -> None:
         """Wait until the next request may be sent."""
@@ -271,7 +211,9 @@ class Endpoint:
             self._clients.open = client
         return client
 
-    def _post(self, path: str, body: dict[str, Any]) -> tuple[int, httpx2.Headers, bytes]:
+    def _send(
+        self, method: str, path: str, body: dict[str, Any] | None = None
+    ) -> tuple[int, httpx2.Headers, bytes]:
         """Send a request; the whole reply has to come in the time that the settings give."""
         host, seconds = self.identity.host, self._settings.timeout
         url = self._settings.url.rstrip("/") + path
@@ -288,7 +230,7 @@ class Endpoint:
         deadline.daemon = True
         deadline.start()
         try:
-            with client.stream("POST", url, json=body, headers=headers) as reply:
+            with client.stream(method, url, json=body, headers=headers) as reply:
                 for part in reply.iter_bytes():
                     content += part
                     if len(content) > _MOST_BYTES:
@@ -347,9 +289,17 @@ class Endpoint:
                 "again later, with fewer workers or a lower `requests_per_minute`.",
                 _retry_after(headers.get("Retry-After")),
             )
+        there = ""
+        if status == 404:
+            # Whether the address or the model is unknown, the list shows.
+            try:
+                names = self.model_names()
+            except EndpointError:
+                names = []
+            there = f" The server lists the models {', '.join(names[:20])}." if names else ""
         return EndpointError(
             f"The endpoint {host} does not take the request (status {status}, {said!r}): check "
-            "`url`, `model` and the decoding parameters, and the account's quota."
+            f"`url`, `model` and the decoding parameters, and the account's quota.{there}"
         )
 
     @property
@@ -373,59 +323,24 @@ class Endpoint:
                 "and have the key replaced."
             )
 
-    def _text(self, choice: _Choice) -> tuple[str, str]:
-        finish = choice.finish_reason or "unknown"
-        if isinstance(choice, _ChoiceOfText):
-            return choice.text, finish
-        if choice.message.content is None and choice.message.refusal is not None:
-            return choice.message.refusal, "refusal"
-        return choice.message.content or "", finish
-
-    def _tokens(self, choice: _Choice) -> tuple[Token, ...]:
-        if choice.logprobs is None:
-            raise self._without_logprobs()
-        if isinstance(choice.logprobs, _TokensOfChat):
-            found = [(token.token, token.logprob) for token in choice.logprobs.content or ()]
-        else:
-            found = list(zip(choice.logprobs.tokens, choice.logprobs.token_logprobs, strict=False))
-        if any(value is None for _, value in found):
-            raise self._without_logprobs()
-        # Some servers round a certain token to a little above 0.
-        return tuple(Token(text=text, logprob=min(0.0, value)) for text, value in found)
-
-    def _scored(self, choice: _ChoiceOfText, request: Request) -> tuple[Token, ...]:
-        """Tokens of the continuation, which stand at the end of the prompt that came back."""
-        border, offsets = len(request.prompt), choice.logprobs and choice.logprobs.text_offset
-        if not offsets or not choice.text.startswith(request.prompt):
-            raise self._without_logprobs()
-        if border not in offsets:
-            raise LanguageModelError(
-                f"{self.identity.name} has a token across the border between the prompt and the "
-                f"continuation {request.continuation[:40]!r}: end the prompt elsewhere, such as "
-                "before a space."
-            )
-        part = slice(offsets.index(border), None)
-        tokens, values = choice.logprobs.tokens[part], choice.logprobs.token_logprobs[part]
-        scored = _TokensOfText(tokens=tokens, token_logprobs=values)
-        return self._tokens(choice.model_copy(update={"logprobs": scored}))
-
-    def _without_logprobs(self) -> NotOfferedError:
-        return NotOfferedError(
-            f"The endpoint {self.identity.host} sent no log-probabilities of {self.identity.name}: "
-            "ask without them, or take a model or a server that offers them."
-        )
-
 
 def endpoint_identity(settings: EndpointSettings) -> Identity:
     """Identity of an endpoint's model, without asking it.
+
+    Fields that the settings add to each request stand in the revision: answers depend on them.
 
     Examples
     --------
     >>> endpoint_identity(EndpointSettings(url="http://localhost:8000/v1", model="m")).host
     'localhost'
+    >>> plain = EndpointSettings(url="http://localhost:8000/v1", model="m", extra={"top_k": 1})
+    >>> endpoint_identity(plain).revision
+    '{"top_k": 1}'
     """
     host = httpx2.URL(settings.url).host
-    return Identity(name=settings.model, revision=settings.version, host=host)
+    extra = json.dumps(settings.extra, sort_keys=True) if settings.extra else ""
+    revision = " ".join(part for part in (settings.version, extra) if part)
+    return Identity(name=settings.model, revision=revision, host=host)
 
 
 def _retry_after(value: str | None) -> float | None:

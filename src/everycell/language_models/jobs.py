@@ -26,7 +26,7 @@ def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
         ``input.model`` (its folder, or nothing), perhaps ``input.recorded`` (a record that is only
         read), and ``output.provenance``, which is written when all went well.
     log : text file
-        Gets the number of requests that were not recorded.
+        Gets the number of requests that were not recorded, and how fast they were answered.
 
     Raises
     ------
@@ -44,7 +44,8 @@ def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
         network=settings.network,
     ) as model:
         yield model
-        log.write(f"{model.identity.name}: {model.asked} requests were not recorded.\n")
+        speed = f", {model.speed}" if model.asked else ""
+        log.write(f"{model.identity.name}: {model.asked} requests were not recorded{speed}.\n")
         write_json(Path(snakemake.output.provenance), model.provenance())
 
 

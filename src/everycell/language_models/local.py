@@ -2,40 +2,42 @@
 
 Weights are read from safetensors; `everycell.language_models.gguf_files` makes them of a GGUF file.
 
-An answer depends on the request alone, not on the ones before it: one prompt at a time, read in
-blocks of `BLOCK` tokens. That also lets the blocks that a prompt shares with the one before it (a
-system message, examples) be read once, with the same bits. It is the same on another machine only
-as far as the sums are; what must not change is kept in a record
-(`everycell.language_models.records`).
+Asked one at a time, an answer depends on the request alone, not on the ones before it: a prompt is
+read in blocks of `BLOCK` tokens. That also lets the blocks that a prompt shares with the one before
+it (a system message, examples) be read once, with the same bits. Asked several at once, prompts are
+padded on the left and read together; sums then go in another order, by which last bits may differ.
+It is the same on another machine only as far as the sums are; what must not change is kept in a
+record (`everycell.language_models.records`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
-from jinja2 import TemplateError
 from tokenizers.decoders import DecodeStream
 from transformers import (
     AutoModelForCausalLM,
     DynamicCache,
     GenerationConfig,
+    LogitsProcessorList,
     PreTrainedModel,
     PreTrainedTokenizerBase,
-    StoppingCriteria,
 )
 
+from everycell.language_models.batches import MemoryFullError
 from everycell.language_models.generation import (
     Answer,
     Identity,
-    LanguageModelError,
-    NotOfferedError,
     Request,
     Token,
     folder_identity,
 )
-from everycell.learning.models import ModelError, device, model_folder, quiet, read_tokenizer
+from everycell.language_models.prompt_tokens import PromptTokens
+from everycell.language_models.token_choice import ChosenLogprobs, DrawnTokens, StopTexts
+from everycell.learning.models import ModelError, model_folder, quiet, read_tokenizer
 
 #: Tokens of a prompt that are read at once.
 BLOCK = 128
@@ -76,10 +78,8 @@ class LocalModel:
         self.identity = identity
         self._model = model
         self._tokenizer = tokenizer
-        self._longest = getattr(model.config, "max_position_embeddings", None)
-        self._special = [
-            str(token) for token in tokenizer.added_tokens_decoder.values() if token.special
-        ]
+        longest = getattr(model.config, "max_position_embeddings", None)
+        self._prompts = PromptTokens(tokenizer, name=identity.name, longest=longest)
         given = model.generation_config
         ends = given.eos_token_id if given.eos_token_id is not None else tokenizer.eos_token_id
         self._ends = ends if isinstance(ends, list) else [] if ends is None else [ends]
@@ -104,83 +104,39 @@ class LocalModel:
             Messages are asked of a model without a chat template, or documents of one whose
             template shows none.
         """
-        prompt, special = self._prompt_text(request)
-        ids = self._token_ids(prompt, special)
-        if not ids:
-            raise LanguageModelError("The prompt has no token: write one that has a word.")
-        with torch.inference_mode():
-            if request.continuation is None:
-                return self._generate(request, ids)
-            whole = self._token_ids(prompt + request.continuation, special)
-            if whole[: len(ids)] != ids or len(whole) == len(ids):
-                raise LanguageModelError(
-                    f"{self.identity.name} has a token across the border between the prompt and "
-                    f"the continuation {request.continuation[:40]!r}: end the prompt elsewhere, "
-                    "such as before a space."
-                )
-            return self._score(ids, whole[len(ids) :])
+        return self.answer_batch([request])[0]
 
-    def _prompt_text(self, request: Request) -> tuple[str, bool]:
-        """Prompt as one text, and whether the tokenizer adds its special tokens to it."""
-        if isinstance(request.prompt, str):
-            return request.prompt, True
-        if self._tokenizer.chat_template is None:
-            raise NotOfferedError(
-                f"{self.identity.name} has no chat template and takes no messages: give the "
-                "prompt as one text, or take a model that was tuned to follow instructions."
-            )
-        messages = [
-            {"role": message.role, "content": self._plain(message.content)}
-            for message in request.prompt
-        ]
-        documents = [self._plain(text) for text in request.documents]
+    def answer_batch(self, requests: Sequence[Request]) -> list[Answer]:
+        """Answer several requests at once; `answer_in_batches` makes batches of any requests.
+
+        In float32 tokens are those of the requests one by one, log-probabilities the same to about
+        1e-5. Each request is drawn by its own seed, whatever stands beside it.
+
+        Parameters
+        ----------
+        requests : sequence of Request
+            All generate with the same decoding but for the seed, or all score.
+
+        Raises
+        ------
+        MemoryFullError
+            They do not fit into the memory of the GPU together.
+        LanguageModelError
+            As `answer`.
+        """
+        texts = [self._prompts.of(request) for request in requests]
+        longest = max(len(prompt) + len(continuation) for prompt, continuation in texts)
         try:
-            text = self._tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=True, **self._grounding(documents)
-            )
-        except TemplateError as error:
-            raise NotOfferedError(
-                f"The chat template of {self.identity.name} does not take these messages "
-                f"({error}): use the roles that it knows, in its order."
-            ) from error
-        hidden = [number for number, each in enumerate(documents, start=1) if each not in text]
-        if hidden:
-            raise NotOfferedError(
-                f"The chat template of {self.identity.name} does not show document {hidden[0]}: "
-                "show the documents in a message, or take a model that was tuned to cite."
-            )
-        return text, False
-
-    def _grounding(self, documents: list[str]) -> dict[str, Any]:
-        """What a template takes besides messages, where there are documents."""
-        if not documents:
-            return {}
-        options: dict[str, Any] = {
-            "documents": [{"title": "", "text": text} for text in documents],
-            # Of Command-R: select, answer, and answer again with marks, in one go.
-            "citation_mode": "accurate",
-        }
-        templates = self._tokenizer.chat_template
-        if isinstance(templates, dict) and "rag" in templates:
-            options["chat_template"] = "rag"
-        return options
-
-    def _plain(self, content: str) -> str:
-        """A text without special tokens: a quoted passage ends no turn."""
-        for token in self._special:
-            content = content.replace(token, f"{token[0]} {token[1:]}")
-        return content
-
-    def _token_ids(self, text: str, special: bool) -> list[int]:
-        return self._tokenizer(text, add_special_tokens=special)["input_ids"]
-
-    def _check_length(self, tokens: int, more: int, what: str) -> None:
-        if self._longest is not None and tokens + more > self._longest:
-            raise LanguageModelError(
-                f"A prompt has {tokens} tokens and its {what} up to {more}, but "
-                f"{self.identity.name} reads {self._longest} in all: shorten the prompt, or ask "
-                "for fewer tokens."
-            )
+            with torch.inference_mode(), quiet():
+                if requests[0].continuation is None:
+                    return self._generate(requests, [prompt for prompt, _ in texts])
+                return self._score(texts)
+        except torch.OutOfMemoryError:
+            raise MemoryFullError(
+                f"{self.identity.name} has not enough memory for {len(requests)} prompts of up to "
+                f"{longest} tokens: take a GPU with more of it, fewer documents in a prompt, or "
+                "shorter answers."
+            ) from None
 
     def _blocks(self, ids: list[int]) -> DynamicCache:
         """Cache of the whole blocks before the last token; what it held before is used again."""
@@ -212,68 +168,108 @@ class LocalModel:
         read = self._model(tensor, past_key_values=self._cache, logits_to_keep=keep)
         return read.logits[0].float()
 
-    def _score(self, prompt: list[int], continuation: list[int]) -> Answer:
-        self._check_length(len(prompt), len(continuation), "continuation")
-        before = self._blocks(prompt).get_seq_length()
-        logits = self._forward((prompt + continuation)[before:], len(continuation) + 1)
-        logprobs = logits[:-1].log_softmax(dim=-1)
-        chosen = torch.tensor(continuation, device=logprobs.device)[:, None]
-        values = logprobs.gather(1, chosen)[:, 0].tolist()
-        tokens = self._tokens(continuation, values)
-        return Answer(
-            text="".join(token.text for token in tokens),
-            finish="scored",
-            prompt_tokens=len(prompt),
-            answer_tokens=len(continuation),
-            tokens=tokens,
-        )
+    def _padded(self, rows: Sequence[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rows of one length, padded on the left, and where their own tokens are."""
+        length = max(map(len, rows))
+        padding = self._ends[0] if self._ends else 0
+        ids = [[padding] * (length - len(row)) + row for row in rows]
+        mask = [[0] * (length - len(row)) + [1] * len(row) for row in rows]
+        where = self._model.device
+        return torch.tensor(ids, device=where), torch.tensor(mask, device=where)
 
-    def _generate(self, request: Request, ids: list[int]) -> Answer:
-        chosen = request.decoding
-        self._check_length(len(ids), chosen.max_tokens, "answer")
-        drawn = chosen.temperature > 0
-        sampling = {"temperature": chosen.temperature, "top_p": chosen.top_p, "top_k": 0}
+    def _score(self, texts: Sequence[tuple[list[int], list[int]]]) -> list[Answer]:
+        longest = max(len(continuation) for _, continuation in texts)
+        rows = [prompt + continuation for prompt, continuation in texts]
+        if len(rows) == 1:
+            before = self._blocks(texts[0][0]).get_seq_length()
+            logits = self._forward(rows[0][before:], longest + 1)[None]
+        else:
+            ids, mask = self._padded(rows)
+            read = self._model(
+                ids,
+                attention_mask=mask,
+                position_ids=(mask.cumsum(dim=-1) - 1).clamp(min=0),
+                logits_to_keep=longest + 1,
+                use_cache=False,
+            )
+            logits = read.logits.float()
+        answers = []
+        for (prompt, continuation), scores in zip(texts, logits, strict=True):
+            logprobs = scores[-len(continuation) - 1 : -1].log_softmax(dim=-1)
+            chosen = torch.tensor(continuation, device=logprobs.device)[:, None]
+            tokens = self._tokens(continuation, logprobs.gather(1, chosen)[:, 0].tolist())
+            answers.append(
+                Answer(
+                    text="".join(token.text for token in tokens),
+                    finish="scored",
+                    prompt_tokens=len(prompt),
+                    answer_tokens=len(continuation),
+                    tokens=tokens,
+                )
+            )
+        return answers
+
+    def _generate(self, requests: Sequence[Request], rows: Sequence[list[int]]) -> list[Answer]:
+        chosen = requests[0].decoding
+        ids, mask = self._padded(rows)
+        start = ids.shape[1]
+        kept, hooks = ChosenLogprobs(), LogitsProcessorList()
+        if chosen.logprobs:
+            hooks.append(kept)
+        if chosen.temperature > 0:
+            seeds = [request.decoding.seed for request in requests]
+            hooks.append(
+                DrawnTokens(
+                    seeds,
+                    temperature=chosen.temperature,
+                    top_p=chosen.top_p,
+                    device=self._model.device,
+                )
+            )
         settings = GenerationConfig(
             max_new_tokens=chosen.max_tokens,
-            do_sample=drawn,
+            # What was drawn is then the likeliest.
+            do_sample=False,
             eos_token_id=self._ends or None,
             pad_token_id=self._ends[0] if self._ends else 0,
-            output_logits=chosen.logprobs,
-            return_dict_in_generate=True,
-            **(sampling if drawn else {}),
         )
-        tensor = torch.tensor([ids], device=self._model.device)
-        stops = _StopTexts(self._tokenizer, chosen.stop, len(ids))
-        # Draws come from the global generator, which the caller keeps as it was.
-        with torch.random.fork_rng(), quiet():
-            if chosen.seed is None:
-                torch.seed()
-            else:
-                torch.manual_seed(chosen.seed)
-            made = self._model.generate(
-                tensor,
-                attention_mask=torch.ones_like(tensor),
-                past_key_values=self._blocks(ids),
-                generation_config=settings,
-                stopping_criteria=[stops],
+        stops = StopTexts(self._tokenizer, chosen.stop, start)
+        alone = len(rows) == 1
+        sequences = self._model.generate(
+            ids,
+            attention_mask=mask,
+            past_key_values=(
+                self._blocks(rows[0]) if alone else DynamicCache(config=self._model.config)
+            ),
+            generation_config=settings,
+            logits_processor=hooks,
+            stopping_criteria=[stops],
+        )
+        values = kept.of(sequences) if chosen.logprobs else [None] * len(rows)
+        return [
+            self._answer(request, len(row), new[: stops.lengths.get(place)], logprobs)
+            for place, (request, row, new, logprobs) in enumerate(
+                zip(requests, rows, sequences[:, start:].tolist(), values, strict=True)
             )
-        new = made.sequences[0, len(ids) :].tolist()
-        ended = new[-1] in self._ends
-        written = new[:-1] if ended else new
-        values = None
-        if chosen.logprobs:
-            logprobs = torch.cat(made.logits).float().log_softmax(dim=-1)
-            values = [logprobs[place, token].item() for place, token in enumerate(written)]
-        tokens = self._tokens(written, values or [0.0] * len(written))
+        ]
+
+    def _answer(
+        self, request: Request, read: int, new: list[int], logprobs: list[float] | None
+    ) -> Answer:
+        """Answer of the tokens of a row, which may go on after an end."""
+        ended = next((place for place, token in enumerate(new) if token in self._ends), None)
+        written = new[:ended]
+        tokens = self._tokens(written, (logprobs or [0.0] * len(new))[: len(written)])
         text = "".join(token.text for token in tokens)
-        cut = min((text.find(stop) for stop in chosen.stop if stop in text), default=len(text))
-        stopped = ended or cut < len(text)
+        stop = request.decoding.stop
+        cut = min((text.find(each) for each in stop if each in text), default=len(text))
+        stopped = ended is not None or cut < len(text)
         return Answer(
             text=text[:cut],
             finish="stop" if stopped else "length",
-            prompt_tokens=len(ids),
-            answer_tokens=len(new),
-            tokens=None if values is None else tokens,
+            prompt_tokens=read,
+            answer_tokens=len(written) + (ended is not None),
+            tokens=None if logprobs is None else tokens,
         )
 
     def _tokens(self, ids: list[int], logprobs: list[float]) -> tuple[Token, ...]:
@@ -284,23 +280,6 @@ class LocalModel:
             Token(text=stream.step(backend, number) or "", logprob=value)
             for number, value in zip(ids, logprobs, strict=True)
         )
-
-
-class _StopTexts(StoppingCriteria):
-    """Ends an answer in which one of the texts stands."""
-
-    def __init__(
-        self, tokenizer: PreTrainedTokenizerBase, texts: tuple[str, ...], start: int
-    ) -> None:
-        self._tokenizer, self._texts, self._start = tokenizer, texts, start
-
-    def __call__(self, ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:
-        # The text may lie over several tokens, each of which has one byte or more.
-        longest = max((len(text.encode()) for text in self._texts), default=0)
-        last = max(self._start, ids.shape[1] - longest)
-        tail = self._tokenizer.decode(ids[0, last:]) if self._texts else ""
-        done = any(text in tail for text in self._texts)
-        return torch.full((1,), done, dtype=torch.bool, device=ids.device)
 
 
 def load_language_model(
@@ -330,12 +309,13 @@ def load_language_model(
     Returns
     -------
     LocalModel
-        On the GPU if there is one.
+        On the GPU if there is one; on several, where one is not enough.
 
     Raises
     ------
     ModelError
-        A file is missing or damaged, or the model is no causal language model.
+        A file is missing or damaged, the model is no causal language model, or it is too large for
+        the GPUs.
 
     Examples
     --------
@@ -354,6 +334,7 @@ model, or give the name of a hub model as a str.
                 trust_remote_code=False,
                 use_safetensors=True,
                 dtype=getattr(torch, dtype),
+                device_map="auto" if torch.cuda.is_available() else None,
                 output_loading_info=True,
             )
         # A damaged file ends in errors of safetensors, torch and transformers, with no common base.
@@ -369,4 +350,12 @@ model, or give the name of a hub model as a str.
             f"{', '.join(sorted(report['missing_keys'])[:3])}; take a model with a language-model "
             "head."
         )
-    return LocalModel(model.to(device()).eval(), tokenizer, identity)
+    places = set(map(str, getattr(model, "hf_device_map", {}).values()))
+    if places & {"cpu", "disk"}:
+        size = model.get_memory_footprint() / 1e9
+        raise ModelError(
+            f"The model {source} takes {size:.0f} GB, more than the GPUs have that this job sees: "
+            "ask for more of them or larger ones, or serve the model elsewhere and name it under "
+            "`endpoints`."
+        )
+    return LocalModel(model.eval(), tokenizer, identity)

@@ -1,4 +1,4 @@
-"""What a language model of the configuration needs: memory, disk, a key, the consent to a licence."""
+"""What a language model of the configuration needs: memory, disk, a key, consent to a licence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Facts:
         Tokens that prompt and answer may have together.
     licence : str
     gated : bool
-        Whether the hub asks who you are, or for consent to the licence, before it lets you download.
+        Whether the hub wants a login, or consent to the licence, before a download.
     bits : int, optional
         Of a number in files that are quantised; None: the files are in 16 bits.
     """
@@ -121,7 +121,7 @@ def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> 
     --------
     >>> found = requirements("llama-3-8b-instruct", LanguageModels())
     >>> found.source, found.gpu_gb, found.disk_gb, found.gated
-    ('meta-llama/Meta-Llama-3-8B-Instruct', 26.2, 16.1, True)
+    ('meta-llama/Meta-Llama-3-8B-Instruct', 21.9, 16.1, True)
     >>> requirements("gpt-4o", LanguageModels()).key
     'OPENAI_API_KEY'
     """

@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import math
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
-from everycell.language_models.costs import Estimate, estimate
+from everycell.language_models.batches import answer_in_batches
+from everycell.language_models.costs import Budget, Estimate, estimate
 from everycell.language_models.generation import (
     Answer,
     Identity,
@@ -27,10 +26,9 @@ from everycell.language_models.generation import (
 )
 from everycell.language_models.records import Entry, Record, RecordError, key_of
 from everycell.language_models.settings import Prices
+from everycell.language_models.throughput import Progress, Throughput
 
 _LOG = logging.getLogger(__name__)
-# Seconds between two lines of the log on answers that are still to come.
-_TELL = 60.0
 
 
 class MissingAnswerError(LanguageModelError):
@@ -51,15 +49,18 @@ class Recorded:
         replayed.
     workers : int
         Requests that are asked side by side: 1 for a local model.
-    prices : Prices, optional
-        By which the cost of what will be asked is estimated, and logged before.
-    budget : float, optional
-        Most that all this asks may cost by the estimate.
+    batch : int
+        Requests that are asked at once, of a model that can (`BatchModel`); then `workers` is 1.
+    budget : Budget, optional
+        Of an endpoint: the prices by which the cost of what will be asked is estimated, and logged
+        before, and the most that all this asks may take.
 
     Attributes
     ----------
     asked : int
         Requests that the model itself was asked so far.
+    speed : Throughput
+        How fast it answered them.
 
     Examples
     --------
@@ -89,20 +90,20 @@ class Recorded:
         load: Callable[[], LanguageModel] | None,
         *,
         workers: int = 1,
-        prices: Prices | None = None,
-        budget: float | None = None,
+        batch: int = 1,
+        budget: Budget | None = None,
     ) -> None:
         self.record = record
         self.identity = identity
         self.asked = 0
-        self._prices = prices
+        self.speed = Throughput()
         self._budget = budget
-        self._estimated = 0.0
         self._used: dict[str, Entry] = {}
         self._load = load
         self._workers = workers
+        self._batch = batch
         self._model: LanguageModel | None = None
-        self._loading = threading.Lock()
+        self._lock = threading.Lock()
 
     def answer(self, request: Request) -> Answer:
         """Answer from the record, else from the model, whose answer is then recorded.
@@ -120,7 +121,8 @@ class Recorded:
         """Answers in the order of the requests; equal requests are asked once.
 
         When one of them fails, those under way are finished and recorded, no other is begun, and
-        the first error is raised: a second call goes on from there.
+        the first error is raised: a second call goes on from there. Of requests that are asked at
+        once, all fail together.
 
         Raises
         ------
@@ -137,13 +139,11 @@ class Recorded:
         if waiting and self._load is None:
             raise MissingAnswerError(self._missing(requests, waiting))
         self._announce(list(waiting.values()))
-        progress = _Progress(self.identity.name, len(waiting), self._workers)
-        if self._workers == 1:
-            # In this thread: others would have their own settings of torch.
-            for request in waiting.values():
-                self._ask(request, progress)
-        else:
-            self._ask_side_by_side(list(waiting.values()), progress)
+        progress = Progress(self.identity.name, len(waiting), max(self._workers, self._batch))
+        try:
+            self._ask_all(list(waiting.values()), progress)
+        finally:
+            self.speed.include(progress.speed)
         used = [self.record.entries[key_of(self.identity, request)] for request in requests]
         self._used |= {entry.key: entry for entry in used}
         return [entry.answer for entry in used]
@@ -179,9 +179,9 @@ class Recorded:
         } | self._charged()
 
     def _charged(self) -> dict[str, Any]:
-        prices = self._prices
-        if prices is None or not prices.known:
+        if self._budget is None or not self._budget.prices.known:
             return {}
+        prices = self._budget.prices
         tokens = [(one.answer.prompt_tokens, one.answer.answer_tokens) for one in self.used]
         charged: dict[str, Any] = {"prices": prices.model_dump(mode="json")}
         if all(None not in counts for counts in tokens):
@@ -192,27 +192,33 @@ class Recorded:
     def _announce(self, requests: list[Request]) -> None:
         if not requests:
             return
-        expected = estimate(requests, self._prices or Prices())
+        prices = None if self._budget is None else self._budget.prices
+        expected = estimate(requests, prices or Prices())
         _LOG.info(
             "%s will be asked %d requests: at most about %d tokens of prompts and %d of answers%s.",
             self.identity.name,
             expected.calls,
             expected.prompt_tokens,
             expected.answer_tokens,
-            "" if self._prices is None else f", {_cost(expected, self._prices)}",
+            "" if prices is None else f", {_cost(expected, prices)}",
         )
-        if self._prices is None:
-            return
-        total = self._estimated + expected.cost
-        currency = self._prices.currency
-        if self._budget is not None and total > self._budget:
-            raise LanguageModelError(
-                f"{expected.calls} requests to {self.identity.name} may bring the cost to "
-                f"{total:.2f} {currency}, above the `budget` of {self._budget:g}: raise "
-                "it, or ask for less. None of them was sent."
-            )
+        if self._budget is not None:
+            self._budget.allow(self.identity.name, requests)
 
-    def _ask_side_by_side(self, requests: list[Request], progress: _Progress) -> None:
+    def _ask_all(self, requests: list[Request], progress: Progress) -> None:
+        if self._workers > 1:
+            self._ask_side_by_side(requests, progress)
+        elif self._batch > 1 and requests:
+            model = self._ready(progress)
+            for answered in answer_in_batches(model, requests, self._batch):
+                for request, answer in answered:
+                    self._keep(request, answer, progress)
+        else:
+            # In this thread: others would have their own settings of torch.
+            for request in requests:
+                self._ask(request, progress)
+
+    def _ask_side_by_side(self, requests: list[Request], progress: Progress) -> None:
         with ThreadPoolExecutor(self._workers) as pool:
             calls = [pool.submit(self._ask, request, progress) for request in requests]
             try:
@@ -223,24 +229,31 @@ class Recorded:
                     call.cancel()
                 raise
 
-    def _ask(self, request: Request, progress: _Progress) -> None:
-        with self._loading:
-            if self._model is None:
-                self._model = self._load()
-                if self._model.identity != self.identity:
-                    raise RecordError(
-                        f"The model that was loaded is {self._model.identity!r}, but answers were "
-                        f"to be recorded as those of {self.identity!r}: make the two equal."
-                    )
-            progress.begin()
-            # What was announced and not sent costs nothing; what fails may have been charged.
-            if self._prices is not None:
-                self._estimated += estimate([request], self._prices).cost
-        answer = self._model.answer(request)
+    def _ready(self, progress: Progress) -> LanguageModel:
+        """Return the model, which is loaded when it is first needed."""
+        if self._model is None:
+            self._model = self._load()
+            if self._model.identity != self.identity:
+                raise RecordError(
+                    f"The model that was loaded is {self._model.identity!r}, but answers were "
+                    f"to be recorded as those of {self.identity!r}: make the two equal."
+                )
+        progress.begin()
+        return self._model
+
+    def _ask(self, request: Request, progress: Progress) -> None:
+        with self._lock:
+            model = self._ready(progress)
+            # What was announced and not sent costs nothing.
+            if self._budget is not None:
+                self._budget.spend(request)
+        self._keep(request, model.answer(request), progress)
+
+    def _keep(self, request: Request, answer: Answer, progress: Progress) -> None:
         self.record.add(self.identity, request, answer)
-        with self._loading:
+        with self._lock:
             self.asked += 1
-            progress.step()
+            progress.step(answer)
 
     def _missing(self, requests: Sequence[Request], waiting: dict[str, Request]) -> str:
         key, request = next(iter(waiting.items()))
@@ -253,40 +266,6 @@ class Recorded:
             f"request {requests.index(request) + 1}, key {key[:12]}..., whose prompt has the hash "
             f"{prompt_hash(request)[:12]}... and ends in {start!r}: let the model be asked, or "
             "fetch the whole record."
-        )
-
-
-class _Progress:
-    """Says in the log how long answers will take: after the first ones, then once a minute.
-
-    The first ones are as many as are asked side by side: after one of them the others are nearly
-    there, too. The time that a model takes to load does not count.
-    """
-
-    def __init__(self, name: str, total: int, workers: int) -> None:
-        self._name, self._total, self._first, self._done = name, total, workers, 0
-        self._began: float | None = None
-        self._next = -math.inf
-
-    def begin(self) -> None:
-        """Start the clock, once, when the model is there; one thread at a time."""
-        if self._began is None:
-            self._began = time.monotonic()
-
-    def step(self) -> None:
-        """Count an answer; one thread at a time."""
-        self._done += 1
-        now = time.monotonic()
-        if self._done < self._first or now < self._next or self._done == self._total:
-            return
-        self._next = now + _TELL
-        seconds = (now - self._began) / self._done * (self._total - self._done)
-        _LOG.info(
-            "%s: %d of %d answers; the others will take about %d min.",
-            self._name,
-            self._done,
-            self._total,
-            -(-seconds // 60),
         )
 
 

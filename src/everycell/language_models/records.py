@@ -265,10 +265,10 @@ class Record:
         with self._threads:
             if self._prompts_path is not None and entry.prompt_sha256 not in self._prompt_hashes:
                 prompt = request.model_dump(mode="json")["prompt"]
-                _append(self._prompts_path, {"sha256": entry.prompt_sha256, "prompt": prompt})
+                append_line(self._prompts_path, {"sha256": entry.prompt_sha256, "prompt": prompt})
                 self._prompt_hashes.add(entry.prompt_sha256)
             entry = entry.after(self._last)
-            _append(self.path, entry.model_dump(mode="json"))
+            append_line(self.path, entry.model_dump(mode="json"))
             self._last = entry.chained or ""
             self.entries[entry.key] = entry
 
@@ -303,7 +303,17 @@ def _prompt_hashes(path: Path) -> set[str]:
     return hashes
 
 
-def _append(path: Path, value: object) -> None:
+def append_line(path: Path, value: object) -> None:
+    r"""Add a value as a line of JSON to a file; it is on the disk when this returns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "runs.jsonl"
+    >>> append_line(path, {"answers": 3})
+    >>> path.read_text()
+    '{"answers":3}\n'
+    """
     # In ASCII, so that a line cannot be cut inside a character, nor end at a foreign line break.
     line = json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n"
     with path.open("ab") as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import ip_address
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
@@ -111,6 +111,30 @@ def _variable(name: str) -> str:
     return name
 
 
+# Fields of a request that say what is asked, and how the reply comes.
+_FIXED = {"model", "messages", "prompt", "documents", "stream", "n", "echo", "logprobs"}
+
+
+def _more_fields(extra: dict[str, Any]) -> dict[str, Any]:
+    """Fields to add to requests, without those that the program sets and without secrets.
+
+    Examples
+    --------
+    >>> _more_fields({"stream": True})
+    Traceback (most recent call last):
+    ValueError: `stream` is set by the program, so it is no field to add
+    """
+    for name in extra:
+        if name in _FIXED:
+            raise ValueError(f"`{name}` is set by the program, so it is no field to add")
+        if re.search("key|secret|password|authorization", name, re.IGNORECASE):
+            raise ValueError(
+                "a field to add holds no secret, since it is shown: `key` names the environment "
+                "variable of a key"
+            )
+    return extra
+
+
 class EndpointSettings(Settings):
     """A language model behind a server that speaks OpenAI's protocol."""
 
@@ -131,6 +155,13 @@ class EndpointSettings(Settings):
         False,
         description="Whether the server has the model's template show `documents`, as vLLM does.",
     )
+    extra: Annotated[dict[str, bool | int | float | str | None], AfterValidator(_more_fields)] = (
+        Field(
+            {},
+            description="Fields that are added to each request, such as `top_k: -1`; null leaves out "
+            "one that the server does not take.",
+        )
+    )
     timeout: float = Field(120.0, gt=0, description="Seconds for a whole answer.")
     retries: int = Field(5, ge=0, description="Times that a request is repeated after a fault.")
     wait: float = Field(1.0, gt=0, description="Seconds before the first repeat; then doubled.")
@@ -139,6 +170,11 @@ class EndpointSettings(Settings):
     prices: Prices = Prices()
     budget: float | None = Field(
         None, ge=0, description="Most that a job may cost by the estimate; null: any sum."
+    )
+    token_budget: int | None = Field(
+        None,
+        ge=0,
+        description="Most tokens of prompts and answers that a job may take by the estimate.",
     )
 
     @property
@@ -182,7 +218,7 @@ class EndpointSettings(Settings):
         return self
 
 
-def _on_gpu(source: str, batch: int = 16) -> LocalSettings:
+def _on_gpu(source: str, batch: int = 8) -> LocalSettings:
     return LocalSettings(source=source, dtype="bfloat16", batch=batch)
 
 
@@ -245,7 +281,7 @@ class LanguageModels(Settings):
             raise ValueError(f"the model {twice[0]!r} stands under `local` and `endpoints`")
         return self
 
-    def answered_by(self, name: str) -> dict[str, str | None]:
+    def answered_by(self, name: str) -> dict[str, Any]:
         """Settings of a model on which its answers depend; a job of other ones is out of date.
 
         Neither the variable of a key nor what asking takes (workers, prices, times) is among them.
@@ -254,14 +290,14 @@ class LanguageModels(Settings):
         --------
         >>> mine = EndpointSettings(url="http://localhost:8000/v1", model="llama", workers=16)
         >>> LanguageModels(endpoints={"mine": mine}).answered_by("mine")
-        {'url': 'http://localhost:8000/v1', 'model': 'llama', 'version': ''}
+        {'url': 'http://localhost:8000/v1', 'model': 'llama', 'version': '', 'extra': {}}
         >>> sorted(LanguageModels().answered_by("smollm2"))
         ['dtype', 'revision', 'source']
         >>> LanguageModels().answered_by("nobody")
         {}
         """
         for models, kept in (
-            (self.endpoints, ("url", "model", "version")),
+            (self.endpoints, ("url", "model", "version", "extra")),
             (self.local, ("source", "revision", "dtype")),
         ):
             if name in models:

@@ -1,0 +1,109 @@
+"""Batches of requests, which a local model on a GPU answers in about the time of one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Protocol
+
+from everycell.language_models.generation import (
+    Answer,
+    Identity,
+    LanguageModelError,
+    Request,
+)
+
+_LOG = logging.getLogger(__name__)
+
+
+class MemoryFullError(LanguageModelError):
+    """A batch does not fit into memory; of one request alone, the message says what to do."""
+
+
+class BatchModel(Protocol):
+    """A `LanguageModel` that answers several requests at once."""
+
+    @property
+    def identity(self) -> Identity:
+        """Which model this is."""
+
+    def answer_batch(self, requests: Sequence[Request]) -> list[Answer]:
+        """Answers to requests that are alike but for their prompts, scored texts and seeds.
+
+        Raises
+        ------
+        MemoryFullError
+            They do not fit into memory together.
+        """
+
+
+def answer_in_batches(
+    model: BatchModel, requests: Sequence[Request], size: int
+) -> Iterator[list[tuple[Request, Answer]]]:
+    """Answer requests in batches, the longest prompts first.
+
+    Prompts of about one length stand together, so that few tokens are padding, and what does not
+    fit into memory shows at the beginning. A batch that does not fit is halved, and the others
+    after it are as small.
+
+    Parameters
+    ----------
+    model : BatchModel
+    requests : sequence of Request
+    size : int
+        Most requests of a batch, 1 or more.
+
+    Yields
+    ------
+    list of (Request, Answer)
+        A batch, as soon as it was answered.
+
+    Raises
+    ------
+    MemoryFullError
+        A request does not fit into memory even alone.
+    LanguageModelError
+        As of the model.
+
+    Examples
+    --------
+    >>> from everycell.language_models.settings import Decoding
+    >>> class Parrot:
+    ...     identity = Identity(name="parrot")
+    ...
+    ...     def answer_batch(self, requests):
+    ...         return [Answer(text=request.text, finish="stop") for request in requests]
+    >>> asked = [Request(prompt=text, decoding=Decoding()) for text in ("a", "abc", "ab")]
+    >>> [[answer.text for _, answer in batch] for batch in answer_in_batches(Parrot(), asked, 2)]
+    [['abc', 'ab'], ['a']]
+    """
+    # Sorting is stable: first by kind, and within it by length.
+    ordered = sorted(requests, key=lambda request: (_kind(request), -len(request.text)))
+    for _, group in groupby(ordered, key=_kind):
+        waiting = list(group)
+        while waiting:
+            part = waiting[:size]
+            try:
+                answers = model.answer_batch(part)
+            except MemoryFullError:
+                if len(part) == 1:
+                    raise
+                size = len(part) // 2
+                _LOG.warning(
+                    "%s: %d requests at once do not fit into memory; going on with %d. Set `batch` "
+                    "to this number to begin with it.",
+                    model.identity.name,
+                    len(part),
+                    size,
+                )
+                continue
+            waiting = waiting[len(part) :]
+            yield list(zip(part, answers, strict=True))
+
+
+def _kind(request: Request) -> str:
+    """What requests of a batch have in common."""
+    if request.decoding is None:
+        return ""
+    return request.decoding.model_copy(update={"seed": None}).model_dump_json()
