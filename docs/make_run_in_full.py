@@ -44,7 +44,7 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
     ]
     for material in tier.materials.values():
         named = "<br>".join(f"`{key}`" for key in material.settings)
-        comes = "by itself" if material.hosts else "by you"
+        comes = "by itself" if material.hosts else "with `fetch`" if material.corpus else "by you"
         lines.append(
             f"| [{material.title}]({material.page}) | {number(material.gb)} | {material.licence} | "
             f"{named} | {comes} |"

@@ -35,6 +35,8 @@ class Material(CardFileModel):
     #: What a folder must hold: for each pattern of file names, one that fits. "{ginger.words}" is
     #: the value of that key.
     holds: list[str] = []
+    #: Name under which it comes by itself where a key says ``fetch``.
+    corpus: str | None = None
     #: Where it comes from when nothing on disk is named; empty: only the user can bring it.
     hosts: list[Annotated[str, Field(pattern=r"^https://")]] = []
     #: Packages that fetch or read it, which not every environment has.

@@ -1,0 +1,187 @@
+"""What a full tier needs of the machine: disk, memory, GPU, packages, and hosts that answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Literal, NamedTuple
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from everycell.engine.full_runs import FullRun, number
+from everycell.language_models.presets import Requirements
+
+#: Seconds after which a host counts as not reachable.
+PATIENCE = 3.0
+HUB = "https://huggingface.co"
+
+
+class Row(NamedTuple):
+    """One thing that a run needs: how it stands, and what to do where it is missing."""
+
+    state: Literal["ok", "missing", "unknown"]
+    what: str
+    found: str
+    do: str = ""
+
+
+def _cache(*variables: str, default: str) -> Path:
+    for variable in variables:
+        name, _, below = variable.partition("/")
+        if os.environ.get(name):
+            return Path(os.environ[name]) / below
+    return Path(default).expanduser()
+
+
+def hub_cache() -> Path:
+    """Folder into which models of the hub are fetched."""
+    return _cache("HF_HUB_CACHE", "HF_HOME/hub", default="~/.cache/huggingface/hub")
+
+
+def in_hub_cache(name: str) -> bool:
+    """Whether weights of a model of the hub were fetched."""
+    folder = hub_cache() / f"models--{name.replace('/', '--')}" / "snapshots"
+    return any(folder.glob("*/*.safetensors"))
+
+
+def from_hub(source: str) -> bool:
+    """Whether a language model would be fetched."""
+    return not Path(source).exists() and not source.endswith(".gguf") and not in_hub_cache(source)
+
+
+def mirrored(host: str) -> str:
+    """Host with the hub's mirror in the place of the hub."""
+    return os.environ.get("HF_ENDPOINT", HUB).rstrip("/") if host == HUB else host
+
+
+def hub_login() -> bool:
+    """Whether the hub would know who asks: by a variable, or by the file of its login."""
+    kept = _cache("HF_TOKEN_PATH", "HF_HOME/token", default="~/.cache/huggingface/token")
+    return bool(os.environ.get("HF_TOKEN")) or kept.is_file()
+
+
+def index_cache() -> Path:
+    """Folder into which pyserini fetches indexes."""
+    return _cache("PYSERINI_CACHE", default="~/.cache/pyserini")
+
+
+def corpus_cache() -> Path:
+    """Folder into which ir_datasets fetches corpora."""
+    return _cache("IR_DATASETS_HOME", default="~/.ir_datasets")
+
+
+def disk(needed: Mapping[Path, float], root: Path) -> Iterator[Row]:
+    """Rows of the file systems on which folders need so many GB."""
+    # Folders of one file system take from the same space.
+    by_device: dict[int, tuple[list[Path], float]] = {}
+    for place, size in needed.items():
+        there = next(p for p in (place.absolute(), *place.absolute().parents) if p.exists())
+        folders, total = by_device.get(there.stat().st_dev, ([], 0.0))
+        by_device[there.stat().st_dev] = ([*folders, there], total + size)
+    for folders, size in by_device.values():
+        free = shutil.disk_usage(folders[0]).free / 1e9
+        shown = "here" if folders[0] == root.absolute() else str(folders[0])
+        what, found = f"disk: {number(size)} GB {shown}", f"{number(free)} GB free"
+        if free >= size:
+            yield Row("ok", what, found)
+        else:
+            yield Row("missing", what, found, f"free {number(size - free)} GB {shown}")
+
+
+def gpus() -> list[tuple[str, float]] | None:
+    """Name and memory in GB of each GPU; None where nothing can tell."""
+    if program := shutil.which("nvidia-smi"):
+        query = ["--query-gpu=name,memory.total", "--format=csv,noheader,nounits"]
+        done = subprocess.run([program, *query], capture_output=True, text=True, check=False)
+        if done.returncode:
+            return None
+        lines = [line.rpartition(",") for line in done.stdout.splitlines() if line.strip()]
+        return [(name.strip(), float(mebibytes) * 2**20 / 1e9) for name, _, mebibytes in lines]
+    try:
+        import torch
+    except ImportError:
+        return None
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    found = [torch.cuda.get_device_properties(place) for place in range(count)]
+    return [(each.name, each.total_memory / 1e9) for each in found]
+
+
+def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iterator[Row]:
+    """Rows of memory and GPU; what is not here may be on the nodes of a cluster."""
+    runs = list(runs)
+    sends = shutil.which("sbatch") is not None
+    nodes = "a cluster's nodes may have it" if sends else ""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
+    most = max(run.memory_gb for run in runs)
+    what, found = f"memory: {number(most)} GB", f"{number(memory)} GB here"
+    if memory >= most:
+        yield Row("ok", what, found)
+    elif sends:
+        yield Row("unknown", what, f"{found}; {nodes}")
+    else:
+        yield Row("missing", what, found, f"take a machine with {number(most)} GB of memory")
+    # A GGUF file has numbers in few bits, for processors.
+    on_gpu = [run.gpu_gb for run in runs if run.gpu_gb and not run.models]
+    on_gpu += [need.gpu_gb or 0 for need in models.values() if not need.source.endswith(".gguf")]
+    if not any(on_gpu):
+        return
+    size = number(max(on_gpu))
+    what, do = f"GPU: {size} GB", f"take a machine with a GPU of {size} GB"
+    here = gpus()
+    if here and max(size for _, size in here) >= max(on_gpu):
+        yield Row("ok", what, ", ".join(f"{name}, {number(size)} GB" for name, size in here))
+    elif sends:
+        yield Row("unknown", what, f"none of that size here; {nodes}")
+    elif here is None:
+        yield Row("unknown", what, "neither nvidia-smi nor torch can tell")
+    else:
+        found = ", ".join(f"{name}, {number(size)} GB" for name, size in here) or "none here"
+        yield Row("missing", what, found, do)
+    if not sends and here and "+cpu" in metadata.version("torch"):
+        yield Row(
+            "missing", "torch that uses the GPU", "the CPU build is installed",
+            "install torch for your GPU (README, clusters and other machines)",
+        )  # fmt: skip
+
+
+def packages(names: Iterable[str]) -> Iterator[Row]:
+    """Rows of the packages that not every environment has."""
+    for name in sorted(names):
+        try:
+            yield Row("ok", f"package {name}", metadata.version(name))
+        except metadata.PackageNotFoundError:
+            yield Row("missing", f"package {name}", "not installed", f"install {name}")
+
+
+def network(hosts: Iterable[str], *, allowed: bool) -> Iterator[Row]:
+    """Rows of the hosts that a run asks."""
+    for url in sorted(hosts):
+        what = f"network to {urlsplit(url).netloc}"
+        if not allowed:
+            yield Row("missing", what, "`network: false` in config.yaml", "set network: true")
+        elif os.environ.get("HF_HUB_OFFLINE") == "1" and url == mirrored(HUB):
+            yield Row("missing", what, "HF_HUB_OFFLINE=1", "unset HF_HUB_OFFLINE")
+        elif fault := unreachable(url):
+            do = f"get a network to {urlsplit(url).netloc}"
+            if url == mirrored(HUB):
+                do += ", or a mirror (HF_ENDPOINT)"
+            yield Row("missing", what, f"offline: {fault}", do)
+        else:
+            yield Row("ok", what, "answers")
+
+
+def unreachable(url: str) -> str:
+    """Why a host does not answer; empty if it does, whatever it answers."""
+    try:
+        urlopen(Request(url, method="HEAD"), timeout=PATIENCE).close()
+    except HTTPError:
+        return ""
+    except OSError as error:
+        reason = getattr(error, "reason", error)
+        return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+    return ""

@@ -1,0 +1,342 @@
+"""Small material for a rehearsal of each full tier, in the formats of the real one.
+
+A function a chapter writes files into a project and models into the hub that a server stands in
+for, and returns the settings that a user would write into a file of their own. What comes out means
+nothing: the models are random, the texts invented.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from corpus_server import CorpusServer
+from language_model_server import Server, reply_of
+from tiny_bert import SPECIAL, tiny_bert, write_bert
+from tiny_t5 import write_t5
+from transformers import BertForSequenceClassification
+
+from everycell.collections.msmarco import QUERY_SETS, read_query_set
+from everycell.sources import fetch
+from everycell.text.sentences import sentence_spans
+from everycell.trec.qrels import read_qrels
+from everycell.trec.runs import write_run
+
+Settings = dict[str, Any]
+WORDS = ["the", "a", "is", "of", "to", "and", "was", "founded", ".", "?"]
+PLACES = ["Aldby", "Brink", "Corvik", "Dornes", "Elsund"]
+YEARS = {place: str(1200 + number) for number, place in enumerate(PLACES)}
+
+
+@dataclass
+class Stage:
+    """Where a rehearsal takes place: a project's folder, its servers, and the released data."""
+
+    folder: Path
+    hub: CorpusServer
+    endpoint: Server
+    mirror: Path
+
+    def endpoints(self, *names: str) -> Settings:
+        """Settings that name the endpoint."""
+        settings = self.endpoint.settings(workers=2).model_dump(mode="json")
+        return {"endpoints": dict.fromkeys(names, settings)}
+
+    def put_on_hub(self, name: str, write: Callable[[Path], None]) -> str:
+        """Serve a model under its name on the hub."""
+        folder = self.folder / "made" / name.replace("/", "--")
+        folder.mkdir(parents=True)
+        write(folder)
+        self.hub.add_repository(name, folder)
+        return name
+
+
+def write_lines(path: Path, rows: list[dict]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def write_encoder(folder: Path) -> None:
+    words = [*SPECIAL, *WORDS]
+    write_bert(folder, tiny_bert(words=len(words), positions=32), words)
+
+
+def write_inference(folder: Path) -> None:
+    words = [*SPECIAL, *WORDS]
+    model = tiny_bert(BertForSequenceClassification, words=len(words), positions=512)
+    torch.manual_seed(0)
+    model.classifier = torch.nn.Linear(8, 3)
+    model.num_labels = 3
+    model.config.id2label = dict(enumerate(("contradiction", "entailment", "neutral")))
+    model.config.label2id = {name: place for place, name in model.config.id2label.items()}
+    write_bert(folder, model, words)
+
+
+def founded(place: str, by: str = "a small monastery") -> str:
+    return f"The old town of {place} by the sea was founded in {YEARS[place]} by {by}."
+
+
+def attribution(stage: Stage) -> Settings:
+    """abolghasemi2026, chapter 5: questions, passages, three runs and a file of MS MARCO QA."""
+    data = stage.folder / "data/nq"
+    write_lines(data / "passages.jsonl", [{"id": each, "text": founded(each)} for each in PLACES])
+    questions = [
+        {
+            "id": f"q{number}",
+            "question": f"when was {place} founded",
+            "answers": [YEARS[place]],
+            "relevant": [place],
+        }
+        for number, place in enumerate(PLACES)
+    ]
+    write_lines(data / "questions.jsonl", questions)
+    for name in ("bm25", "unicoil", "tct-colbert"):
+        rows = []
+        for number, place in enumerate(PLACES):
+            ranked = [place, *(each for each in PLACES if each != place)]
+            for rank, document in enumerate(ranked, start=1):
+                rows.append(f"q{number} Q0 {document} {rank} {-rank} {name}\n")
+        (data / f"{name}.run").write_text("".join(rows))
+    ids = [str(number) for number in range(len(PLACES))]
+    listed = [
+        [{"is_selected": int(each == place), "passage_text": founded(each, "some monks")}
+         for each in PLACES]
+        for place in PLACES
+    ]  # fmt: skip
+    qa = {
+        "query": dict(zip(ids, (f"how old is {place}" for place in PLACES), strict=True)),
+        "query_id": {name: int(name) for name in ids},
+        "answers": dict(zip(ids, ([YEARS[place]] for place in PLACES), strict=True)),
+        "passages": dict(zip(ids, listed, strict=True)),
+    }
+    (stage.folder / "data/dev_v2.1.json").write_text(json.dumps(qa))
+
+    def answer(handler: object, body: dict) -> dict:
+        said = body["messages"][-1]["content"]
+        if "Question:" not in said:
+            place = next(place for place in PLACES if place in said)
+            return reply_of(
+                f"A little monastery set up {place}, a seaside town, in {YEARS[place]}."
+            )
+        pieces = [("It was then [", -0.1), ("1", -0.5), ("].", -0.1)]
+        tokens = [{"token": token, "logprob": value} for token, value in pieces]
+        logprobs = {"content": tokens} if body.get("logprobs") else None
+        return reply_of("It was then [1].", logprobs=logprobs)
+
+    stage.endpoint.replies = [answer]
+    return {
+        "attribution": {
+            "full": {
+                "nq": "data/nq",
+                "msmarco_qa": "data/dev_v2.1.json",
+                "models": {"mine": "Mistral", "other": "Llama3"},
+                "questions": dict.fromkeys(("main", "extended", "depths", "retrievers"), 2),
+                "k": 2,
+                "depths": [2, 3],
+            },
+            "paraphrases": {"full": {"model": "mine"}},
+        },
+        "language_models": stage.endpoints("mine", "other"),
+    }
+
+
+def fair_reranking(stage: Stage) -> Settings:
+    """heuss2025, chapter 3: passages with judgements, and runs of scores with deviations."""
+    data = stage.folder / "data/msmarco"
+    data.mkdir(parents=True)
+    key = QUERY_SETS["qs2"]
+    resource = fetch(key, stage.folder / "made", mirror=stage.mirror, network=False)
+    queries = list(read_query_set("qs2", resource))
+    rng = np.random.default_rng(3)
+    texts = [
+        "he told his father and his brother" if number % 3 == 0 else "the bee told the river"
+        for number in range(60)
+    ]
+    lines = "".join(f"{number}\t{text}\n" for number, text in enumerate(texts))
+    (data / "collection.tsv").write_text(lines)
+    judged = "".join(f"{query}\t0\t{rng.integers(len(texts))}\t1\n" for query in queries)
+    (data / "qrels.dev.tsv").write_text(judged)
+    run = pd.DataFrame(
+        [
+            (query, str(document))
+            for query in queries
+            for document in rng.choice(len(texts), 30, replace=False)
+        ],
+        columns=["query", "document"],
+    )
+    write_run(run.assign(score=rng.normal(size=len(run))), data / "means.run", tag="means")
+    spread = run.assign(score=rng.uniform(0.1, 0.9, len(run)))
+    write_run(spread, data / "deviations.run", tag="deviations")
+    return {
+        "term_fairness": {"msmarco": {"folder": "data/msmarco", "passages": len(texts)}},
+        "uncertain_ranking": {
+            "msmarco": {
+                "scores": "data/msmarco/means.run",
+                "deviations": "data/msmarco/deviations.run",
+            }
+        },
+    }
+
+
+def list_explanations(stage: Stage) -> Settings:
+    """heuss2025, chapter 4: folds in the form of LETOR, whose labels one feature decides."""
+    for name, features, deciding in (("mq2008", 46, 7), ("mslr_web10k", 136, 100)):
+        folder = stage.folder / "data" / name
+        folder.mkdir(parents=True)
+        rng = np.random.default_rng(features)
+        for part, lists in (("train", 30), ("test", 3)):
+            lines = []
+            for query in range(lists):
+                for vector in rng.random((8, features)):
+                    values = " ".join(f"{n}:{value:.4f}" for n, value in enumerate(vector, start=1))
+                    label = int(3 * vector[deciding - 1])
+                    lines.append(f"{label} qid:{10 + query} {values} #docid = GX000-00-0000000\n")
+            (folder / f"{part}.txt").write_text("".join(lines))
+    folders = {"mq2008": "data/mq2008", "mslr_web10k": "data/mslr_web10k"}
+    return {"list_explanations": {"folders": folders}}
+
+
+def citations(stage: Stage) -> Settings:
+    """heuss2025, chapter 5: questions, passages, a run, and a model that cites words."""
+    claims = {"owls": "night", "bees": "honey", "ants": "nests"}
+    texts = ["Owls hunt at night.", "Owls are birds.", "Bees make honey.", "Bees live in hives."]
+    texts += ["Ants dig nests.", "Ants are small."]
+    data = stage.folder / "data/cited"
+    passages = [{"id": f"p{number}", "text": text} for number, text in enumerate(texts)]
+    write_lines(data / "passages.jsonl", passages)
+    questions = [
+        {"id": f"q{place}", "question": f"What of {name}?", "relevant": []}
+        for place, name in enumerate(claims)
+    ]
+    write_lines(data / "questions.jsonl", questions)
+    run = [
+        f"q{place} Q0 p{2 * place + rank} {rank + 1} {2 - rank} mine\n"
+        for place in range(3)
+        for rank in (0, 1)
+    ]
+    (data / "retrieved.run").write_text("".join(run))
+
+    def answer(handler: object, body: dict) -> dict:
+        prompt = body["messages"][-1]["content"]
+        question = prompt.rpartition("Question: ")[2]
+        word = next(word for name, word in claims.items() if name in question)
+        documents = dict(re.findall(r"^\[(\d+)\] (.*)$", prompt, re.MULTILINE))
+        cited = ",".join(number for number, text in documents.items() if word in text.lower())
+        marked = f"<co: {cited}>{word}</co: {cited}>" if cited else word
+        return reply_of(
+            f"Relevant Documents: {','.join(documents)}\nCited Documents: {cited or 'None'}\n"
+            f"Answer: It is {word}.\nGrounded answer: It is {marked}."
+        )
+
+    stage.endpoint.replies = [answer]
+    return {
+        "citation_faithfulness": {
+            "full": {"models": {"mine": "spans"}, "data": "data/cited", "questions": 9, "depth": 2}
+        },
+        "language_models": stage.endpoints("mine"),
+    }
+
+
+def runs_of_two_years(stage: Stage) -> Settings:
+    """lajewska2025, chapter 3: runs of 2020, and the organisers' run of 2021."""
+    from everycell.engine.artefacts import read_card_file
+    from everycell.engine.full_runs import FullTier
+
+    declared = read_card_file(stage.folder / "published/full.yaml", FullTier)
+    folder = stage.folder / "data/runs"
+    folder.mkdir(parents=True)
+    qrels = read_qrels(stage.mirror / "cast-reproducibility/qrels/2020.txt.gz")
+    dice = np.random.default_rng(7)
+    found = dice.random(len(qrels))
+    for place, name in enumerate(declared.materials["cast_runs_2020"].holds):
+        run = qrels[found < 0.2 + place / 20][["query", "document"]]
+        path = folder / name.removesuffix("*")
+        write_run(run.assign(score=dice.random(len(run))), path, tag="rehearsal")
+    qrels = read_qrels(stage.mirror / "cast-reproducibility/qrels/2021.txt.gz")
+    run = qrels[qrels["relevance"] >= 2][["query", "document"]]
+    run = run.assign(document=run["document"] + "-1", score=dice.random(len(run)))
+    write_run(run, stage.folder / "data/organisers.run", tag="org")
+    return {"cast_systems": {"runs_2020": "data/runs", "organisers_run": "data/organisers.run"}}
+
+
+def answerability(stage: Stage) -> Settings:
+    """lajewska2025, chapter 5 and appendix B: SQuAD 2.0, and an encoder on the hub."""
+    for part in ("train", "dev"):
+        answered = {"question": "who?", "answers": [{"text": "Ann"}]}
+        paragraphs = [
+            {"context": "Ann left. It rained.", "qas": [answered]},
+            {"context": "A bee. A tree.", "qas": [{"question": "why?", "answers": []}]},
+        ]
+        path = stage.folder / f"data/{part}-v2.0.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}), encoding="utf-8")
+    return {
+        "answerability": {
+            "full": {
+                "model": stage.put_on_hub("toy/encoder", write_encoder),
+                "squad": "data/train-v2.0.json",
+                "squad_dev": "data/dev-v2.0.json",
+                "epochs": 1,
+                "batch": 1024,
+                "length": 16,
+            }
+        }
+    }
+
+
+def responses(stage: Stage) -> Settings:
+    """lajewska2025, chapter 6 and appendix C: a model that marks, writes and judges."""
+
+    def write(handler: object, body: dict) -> dict:
+        prompt = body["messages"][-1]["content"]
+        if "Facts:" in prompt:
+            facts = re.findall(r"^(\d+)\. ", prompt.rpartition("Facts:")[2], re.MULTILINE)
+            labels = ("support" if int(number) % 2 else "not_support" for number in facts)
+            return reply_of("\n".join(map(": ".join, zip(facts, labels, strict=True))))
+        if "Passage:" in prompt:
+            passage = prompt.rpartition("Passage: ")[2]
+            start, end = sentence_spans(passage)[0]
+            return reply_of(f"{passage[:start]}<IN>{passage[start:end]}</IN>{passage[end:]}")
+        if "Statements:" in prompt:
+            return reply_of("1: yes")
+        if prompt.startswith("Text:"):
+            return reply_of("- What do owls eat?\n- Why?")
+        if "statements" in body["messages"][0]["content"]:
+            return reply_of("- One thing is so.\n- Another is not.")
+        return reply_of(" ".join(re.findall(r"\w+", prompt)[-6:]).capitalize() + ".")
+
+    stage.endpoint.replies = [write]
+    return {
+        "ginger": {
+            "full": {
+                "model": "mine",
+                "duo": stage.put_on_hub(
+                    "toy/duo", lambda folder: write_t5(folder, ["true", "false", "the", "of"])
+                ),
+                "inference": stage.put_on_hub("toy/nli", write_inference),
+                "questions": 3,
+                "judges": {"mine": "GPT4o"},
+                "topics": 2,
+            }
+        },
+        "language_models": stage.endpoints("mine"),
+    }
+
+
+#: Target of a chapter -> its material. Those with more targets rehearse them together.
+CHAPTERS: dict[tuple[str, ...], Callable[[Stage], Settings]] = {
+    ("full_abolghasemi2026_ch5",): attribution,
+    ("full_heuss2025_ch3",): fair_reranking,
+    ("full_heuss2025_ch4",): list_explanations,
+    ("full_heuss2025_ch5",): citations,
+    ("full_lajewska2025_ch3",): runs_of_two_years,
+    ("full_lajewska2025_ch5", "full_lajewska2025_chB"): answerability,
+    ("full_lajewska2025_ch6", "full_lajewska2025_chC"): responses,
+}

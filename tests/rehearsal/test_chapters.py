@@ -1,0 +1,38 @@
+"""Each chapter's full target from its settings to verdicts and page, on small material."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from rehearsal.material import CHAPTERS, Stage
+from workflow.project import Project
+
+from everycell.cli.full_tier import asked_for
+from everycell.engine.artefacts import load_papers
+
+
+@pytest.mark.slow
+@pytest.mark.released
+@pytest.mark.parametrize("targets", CHAPTERS, ids="+".join)
+def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, ...]) -> None:
+    settings = CHAPTERS[targets](stage)
+    (stage.folder / "mine.yaml").write_text(json.dumps(settings))
+    project = Project(stage.folder, stage.mirror)
+    environment = stage.hub.environment(stage.folder / "home")
+    done = project.snakemake(
+        "--cores", "2", "--configfile", "mine.yaml", "--", *targets, env=environment
+    )
+    assert done.returncode == 0, done.stdout[-6000:]
+    assert "Left out" not in done.stdout
+    page = (stage.folder / "results/index.html").read_text(encoding="utf-8")
+    papers = load_papers(stage.folder / "published")
+    for target in targets:
+        artefacts = asked_for(papers, target)[1]
+        assert artefacts
+        for artefact in artefacts:
+            report = project.verdicts(artefact.id, "full")
+            assert report["state"] == artefact.card.tiers["full"].state
+            assert artefact.id in page
+    done = project.everycell("verify")
+    assert done.returncode == 0, done.stdout
