@@ -25,7 +25,8 @@ def rows() -> dict[tuple[str, str], tuple[list[str], str]]:
     text = (REPOSITORY / "docs" / "licences.md").read_text(encoding="utf-8")
     found = {(name, version): (locks.split(", "), said)
              for name, version, locks, said in ROW.findall(text)}  # fmt: skip
-    found.pop(("package", "version"), None)
+    for head in ("package", "library"):
+        found.pop((head, "version"))
     for name, version, _, _ in make_licences.bundled(REPOSITORY):
         assert found.pop((name, version))
     return found
