@@ -10,7 +10,7 @@ from page import toys
 
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.printed_cells import CardError
-from everycell.engine.publications import read_sections
+from everycell.engine.render.page.evidence import read_sections
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import outdated_pages, pages_of, write_page
 from everycell.engine.render.page.tables import companion_table

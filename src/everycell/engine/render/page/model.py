@@ -13,7 +13,7 @@ from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE, TIERS, Untested
 from everycell.engine.coverage import Coverage, coverage
 from everycell.engine.printed_cells import CardError
-from everycell.engine.publications import (
+from everycell.engine.render.page.evidence import (
     Section,
     bibtex,
     links_of,
@@ -89,6 +89,7 @@ def build_model(
             {
                 "key": paper.key,
                 "about": paper,
+                "links": links_of(paper.publication),
                 "bibtex": bibtex(
                     paper.key,
                     title=paper.title,
