@@ -20,12 +20,30 @@ HEAD = """\
 What the locks in `envs/` bring, and the licence that each package states of itself in its
 metadata: its licence expression, else its classifiers, else the first line of its licence field.
 Made by `python docs/make_licences.py`; a test fails when a lock and this file differ. None of
-these packages is part of this repository. The project's own licence is in [LICENSE](../LICENSE),
-those of the data in [Data](data.md).
+these packages is part of this repository; what is stands in the second table. The project's own
+licence is in [LICENSE](../LICENSE), those of the data in [Data](data.md).
 
 | package | version | locks | licence |
 |---|---|---|---|
 """
+#: Licence texts of what is part of this repository, beside it: NAME-VERSION.LICENSE.txt.
+BUNDLED = "src/**/*.LICENSE.txt"
+BUNDLED_HEAD = """
+## Part of this repository
+
+| library | version | licence text | begins |
+|---|---|---|---|
+"""
+
+
+def bundled(root: Path) -> list[tuple[str, str, str, str]]:
+    """Name, version, path of the licence text and its first line, of each bundled library."""
+    found = []
+    for path in sorted(root.glob(BUNDLED)):
+        name, _, version = path.name.removesuffix(".LICENSE.txt").rpartition("-")
+        first = path.read_text(encoding="utf-8").strip().partition("\n")[0]
+        found.append((name, version, path.relative_to(root).as_posix(), first))
+    return found
 
 
 def locked(envs: Path) -> dict[tuple[str, str], list[str]]:
@@ -54,7 +72,11 @@ def render(licences: Mapping[str, str]) -> str:
         f"| {name} | {version} | {', '.join(locks)} | {licences[name].replace('|', '/')} |\n"
         for (name, version), locks in locked(ENVS).items()
     ]
-    return HEAD + "".join(rows)
+    parts = [
+        f"| {name} | {version} | `{path}` | {first} |\n"
+        for name, version, path, first in bundled(Path())
+    ]
+    return HEAD + "".join(rows) + BUNDLED_HEAD + "".join(parts)
 
 
 if __name__ == "__main__":

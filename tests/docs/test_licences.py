@@ -25,7 +25,10 @@ def rows() -> dict[tuple[str, str], tuple[list[str], str]]:
     text = (REPOSITORY / "docs" / "licences.md").read_text(encoding="utf-8")
     found = {(name, version): (locks.split(", "), said)
              for name, version, locks, said in ROW.findall(text)}  # fmt: skip
-    found.pop(("package", "version"), None)
+    for head in ("package", "library"):
+        found.pop((head, "version"))
+    for name, version, _, _ in make_licences.bundled(REPOSITORY):
+        assert found.pop((name, version))
     return found
 
 
@@ -59,3 +62,10 @@ def test_an_expression_comes_before_classifiers_and_silence_is_said():
     assert make_licences.stated(package) == "MIT License"
     package["License-Expression"] = "MIT"
     assert make_licences.stated(package) == "MIT"
+
+
+def test_what_is_part_of_the_repository_has_its_licence_text():
+    [(name, version, path, first)] = make_licences.bundled(REPOSITORY)
+    text = (REPOSITORY / path).read_text(encoding="utf-8")
+    assert first.startswith("Copyright") and "Permission is hereby granted" in text
+    assert (REPOSITORY / path).with_name(f"{name}-{version}.js").is_file()

@@ -26,6 +26,7 @@ from everycell.engine import cards
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.printed_cells import DESCRIPTION
+from everycell.engine.publications import Publication
 from everycell.engine.tiers import TIERS
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova
@@ -208,6 +209,7 @@ def test_settings_that_a_page_shows_are_valid(page):
 
 MODELS = {
     "A paper": cards.PaperFile,
+    "A publication": Publication,
     "A chapter": cards.ChapterFile,
     "A card": cards.Card,
     "A tier of a card": cards.TierCard,

@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -29,10 +30,22 @@ ARGUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory):
+def home(tmp_path_factory):
+    """The results folder of the toys, with its pages."""
     folder = tmp_path_factory.mktemp("page")
-    page = write_page(folder / "r" / "index.html", toys.found(folder / "p", folder / "r"))
-    return page.as_uri()
+    write_page(folder / "r" / "index.html", toys.found(folder / "p", folder / "r"))
+    return folder / "r"
+
+
+@pytest.fixture(scope="module")
+def overview_url(home):
+    return (home / "index.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def url(home):
+    """The page of the chapter, which has all artefacts."""
+    return (home / "pages" / "toy2026_ch1.html").as_uri()
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +56,15 @@ def browser():
         browser.close()
 
 
-@pytest.fixture
-def page(browser, url):
-    """The page at the width of a desk, watched for errors and requests."""
+@contextmanager
+def watched(browser, url):
+    """A page at the width of a desk that says nothing, asks nobody and opens no dialogs."""
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     said, asked = [], []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
     page.goto(url)
     yield page
     assert said == []
@@ -58,50 +72,54 @@ def page(browser, url):
     page.close()
 
 
-def test_text_of_cards_cells_and_files_does_nothing(browser, tmp_path):
-    found = toys.hostile(tmp_path / "p", tmp_path / "r")
-    path = write_page(tmp_path / "r" / "index.html", found)
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
-    said, asked, dialogs = [], [], []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
-    page.goto(path.as_uri())
-    page.select_option("select[name=verdict]", "differs")
-    page.click("button[type=reset]")
-    for cell in page.locator("td.v").all():
-        cell.hover()
-    page.keyboard.press("Tab")
-    assert (page.title(), said, dialogs) == ("everycell: which printed numbers stand", [], [])
-    figures = (tmp_path / "r" / "released" / "toy2026").as_uri()
-    assert {url for url in asked if not url.startswith("data:")} <= {
-        path.as_uri(),
-        f"{figures}/figure_1.svg",
-    }
-    count = "selector => document.querySelectorAll(selector).length"
-    assert page.evaluate(count, "script") == 1
-    assert page.evaluate(count, "body svg, iframe, textarea, img:not(figure img)") == 0
-    assert page.evaluate(count, "a[href^='javascript:']") == 0
-    handlers = """[...document.querySelectorAll("*")].flatMap(node => [...node.attributes])
-        .filter(attribute => attribute.name.startsWith("on")).length"""
-    assert page.evaluate(handlers) == 0
-    # It all stands there to be read: in titles, needs, claims, errata, cells and faults.
-    text = page.evaluate("document.body.textContent")
-    assert text.count(toys.EVIL) > 40 and "{{ 7 * 7 }}" in text and "&lt;b&gt;" in text
-    page.close()
+@pytest.fixture
+def page(browser, url):
+    with watched(browser, url) as page:
+        yield page
 
 
-def visible(page):
-    return [
-        article.get_attribute("id")
-        for article in page.locator("article").all()
-        if article.is_visible()
-    ]
+@pytest.fixture
+def overview(browser, overview_url):
+    with watched(browser, overview_url) as page:
+        yield page
+
+
+@pytest.mark.parametrize(
+    ("name", "scripts", "texts"), [("index.html", 3, 12), ("pages/toy2026_ch1.html", 1, 40)]
+)
+def test_text_of_cards_cells_and_files_does_nothing(browser, tmp_path, name, scripts, texts):
+    home = tmp_path / "r"
+    write_page(home / "index.html", toys.hostile(tmp_path / "p", home))
+    with watched(browser, (home / name).as_uri()) as page:
+        title = page.title()
+        if name == "index.html":
+            page.fill("input[name=q]", "onerror")
+            page.select_option("select[name=verdict]", "differs")
+            page.fill("input[name=q]", toys.EVIL)
+            page.click("button[type=reset]")
+        for cell in page.locator("td.v").all():
+            cell.hover()
+        page.keyboard.press("Tab")
+        assert page.title() == title and title.endswith(("stand", "everycell"))
+        count = "selector => document.querySelectorAll(selector).length"
+        assert page.evaluate(count, "script") == scripts
+        assert page.evaluate(count, "body svg, iframe, textarea, img:not(figure img)") == 0
+        assert page.evaluate(count, "a[href^='javascript:']") == 0
+        handlers = """[...document.querySelectorAll("*")].flatMap(node => [...node.attributes])
+            .filter(attribute => attribute.name.startsWith("on")).length"""
+        assert page.evaluate(handlers) == 0
+        # It all stands there to be read: in titles, needs, claims, errata, cells and faults.
+        text = page.evaluate("document.body.textContent")
+        assert text.count(toys.EVIL) > texts and "{{ 7 * 7 }}" in text and "&lt;b&gt;" in text
+
+
+def found(page):
+    """Keys of the artefacts that the search shows, in their order."""
+    return [hit.get_attribute("data-key") for hit in page.locator("#hits .row").all()]
 
 
 def test_opens_from_disk_with_its_figures(page):
-    assert page.title() == "everycell: which printed numbers stand"
+    assert page.title() == "Toys of toy2026: everycell"
     image = page.locator("figure img")
     image.scroll_into_view_if_needed()
     # Not `wait_for_function`: the page's policy lets nobody evaluate text in it.
@@ -110,30 +128,109 @@ def test_opens_from_disk_with_its_figures(page):
     assert image.get_attribute("alt") == "Bars of the two runs"
 
 
-def test_filter_by_state_verdict_text_and_back(page):
-    assert len(visible(page)) == 4
-    page.select_option("select[name=state]", "drawing")
-    assert visible(page) == ["toy2026-figure_2"]
-    assert page.locator("#filter output").inner_text() == "1 of 4 artefacts"
-    page.click("button[type=reset]")
-    expect(page.locator("article:not([hidden])")).to_have_count(4)
-    page.select_option("select[name=verdict]", "differs")
-    assert visible(page) == ["toy2026-table_1"]
-    page.select_option("select[name=verdict]", "")
-    page.fill("input[name=text]", "Crowd WORKERS")
-    assert visible(page) == ["toy2026-table_2"]
-    page.fill("input[name=text]", "no such thing")
-    assert visible(page) == []
-    assert not page.locator(".chapter").first.is_visible()
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("table 1", "table_1"),
+        ("Table 2", "table_2"),
+        ("toy2026/figure_2", "figure_2"),
+        ("toy2026_table_2", "table_2"),
+        ("two runs", "table_1"),
+        ("drawng", "figure_2"),
+        ("n. toys bars", "figure_1"),
+    ],
+)
+def test_search_finds_a_label_a_key_and_words_of_titles_first(overview, words, first):
+    overview.fill("input[name=q]", words)
+    assert found(overview)[0] == f"toy2026/{first}"
 
 
-def test_a_link_reaches_what_the_filter_hid(page):
-    page.select_option("select[name=state]", "drawing")
-    page.locator("#falls a", has_text="b / x / MAP").click()
-    expect(page.locator("article:not([hidden])")).to_have_count(4)
-    cell = page.locator("td.differs")
+def test_search_says_how_many_there_are_and_when_there_is_none(overview):
+    said = overview.locator("#search output")
+    assert found(overview) == [] and said.inner_text() == ""
+    overview.fill("input[name=q]", "figure")
+    assert said.inner_text() == "2 of 4 artefacts"
+    overview.fill("input[name=q]", "zebra 9.9")
+    assert found(overview) == [] and said.inner_text().startswith("Nothing is found.")
+    assert not overview.locator("#hits").is_visible()
+
+
+def test_tier_state_and_verdict_must_come_together(overview):
+    def choose(**wanted):
+        for name in ("tier", "state", "verdict"):
+            overview.select_option(f"select[name={name}]", wanted.get(name, ""))
+        return [key.removeprefix("toy2026/") for key in found(overview)]
+
+    assert choose(state="stand_in") == ["table_1"]
+    assert choose(tier="embedded", state="stand_in") == ["table_1"]
+    assert choose(tier="released", state="stand_in") == []
+    assert choose(tier="released", state="rebuilt") == ["table_1", "figure_1"]
+    assert choose(tier="released", state="rebuilt", verdict="differs") == ["table_1"]
+    assert choose(tier="embedded", verdict="differs") == []
+    assert choose(verdict="not_run") == ["table_1", "table_2"]
+
+
+def test_a_search_stands_in_the_address_and_the_back_button_undoes_it(browser, overview):
+    overview.fill("input[name=q]", "table")
+    overview.select_option("select[name=tier]", "released")
+    assert overview.url.endswith("#q=table&tier=released")
+    assert found(overview) == ["toy2026/table_1"]
+    with watched(browser, overview.url) as other:
+        assert found(other) == ["toy2026/table_1"]
+        assert other.locator("input[name=q]").input_value() == "table"
+        expect(other.locator("#hits .row").first).to_be_in_viewport()
+    overview.go_back()
+    assert sorted(found(overview)) == ["toy2026/table_1", "toy2026/table_2"]
+    overview.click("button[type=reset]")
+    expect(overview.locator("#hits")).to_be_hidden()
+    assert "#" not in overview.url
+    overview.go_back()
+    expect(overview.locator("#hits .row")).to_have_count(2)
+
+
+def test_a_number_of_the_chapters_lists_the_artefacts_that_have_such_cells(overview):
+    overview.locator(".matrix td.differs a").click()
+    assert found(overview) == ["toy2026/table_1"]
+    expect(overview.locator("#hits .row")).to_be_in_viewport()
+    overview.locator("#hits .row a").click()
+    assert overview.url.endswith("pages/toy2026_ch1.html#toy2026-table_1")
+
+
+def test_a_search_on_a_chapter_leads_to_the_overview(page):
+    page.fill("#find input", "duck")
+    page.press("#find input", "Enter")
+    page.wait_for_url("**/index.html#q=duck")
+    assert found(page) == ["toy2026/figure_2"]
+
+
+def test_a_link_of_what_does_not_stand_reaches_its_cell(overview):
+    overview.locator("#falls a", has_text="b / x / MAP").click()
+    cell = overview.locator("td.differs")
     expect(cell).to_be_in_viewport(ratio=1)
-    assert page.url.endswith("#" + cell.get_attribute("id"))
+    assert overview.url.endswith("#" + cell.get_attribute("id"))
+
+
+def test_what_is_folded_opens_for_a_link(browser, url):
+    with watched(browser, url) as page:
+        needs = page.locator("#toy2026-table_2 .tiers")
+        assert not needs.is_visible()
+        page.locator(".side a", has_text="Table 2").click()
+        expect(needs).to_be_visible()
+
+
+def test_printed_and_rebuilt_stand_side_by_side_when_asked(page):
+    equal, stand_in = page.locator("td.v.equal").first, page.locator("td.v.stand_in").first
+    assert (equal.inner_text(), stand_in.inner_text()) == ("0.301 ✓", "0.312")
+    page.check("#sides")
+    assert equal.inner_text() == "0.301rebuilt 0.3014 ✓"
+    assert stand_in.inner_text() == "0.312printed 0.301"
+
+
+def test_bibtex_is_there_to_be_copied_whole(page):
+    page.locator("summary", has_text="BibTeX").click()
+    page.locator(".bibtex").click()
+    selected = page.evaluate("getSelection().toString()")
+    assert selected.startswith("@phdthesis{toy2026,") and selected.rstrip().endswith("}")
 
 
 def after(cell):
@@ -141,7 +238,7 @@ def after(cell):
 
 
 def test_keyboard_reaches_the_cells_and_shows_both_values(page):
-    page.locator("#toy2026-table_1 h4 a").focus()
+    page.locator("#toy2026-table_1 h2 a").focus()
     for _ in range(3):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.matches('td.v')"):
@@ -163,6 +260,10 @@ def test_hover_shows_the_rebuilt_value(page):
     assert after(cell) == "none"
     cell.hover()
     assert "0.30142" in after(cell)
+    stand_in = page.locator("td.v.stand_in").first
+    stand_in.hover()
+    for told in ("stand-in: ", "0.31234", "printed: 0.301; not compared: other data"):
+        assert told in after(stand_in)
     marked = page.locator("td.v.close").first
     aside = marked.locator(".aside").bounding_box()
     assert (aside["width"], aside["height"]) == (1, 1)  # only for those who cannot hover
@@ -199,23 +300,31 @@ def contrast(*colours):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_a_phone_scrolls_tables_and_not_the_page(browser, url):
+def test_a_phone_scrolls_tables_and_not_the_page(browser, url, overview_url):
     page = browser.new_page(viewport={"width": 375, "height": 700})
-    page.goto(url)
-    assert page.evaluate("document.documentElement.scrollWidth") == 375
-    inner, outer = page.locator("#toy2026-table_1 .scroll").first.evaluate(
-        "box => [box.scrollWidth, box.clientWidth]"
-    )
-    assert inner > outer
+    for address, table in (
+        (overview_url, ".scroll:has(.matrix)"),
+        (url, "#toy2026-table_1 .scroll:has(.cells)"),
+    ):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") == 375
+        inner, outer = page.locator(table).first.evaluate(
+            "box => [box.scrollWidth, box.clientWidth]"
+        )
+        assert inner > outer
     page.close()
 
 
-def test_without_scripts_all_is_there(browser, url):
+def test_without_scripts_all_is_there(browser, url, overview_url):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(url)
-    assert len(visible(page)) == 4
-    assert not page.locator("#filter").is_visible()
+    page.goto(overview_url)
+    assert not page.locator("#search").is_visible()
+    assert page.locator(".row").count() == 4
+    page.locator(".matrix th[scope=row] a").click()
+    assert page.url == url
+    assert [article.is_visible() for article in page.locator("article").all()] == [True] * 4
+    assert not page.locator("#find").is_visible()
     assert "printed 0.250 / rebuilt 0.210 ✗" in page.locator("#toy2026-table_1").inner_text()
     # Cells that do not stand are stops of the Tab key even so.
     assert page.locator("td.differs").get_attribute("tabindex") == "0"
@@ -231,7 +340,7 @@ def test_print_shows_the_markers(page):
 
 def test_print_has_no_form(page):
     page.emulate_media(media="print")
-    assert not page.locator("#filter").is_visible()
+    assert not page.locator("#find").is_visible()
     assert page.locator("#toy2026-table_1 table").first.is_visible()
 
 

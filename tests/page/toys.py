@@ -38,7 +38,15 @@ authors: N. N.
 year: 2026
 kind: thesis
 reference: none
+publication:
+  doi: 10.1000/toys_1
+  url: https://toys.example/thesis
+  school: University of <b>Toys</b>
+  origins: {"1": {published: Proceedings of <b>Toys</b>, arxiv: "2601.00001"}}
+  code: [{url: "https://code.example/toys", holds: <b>code</b> of the runs}]
+facts: [sections.csv]
 """
+SECTIONS = "line,section,page\n1,1,3\n2,1.1,4\n"
 CHAPTER = """
 chapter: "1"
 title: Toys
@@ -99,6 +107,7 @@ def published(folder: Path) -> dict[str, Paper]:
     home = folder / "toy2026"
     home.mkdir(parents=True)
     (home / "paper.yaml").write_text(PAPER)
+    (home / "sections.csv").write_text(SECTIONS)
     (home / "ch1.yaml").write_text(CHAPTER)
     rows = "\n".join(",".join(row[:4]) for row in CELLS)
     (home / "table_1.csv").write_text(f"run,set,metric,value\n{rows}\n")
@@ -126,7 +135,8 @@ def hostile(folder: Path, results: Path) -> list[Toy]:
     """The toy results with markup in every text of cards, reports, tables, markers and faults."""
     toys = found(folder, results)
     home = folder / "toy2026"
-    for path in (home / "table_2.csv", results / "released/toy2026/table_1.by_length.csv"):
+    tables = ("released/toy2026/table_1.by_length.csv", "embedded/toy2026/table_1.csv")
+    for path in (home / "table_2.csv", *(results / name for name in tables)):
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         texts = [name for name in table if name not in ("metric", "length")]
         table[texts] = table[texts].map(lambda text: f"{text} {HOSTILE}")
@@ -190,11 +200,15 @@ def found(folder: Path, results: Path) -> list[Toy]:
     )
     standing = results / "embedded" / "toy2026"
     standing.mkdir(parents=True)
+    (standing / "table_1.csv").write_text(
+        "run,set,metric,value\nz,x,MAP,0.1\nb,x,MAP,0.28351\na,x,MAP,0.31234\n"
+    )
     (standing / "table_1.receipt.json").write_text(json.dumps({"execution": {"seconds": 0.5}}))
     frame = table.cells.query("metric == 'MAP' and set == 'x'").astype({"value": float})
     save_figure(bar_panels(frame, group="run"), home / "figure_1")
     return [
-        Toy(table, "embedded", report(table, "embedded", "stand_in", conclusions=failing)),
+        Toy(table, "embedded", report(table, "embedded", "stand_in", conclusions=failing,
+                                      files=["table_1.csv"])),
         Toy(table, "released", report(table, "released", "rebuilt", cells=cells, rmse={"MAP": 0.1},
                                       kendall_tau={"MAP": 1.0},
                                       files=["table_1.by_length.csv", "table_1.csv"])),

@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 
 import everycell
+from everycell.engine.artefacts import load_papers
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -22,3 +23,26 @@ def test_the_citation_is_that_of_this_version_and_licence():
     licence = (REPOSITORY / "LICENSE").read_text(encoding="utf-8")
     assert licence.startswith(f"{cited['license']} License")
     assert cited["authors"][0]["name"] in licence
+
+
+def test_the_references_are_the_works_as_their_files_cite_them():
+    cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+    papers = load_papers(REPOSITORY / "published")
+    assert len(cited["references"]) == len(papers)
+    for reference, paper in zip(cited["references"], papers.values(), strict=True):
+        known = paper.publication
+        assert (reference["title"], reference["year"]) == (paper.title, paper.year)
+        assert reference["type"] == {"thesis": "thesis", "paper": "conference-paper"}[paper.kind]
+        names = [
+            " ".join(
+                author[part]
+                for part in ("given-names", "name-particle", "family-names")
+                if part in author
+            )
+            for author in reference["authors"]
+        ]
+        assert names == paper.authors.split(", ")
+        for name in ("doi", "isbn", "url"):
+            assert reference.get(name) == getattr(known, name)
+        assert reference.get("institution", {}).get("name") == known.school
+        assert reference.get("collection-title") == known.booktitle

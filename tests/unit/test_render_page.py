@@ -1,15 +1,18 @@
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from page import toys
 
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.printed_cells import CardError
+from everycell.engine.render.page.evidence import read_sections
 from everycell.engine.render.page.model import build_model
-from everycell.engine.render.page.page_file import write_page
+from everycell.engine.render.page.page_file import outdated_pages, pages_of, write_page
 from everycell.engine.render.page.tables import companion_table
 from everycell.engine.render.page.vocabulary import VERDICTS, label
 from everycell.engine.reports import PLACES, Report
@@ -43,44 +46,132 @@ class Outline(HTMLParser):
 
 
 @pytest.fixture
-def page(tmp_path):
+def index(tmp_path):
+    """The overview of the toy results."""
     path = tmp_path / "results" / "index.html"
-    write_page(path, toys.found(tmp_path / "published", path.parent))
-    return path
+    return write_page(path, toys.found(tmp_path / "published", path.parent))
 
 
-def test_all_text_is_escaped(page):
-    outline = Outline(page.read_text())
-    assert sum(tag == "script" for tag, _ in outline.tags) == 1
-    assert "b" in {tag for tag, _ in outline.tags}
-    assert any("Scores <b>of</b> two runs" in text for text in outline.text)
-    assert toys.EVIL in outline.text
+@pytest.fixture
+def page(index):
+    """The page of the toy chapter."""
+    return index.parent / "pages" / "toy2026_ch1.html"
 
 
-def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(page):
-    outline = Outline(page.read_text())
-    ids = outline.values("id")
-    assert len(ids) == len(set(ids))
-    links = outline.values("href") + outline.values("src")
-    assert not [link for link in links if "//" in link]
-    assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
-    files = [link for link in links if not link.startswith(("#", "data:"))]
-    home = page.parent / "released" / "toy2026"
+def test_all_text_is_escaped(index, page):
+    for path, scripts in ((index, 3), (page, 1)):
+        outline = Outline(path.read_text())
+        assert sum(tag == "script" for tag, _ in outline.tags) == scripts
+        assert "b" in {tag for tag, _ in outline.tags}
+        assert any("Scores <b>of</b> two runs" in text for text in outline.text)
+        assert any("University of <b>Toys</b>" in text for text in outline.text)
+        assert any("<b>code</b> of the runs" in text for text in outline.text)
+    assert any(toys.EVIL in text for text in outline.text)
+
+
+def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(index, page):
+    home = index.parent / "released" / "toy2026"
     for name in ("table_1.csv", "figure_1.csv"):
         (home / name).write_text("x")
-    assert files and all((page.parent / link).is_file() for link in files)
+    outlines = {path.resolve(): Outline(path.read_text()) for path in (index, page)}
+    for path, outline in outlines.items():
+        ids = outline.values("id")
+        assert len(ids) == len(set(ids))
+        outside = {link for link in outline.values("href") if link.startswith("https:")}
+        assert outside == {
+            "https://doi.org/10.1000/toys_1",
+            "https://toys.example/thesis",
+            "https://code.example/toys",
+        } | ({"https://arxiv.org/abs/2601.00001"} if path == page.resolve() else set())
+        inside = {*outline.values("href"), *outline.values("src")} - outside
+        assert not [link for link in inside if "//" in link]
+        for link in inside - {"data:,"}:
+            file, _, anchor = link.partition("#")
+            target = (path.parent / file).resolve() if file else path
+            assert target.is_file(), link
+            # A search that the overview is asked for is no place on it.
+            if anchor and "=" not in anchor:
+                assert anchor in outlines[target].values("id"), link
 
 
-def test_same_results_same_bytes(page, tmp_path):
-    again = tmp_path / "results" / "again.html"
+def test_same_results_same_bytes(index, page, tmp_path):
     found = toys.found(tmp_path / "published2", tmp_path / "results2")
-    write_page(again, found)
-    assert again.read_bytes() == page.read_bytes()
+    again = write_page(tmp_path / "results2" / "index.html", found)
+    for path in (index, page, index.with_name("cells.csv"), index.with_name("cells.parquet")):
+        other = again.parent / path.relative_to(index.parent)
+        assert other.read_bytes() == path.read_bytes()
+
+
+def test_a_page_that_was_edited_or_is_gone_is_named(index, page, tmp_path):
+    found = toys.found(tmp_path / "published2", tmp_path / "results2")
+    papers = load_papers(tmp_path / "published2")
+    pages = pages_of(index.parent, found, papers)
+    assert outdated_pages(index.parent, pages) == []
+    index.with_name("cells.csv").unlink()
+    page.write_text(page.read_text() + " ")
+    assert outdated_pages(index.parent, pages) == [page, index.with_name("cells.csv")]
+
+
+def test_all_cells_are_there_as_data(index):
+    frame = pd.read_csv(index.with_name("cells.csv"), dtype=str, keep_default_na=False)
+    pd.testing.assert_frame_equal(frame, pd.read_parquet(index.with_name("cells.parquet")),
+                                  check_dtype=False)  # fmt: skip
+    table = frame[(frame["artefact"] == "table_1") & (frame["tier"] == "released")]
+    assert table[["printed", "verdict"]].values.tolist() == [[c[3], c[5]] for c in toys.CELLS]
+    differs = table[table["verdict"] == "differs"].iloc[0]
+    assert json.loads(differs["key"]) == {"run": "b", "set": "x", "metric": "MAP"}
+    assert (differs["work"], differs["state"], differs["rebuilt"]) == ("toy2026", "rebuilt", "0.21")
+    explained = table[table["verdict"] == "explained"].iloc[0]
+    assert explained["cause"] == "print" and "swapped" in explained["explanation"]
+    standing = frame[frame["state"] == "stand_in"]
+    assert standing[["printed", "rebuilt", "verdict"]].values.tolist() == [
+        ["", "0.1", ""], ["0.250", "0.28351", ""], ["0.301", "0.31234", ""],
+    ]  # fmt: skip
+    assert set(standing["explanation"]) == {"stand-in, not compared: made-up runs"}
+    not_run = frame[frame["artefact"] == "table_2"]
+    assert set(not_run["verdict"]) == {"not_run"}
+    assert set(not_run["explanation"]) == {"ten thousand crowd workers"}
+
+
+def test_a_stand_in_is_shown_beside_the_print_and_not_compared(page):
+    grid = page.read_text().split("stand-in, not the paper's data: made-up runs")[1]
+    grid = grid.split("</table>")[0]
+    rows = re.findall(r'<th scope="row">(\w)</th><td class="v stand_in".*?data-v="(.*?)" '
+                      r'data-r="(.*?)">([0-9.]+)<', grid)  # fmt: skip
+    told = "not compared: other data"
+    assert rows == [
+        ("a", f"printed: 0.301; {told}", "0.31234", "0.312"),
+        ("b", f"printed: 0.250; {told}", "0.28351", "0.284"),
+        ("z", f"printed: no such cell; {told}", "0.1", "0.100"),
+    ]
+
+
+def test_claims_name_section_and_page_of_the_print(page):
+    text = " ".join("".join(Outline(page.read_text()).text).split())
+    assert "Run a is better than run b. (§ 1.1 (begins on p. 4); L2)" in text
+    assert "§ 1 (begins on p. 3); L1" in text
+
+
+def test_a_work_can_be_cited(index, page):
+    for path in (index, page):
+        text = "".join(Outline(path.read_text()).text)
+        assert "@phdthesis{toy2026," in text and "doi = {10.1000/toys\\_1}," not in text
+        assert "doi = {10.1000/toys_1}," in text
+    assert "Published as: Proceedings of <b>Toys</b>" in text
+
+
+def test_sections_of_the_works_follow_one_another():
+    for folder in PUBLISHED.iterdir():
+        sections = read_sections(folder)
+        lines = [section.line for section in sections]
+        pages = [section.page for section in sections if section.page is not None]
+        assert lines == sorted(set(lines)) and pages == sorted(pages), folder.name
 
 
 def test_cells_show_value_and_mark(page):
-    text = re.sub(r"<(?!td|/td)[^>]+>", "", page.read_text())
-    cells = re.findall(r'<td class="v (\w+)"[^>]*>(.*?)</td>', text)
+    text = re.sub(r'<span class="both">.*?</span>', "", page.read_text())
+    text = re.sub(r"<(?!td|/td)[^>]+>", "", text)
+    cells = re.findall(r'<td class="v (?!stand_in)(\w+)"[^>]*>(.*?)</td>', text)
     assert ("equal", "0.301 ✓") in cells
     assert ("differs", "printed 0.250 / rebuilt 0.210 ✗") in cells
     assert ("explained", "printed 0.4 / rebuilt 0.100 !") in cells
@@ -117,10 +208,9 @@ def test_an_interval_stands_behind_its_value_and_is_no_key(tmp_path):
     assert shown["body"][0]["values"] == ["0.3 (-0.1 to 0.5124)", "1 (0 to 2)"]
 
 
-def test_what_does_not_stand_comes_first(page):
-    text = page.read_text()
-    top, rest = text.split("</section>", 1)
-    assert "What does not stand" in top and "<article" not in top
+def test_what_does_not_stand_comes_first(index, page):
+    top = index.read_text().split('<h2 id="chapters-title"')[0]
+    assert "What does not stand" in top
     shown = " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", "", top, flags=re.S).split())
     assert "b / x / MAP: printed 0.250, rebuilt 0.210 ✗" in shown
     assert "c / y / size: printed 8, rebuilt 9 ↮" in shown
@@ -128,7 +218,7 @@ def test_what_does_not_stand_comes_first(page):
     assert "misprint" in shown and "b / y / MAP: printed 0.4, rebuilt 0.100" in shown
     assert "figure_9.csv: changed since it was made." in shown
     assert "stand-in “made-up runs”" in shown
-    assert "Receipt does not verify" in rest
+    assert "Receipt does not verify" in page.read_text()
 
 
 def test_a_stand_in_has_no_verdicts(page, tmp_path):
@@ -141,20 +231,6 @@ def test_a_stand_in_has_no_verdicts(page, tmp_path):
     assert one["state"] == "stand_in" and one["tables"] == []
     assert one["counts"] == {"not_run": len(toys.CELLS)} and one["outcomes"] == []
     assert [claim["stand_in"] for claim in model["falls"]["claims"]["stand_in"]] == ["made-up runs"]
-
-
-def test_an_error_of_our_copy_is_not_called_the_papers(tmp_path):
-    found = toys.found(tmp_path / "published", tmp_path)
-    for number, entry in enumerate(found):
-        content = entry.report.model_dump()
-        for cell in content["cells"]:
-            cell["why"] = (cell["why"] or "").replace("print:", "copy:") or None
-        for erratum in content["errata"]:
-            erratum["where"] = "copy"
-        found[number] = replace(entry, report=Report.model_validate(content))
-    text = write_page(tmp_path / "index.html", found).read_text()
-    assert "error of our copy, not of the paper" in text
-    assert "error in the print" not in text
 
 
 def test_an_artefact_without_report_is_an_error(tmp_path):
@@ -181,12 +257,19 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
         receipt = tmp_path / tier / artefact.paper / f"{artefact.name}.receipt.json"
         receipt.parent.mkdir(parents=True, exist_ok=True)
         receipt.write_text('{"execution": {"seconds": 1}}')
-    page = write_page(tmp_path / "index.html", found, papers)
-    outline = Outline(page.read_text())
-    assert page.stat().st_size < 2_300_000
-    assert sum(tag == "article" for tag, _ in outline.tags) == len({f.artefact.id for f in found})
+    index = write_page(tmp_path / "index.html", found, papers)
+    # What is read first is small, and so is each page of a chapter.
+    assert index.stat().st_size < 1_400_000
+    pages = list((tmp_path / "pages").iterdir())
+    assert {page.stem for page in pages} == {
+        f"{paper.key}_ch{chapter}" for paper in papers.values() for chapter in paper.chapters
+    }
+    assert max(page.stat().st_size for page in pages) < 500_000
+    outlines = [Outline(page.read_text()) for page in pages]
+    tags = [tag for outline in outlines for tag in outline.tags]
+    assert sum(tag == "article" for tag, _ in tags) == len({f.artefact.id for f in found})
     assert len({f.artefact.id for f in found}) >= 170
-    shown = sum("v explained" == attrs.get("class") for _, attrs in outline.tags)
+    shown = sum("v explained" == attrs.get("class") for _, attrs in tags)
     assert shown == sum(len(artefact.cells) for artefact in all_artefacts(papers)) > 3_400
 
 
@@ -201,12 +284,16 @@ def test_only_an_error_in_the_print_is_called_a_misprint(tmp_path, where):
             if cell["verdict"] == "explained":
                 cell["source"] = where
         changed.append(replace(toy, report=Report.model_validate(report)))
-    write_page(results / "page.html", changed, load_papers(tmp_path / "published"))
-    page = (results / "page.html").read_text()
+    index = write_page(results / "index.html", changed, load_papers(tmp_path / "published"))
+    page = (results / "pages/toy2026_ch1.html").read_text()
     assert f'data-v="explained ({where})"' in page
-    body = page.split('<section class="paper"', 1)[1]
-    falls = page.split("What does not stand", 1)[1].split("</section>")[0]
-    assert "misprint" not in body + falls and PLACES[where] in body and PLACES[where] in falls
+    for text in (page, index.read_text()):
+        assert "misprint" not in without_legend(text) and PLACES[where] in text
+
+
+def without_legend(page):
+    """A page without the list that says what each mark means."""
+    return re.sub(r'<dl class="meaning">.*?</dl>', "", page, flags=re.DOTALL)
 
 
 def test_labels():

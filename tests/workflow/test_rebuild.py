@@ -53,6 +53,14 @@ def test_a_copied_project_has_nothing_to_do_either(rebuilt):
     assert rebuilt.planned() == {}
 
 
+def test_another_target_draws_the_page_again_only_where_it_must(rebuilt):
+    target = "sakai2023_table_1"
+    assert rebuilt.planned(target) == {}
+    # The page shows the other results as they are: what is old about them is not made for it.
+    rebuilt.edit("published/lajewska2025/chC.yaml", "chapter:", "# An edit.\nchapter:")
+    assert rebuilt.planned(target) == {"page": 1, target: 1}
+
+
 @pytest.mark.slow
 def test_two_builds_from_clean_give_the_same_bytes(built, clean):
     # Another folder, another core count: neither may leave a trace. Of the chapter that ranks,

@@ -2,22 +2,32 @@
 import hashlib
 
 
-def requested_verdicts(wildcards):
-    """Verdict files of the targets of this run: what the page must wait for.
+def pages_of_chapters():
+    """Page of each chapter, named as its target."""
+    return [
+        f"results/pages/{paper.key}_ch{chapter}.html"
+        for paper in PAPERS.values()
+        for chapter in paper.chapters
+    ]
 
-    Results of other tiers that lie on disk are shown too, but are not made for it.
+
+def shown_verdicts(wildcards):
+    """Verdict files of the targets of this run, which the page waits for, and those on disk.
+
+    What lies on disk and was not asked for is shown as it is: `before_update` keeps Snakemake from
+    making it anew. That it is among the inputs keeps them the same, whichever target is asked for
+    next, so that the page is not drawn again.
     """
     known = TARGETS.keys() | IN_FULL.keys()
     asked = [target for target in workflow.dag_settings.targets if target in known]
-    return sorted(
-        {
-            file
-            for target in asked or ["embedded"]
-            for file in (
-                TARGETS[target] if target in TARGETS else named_in_full(target)
-            )
-        }
-    )
+    requested = {
+        file
+        for target in asked or ["embedded"]
+        for file in (TARGETS[target] if target in TARGETS else named_in_full(target))
+    }
+    others = {file for files in TARGETS.values() for file in files} - requested
+    on_disk = [before_update(file) for file in sorted(others) if Path(file).exists()]
+    return [*sorted(requested), *on_disk]
 
 
 def hash_of_shown_results(wildcards):

@@ -71,9 +71,9 @@ def verify(
         ]
         found = collect(papers, results, project.ROOT, audits=audits_of)
     faults += [fault for result in found for fault in result.faults]
-    page = results / PAGE
-    if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
-        faults.append(f"{page}: is empty or was cut off; `everycell page` draws it again.")
+    for page in (results / PAGE, *sorted((results / "pages").glob("*.html"))):
+        if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
+            faults.append(f"{page}: is empty or was cut off; `everycell page` draws it again.")
     try:
         unexplained = without_jobs(results)
         faults += contradictions(results, project.ROOT)
@@ -104,10 +104,10 @@ def verify(
             "writes it again."
         )
     # A page from elsewhere was drawn by the code there.
-    if is_own(results, project.ROOT) and page.is_file():
-        from everycell.engine.render.page.page_file import page_of
+    if is_own(results, project.ROOT) and (results / PAGE).is_file():
+        from everycell.engine.render.page.page_file import outdated_pages, pages_of
 
-        if page.read_bytes() != page_of(results, found, papers).encode():
+        for page in outdated_pages(results, pages_of(results, found, papers))[:1]:
             typer.echo(
                 f"{page} is not the page of these results (it is older than they are, or was "
                 "edited); `everycell page` draws it again."

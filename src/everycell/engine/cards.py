@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from everycell.engine.printed_cells import Selector
+from everycell.engine.publications import Publication
 from everycell.engine.tiers import TIERS, Tier
 
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
@@ -377,5 +378,7 @@ class PaperFile(CardFileModel):
     year: int
     kind: Literal["thesis", "paper"]
     reference: str
-    #: Files of the folder that are facts for a rebuild and no artefact's cells.
+    #: Where it can be read and cited, and where its code and data lie.
+    publication: Publication = Publication()
+    #: Files of the folder that are facts of the paper and no artefact's cells.
     facts: list[str] = []

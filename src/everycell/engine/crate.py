@@ -31,7 +31,7 @@ from everycell.engine.receipts import (
     relative,
 )
 from everycell.engine.registry import load_registry
-from everycell.engine.render.page.page_file import page_of
+from everycell.engine.render.page.page_file import INDEX, outdated_pages, pages_of
 from everycell.engine.results import collect
 from everycell.engine.verdicts import NO_AUDITS
 from everycell.engine.verification import is_own, verify
@@ -44,9 +44,6 @@ PROFILES = {
 MIT = "https://spdx.org/licenses/MIT"
 #: What stands for the workflow in a crate.
 WORKFLOW = ("CITATION.cff", "LICENSE", "config.yaml", "envs", "results/README.md", "workflow")
-#: What lies beside the tiers of a results folder; other files there are no results.
-PAGE = "index.html"
-BESIDE = (PAGE, NAME)
 #: RO-Crate 1.1 has no name for it; the Workflow Run profiles have this one.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 FORMATS = {
@@ -55,6 +52,7 @@ FORMATS = {
     ".html": "text/html",
     ".json": "application/json",
     ".md": "text/markdown",
+    ".parquet": "application/vnd.apache.parquet",
     ".pdf": "application/pdf",
     ".png": "image/png",
     ".svg": "image/svg+xml",
@@ -120,8 +118,8 @@ def write_crate(
             + f" There is more, which `everycell verify {results}` names." * bool(more)
         )
     _require_code(paths, results, project)
-    page = results / PAGE
-    if page.is_file() and page.read_bytes() != page_of(results, found, papers).encode():
+    pages = pages_of(results, found, papers) if (results / INDEX).is_file() else {}
+    for page in outdated_pages(results, pages):
         raise ReceiptError(
             f"No crate is made of {results}: {page} is not the page of these results; "
             "`everycell page` in the project that made them draws it again."
@@ -138,7 +136,8 @@ def write_crate(
     crate = _Crate(project, cache)
     for path in paths:
         crate.add_result(results, path)
-    for name in BESIDE:
+    # Other files beside the tiers are no results.
+    for name in (*pages, NAME):
         if (results / name).is_file():
             crate.add_file(results / name, f"results/{name}")
     draft = out.with_name(f".{out.name}.draft.zip")

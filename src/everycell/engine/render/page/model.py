@@ -6,25 +6,41 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE, Untested
-from everycell.engine.coverage import coverage
+from everycell.engine.coverage import Coverage, coverage
 from everycell.engine.printed_cells import CardError
-from everycell.engine.render.page.tables import companion_table, printed_table, verdict_table
+from everycell.engine.render.page.evidence import (
+    Section,
+    bibtex,
+    links_of,
+    place_in_print,
+    read_sections,
+)
+from everycell.engine.render.page.falls import what_falls
+from everycell.engine.render.page.tables import (
+    companion_table,
+    printed_table,
+    stand_in_table,
+    verdict_table,
+)
 from everycell.engine.render.page.vocabulary import (
+    FORMS,
     OUTCOMES,
     STATES,
     VERDICTS,
     Found,
     label,
+    page_of_chapter,
 )
 from everycell.engine.reports import PLACES, explained_by_source, without_rebuilt_cell
 from everycell.engine.tiers import TIERS
+
+#: Lists of what does not stand are folded where they are longer.
+_FOLDED = 12
 
 
 def build_model(
@@ -65,24 +81,33 @@ def build_model(
     shown = []
     for paper in papers.values():
         artefacts = []
+        sections = read_sections(_folder_of(paper))
         for artefact in paper.artefacts.values():
             if artefact.id not in entries:
                 raise CardError(f"{artefact.id}: no report was given; collect it in each tier.")
-            artefacts.append(_artefact(artefact, entries[artefact.id], folder))
+            artefacts.append(_artefact(artefact, entries[artefact.id], folder, sections))
         shown.append(
             {
                 "key": paper.key,
                 "about": paper,
+                "links": links_of(paper.publication),
+                "bibtex": bibtex(
+                    paper.key,
+                    title=paper.title,
+                    authors=paper.authors,
+                    year=paper.year,
+                    kind=paper.kind,
+                    publication=paper.publication,
+                ),
                 "chapters": [
-                    {
-                        "title": title,
-                        "number": number,
-                        "id": f"{paper.key}-ch{number}",
-                        "artefacts": [one for one in artefacts if one["chapter"] == number],
-                        "claims": claims.get(f"{paper.key}_ch{number}"),
-                        "untested": sorted(paper.untested[number], key=_first_line),
-                    }
-                    for number, title in paper.chapters.items()
+                    _chapter(
+                        paper,
+                        number,
+                        [one for one in artefacts if one["chapter"] == number],
+                        claims.get(f"{paper.key}_ch{number}"),
+                        sections,
+                    )
+                    for number in paper.chapters
                 ],
                 **_summary(artefacts),
             }
@@ -93,10 +118,55 @@ def build_model(
     return {
         "papers": shown,
         "kinds": dict(Counter(paper.kind for paper in papers.values()).most_common()),
-        "falls": _falls(everything),
-        "meaning": {"verdicts": VERDICTS, "states": STATES, "outcomes": OUTCOMES, "places": PLACES},
+        "falls": what_falls(everything),
+        "meaning": {
+            "verdicts": VERDICTS,
+            "states": STATES,
+            "outcomes": OUTCOMES,
+            "places": PLACES,
+            "tiers": TIERS,
+            "folded": _FOLDED,
+        },
         **_summary(everything),
     }
+
+
+def _chapter(
+    paper: Paper,
+    number: str,
+    artefacts: Sequence[Mapping[str, Any]],
+    claims: Coverage | None,
+    sections: Sequence[Section],
+) -> dict[str, Any]:
+    name = f"{paper.key}_ch{number}"
+    short = f"{'Chapter' if number.isdigit() else 'Appendix'} {number}"
+    origin = paper.publication.origins.get(number)
+    return {
+        "title": paper.chapters[number],
+        "number": number,
+        "name": name,
+        "page": page_of_chapter(paper.key, number),
+        "id": f"{paper.key}-ch{number}",
+        "short": short if len(paper.chapters) > 1 else paper.key,
+        "heading": f"{short}: {paper.chapters[number]}"
+        if len(paper.chapters) > 1
+        else paper.chapters[number],
+        "artefacts": artefacts,
+        "claims": claims,
+        "origin": origin,
+        "origin_links": links_of(origin) if origin else [],
+        "sections": bool(sections),
+        "seconds": sum(tier["seconds"] or 0 for one in artefacts for tier in one["tiers"]),
+        "untested": [
+            {**dict(claim), "place": place_in_print(claim.source, sections)}
+            for claim in sorted(paper.untested[number], key=_first_line)
+        ],
+        **_summary(artefacts),
+    }
+
+
+def _folder_of(paper: Paper) -> Path | None:
+    return next((artefact.folder for artefact in paper.artefacts.values()), None)
 
 
 def _first_line(claim: Untested) -> tuple[int, str]:
@@ -119,7 +189,9 @@ def _summary(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dict[str, Any]:
+def _artefact(
+    artefact: Artefact, entries: Sequence[Found], folder: Path, sections: Sequence[Section]
+) -> dict[str, Any]:
     entries = sorted(entries, key=lambda entry: TIERS.index(entry.tier))
     tiers = [_tier(entry, folder) for entry in entries]
     rebuilt = [tier for tier in tiers if tier["state"] == "rebuilt"]
@@ -130,19 +202,36 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         counts = rebuilt[-1]["report"].verdicts
     else:
         counts = {"quoted" if state == "quoted" else "not_run": len(artefact.cells)}
-    conclusions = _conclusions(artefact, tiers)
+    verdicts = sorted({verdict for verdict, count in counts.items() if count})
+    for tier in tiers:
+        own = tier["report"].verdicts if tier["state"] == "rebuilt" else {}
+        tier["verdicts"] = [name for name in VERDICTS if own.get(name)] if rebuilt else verdicts
+    conclusions = _conclusions(artefact, tiers, sections)
     return {
         "id": artefact.id.replace("/", "-"),
         "key": artefact.id,
         "label": label(artefact.name),
+        "page": page_of_chapter(artefact.paper, artefact.chapter),
+        "place": place_in_print(artefact.card.source, sections),
         "chapter": artefact.chapter,
         "card": artefact.card,
         "state": state,
+        "folded": state in ("not_run", "drawing"),
         "tiers": tiers,
         "counts": counts,
         "explained": explained_by_source(rebuilt[-1]["report"].cells) if rebuilt else {},
         "hollow": bool(rebuilt) and rebuilt[-1]["hollow"],
-        "tables": [verdict_table(artefact, tier) for tier in rebuilt if tier["report"].cells],
+        "tables": [
+            verdict_table(artefact, tier) | {"downloads": tier["downloads"]}
+            for tier in rebuilt
+            if tier["report"].cells
+        ],
+        "stand_ins": [
+            table | {"tier": tier["name"], "name": tier["stand_in"], "downloads": tier["downloads"]}
+            for tier in tiers
+            if tier["state"] == "stand_in" and tier["shows_table"]
+            if (table := stand_in_table(artefact, folder / tier["table"]))
+        ],
         "printed": None if rebuilt or artefact.cells.empty else printed_table(artefact),
         "conclusions": conclusions,
         "failing": sum(
@@ -152,8 +241,11 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         ),
         "outcomes": [outcome["outcome"] for one in conclusions for outcome in one["on"]
                      if outcome["state"] == "rebuilt" and not outcome["hollow"]],
-        "errata": entries[0].report.errata,
-        "verdicts": sorted({verdict for verdict, count in counts.items() if count}),
+        "errata": [
+            {**dict(erratum), "place": place_in_print(erratum.source or "", sections)}
+            for erratum in entries[0].report.errata
+        ],
+        "verdicts": verdicts,
     }  # fmt: skip
 
 
@@ -164,11 +256,12 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
     made = report.state in RUNNABLE
     files = [name for name in report.files if made]
     receipt = _receipt(folder / home / f"{artefact.name}.receipt.json") if made else None
-    beside = {
-        name: companion_table(folder / home / f"{artefact.name}.{name}.csv", title)
+    beside = [
+        table | {"downloads": _downloads(home, f"{artefact.name}.{name}", files)}
         for name, title in artefact.card.beside.items()
         if f"{artefact.name}.{name}.csv" in files and f"{artefact.name}.{name}.svg" not in files
-    }
+        if (table := companion_table(folder / home / f"{artefact.name}.{name}.csv", title))
+    ]
     return {
         "name": tier,
         "state": report.state,
@@ -181,9 +274,14 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
         "command": f"snakemake --cores 2 results/{home}/{artefact.name}.csv",
         "receipt": f"{home}/{artefact.name}.receipt.json" if receipt else None,
         "seconds": receipt["execution"]["seconds"] if receipt else None,
+        "downloads": _downloads(home, artefact.name, files),
+        "table": f"{home}/{artefact.name}.csv",
+        # A figure shows its own values.
+        "shows_table": f"{artefact.name}.csv" in files and f"{artefact.name}.svg" not in files,
         "pictures": [
             {
                 "path": f"{home}/{name}",
+                "downloads": _downloads(home, name.removesuffix(".svg"), files),
                 "title": artefact.card.beside.get(name.split(".")[-2], artefact.card.title),
             }
             for name in files
@@ -194,11 +292,20 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
     }
 
 
+def _downloads(home: str, stem: str, files: Sequence[str]) -> dict[str, str]:
+    """Name of a form -> path of the file that has the table or figure in it."""
+    return {
+        name: f"{home}/{stem}.{form}" for form, name in FORMS.items() if f"{stem}.{form}" in files
+    }
+
+
 def _receipt(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _conclusions(
+    artefact: Artefact, tiers: Sequence[Mapping[str, Any]], sections: Sequence[Section]
+) -> list[dict[str, Any]]:
     by_tier = [(tier, {found.id: found for found in tier["report"].conclusions}) for tier in tiers]
     conclusions = []
     for number, conclusion in enumerate(artefact.card.conclusions):
@@ -208,6 +315,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                 "id": f"{artefact.id.replace('/', '-')}-claim{number + 1}",
                 "claim": conclusion.claim,
                 "source": conclusion.source,
+                "place": place_in_print(conclusion.source, sections),
                 "test": conclusion.test,
                 "printed": first.on_printed,
                 # A report of an artefact that was not run says how its printed values fare.
@@ -235,59 +343,3 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
             }
         )
     return conclusions
-
-
-def _falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Collect what a reviewer looks for first; cells with one reason stand together."""
-    # An error of our own copy says nothing against the paper, so it stands apart.
-    cells: dict[str, list[dict[str, Any]]] = {
-        name: [] for name in ("differs", "inconsistent", "explained", "copy")
-    }
-    claims: dict[str, list[dict[str, Any]]] = {"rebuilt": [], "printed": [], "stand_in": []}
-    errata, faults = [], []
-    for one in artefacts:
-        faults += [(one, tier, fault) for tier in one["tiers"] for fault in tier["faults"]]
-        explained = set()
-        for table in one["tables"]:
-            bad = [cell for cell in table["cells"] if cell["verdict"] in cells]
-            by = itemgetter("verdict", "source", "why")
-            for (verdict, source, why), group in groupby(bad, key=by):
-                explained.add(why)
-                cells["copy" if source == "copy" else verdict].append(
-                    {
-                        "artefact": one,
-                        "tier": table["tier"],
-                        "place": source,
-                        "finding": why,
-                        "cells": list(group),
-                    }
-                )
-        errata += [
-            {"artefact": one, **dict(erratum)}
-            for erratum in one["errata"]
-            if erratum.finding not in explained
-        ]
-        for claim in one["conclusions"]:
-            failing = [on for on in claim["on"] if on["outcome"] == "fails"]
-            for state in RUNNABLE:
-                claims[state] += [
-                    {"artefact": one, "claim": claim, **on}
-                    for on in failing
-                    if on["state"] == state
-                ]
-            # A claim that the paper's own numbers contradict, where no rebuilt table says so.
-            if claim["printed"] == "fails" and not any(on["state"] == "rebuilt" for on in failing):
-                claims["printed"].append({"artefact": one, "claim": claim})
-    return {
-        "cells": cells,
-        "explained": {
-            place: sum(
-                len(group["cells"]) for group in cells["explained"] if group["place"] == place
-            )
-            for place in PLACES
-        },
-        "count": {name: sum(len(one["cells"]) for one in group) for name, group in cells.items()},
-        "claims": claims,
-        "errata": errata,
-        "faults": faults,
-    }

@@ -1,4 +1,4 @@
-"""The file of the reproduction page."""
+"""The files of the reproduction page: an overview, a page for each chapter, and all cells."""
 
 from __future__ import annotations
 
@@ -6,23 +6,30 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from everycell.engine.artefacts import Paper, load_papers
 from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
+from everycell.engine.render.page.cells_file import cells_files
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.vocabulary import Found
+
+INDEX = "index.html"
+#: The library that searches, as its authors hand it out; its licence stands beside it.
+_SEARCH_LIBRARY = "minisearch-7.2.0.js"
 
 
 def write_page(
     path: Path, found: Sequence[Found], papers: Mapping[str, Paper] | None = None
 ) -> Path:
-    """Write the reproduction page.
+    """Write the reproduction page with all that belongs to it.
 
     Parameters
     ----------
     path
-        The page, as in ``results/index.html``; results lie beside it in folders of their tiers.
+        The overview, as in ``results/index.html``; results lie beside it in folders of their
+        tiers, pages of chapters in ``pages/``, and the table of all cells.
     found
         One entry for each artefact and tier, as `everycell.engine.results.collect` gives them.
     papers
@@ -31,39 +38,105 @@ def write_page(
     Returns
     -------
     Path
-        `path`. The same results give the same bytes.
+        `path`. The same results give the same bytes. Each file is whole or not there, and the
+        overview is the last.
     """
     if papers is None:
         papers = load_papers(found[0].artefact.folder.parent)
-    return write_atomically(path, page_of(path.parent, found, papers))
+    pages = pages_of(path.parent, found, papers)
+    for name, content in pages.items():
+        if name != INDEX:
+            write_atomically(path.parent / name, content)
+    return write_atomically(path, pages[INDEX])
 
 
-def page_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) -> str:
-    """Text of the reproduction page of a results folder, as `write_page` writes it.
+def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) -> dict[str, bytes]:
+    """Files of the reproduction page of a results folder, as `write_page` writes them.
+
+    Returns
+    -------
+    dict
+        Path in the results folder -> content.
 
     Examples
     --------
-    >>> page_of(Path("results"), [], {}).lstrip().lower().startswith("<!doctype html>")
-    True
+    >>> pages = pages_of(Path("results"), [], {})
+    >>> list(pages), pages["index.html"].lstrip().lower().startswith(b"<!doctype html>")
+    (['cells.csv', 'cells.parquet', 'index.html'], True)
     """
+    model = build_model(papers, found, folder)
+    pages = {
+        chapter["page"]: _filled(
+            "chapter.html.j2",
+            ["page.js"],
+            {
+                "meaning": model["meaning"],
+                "paper": paper,
+                "chapter": chapter,
+                "before": before,
+                "after": after,
+            },
+        )
+        for paper in model["papers"]
+        for before, chapter, after in zip(
+            [None, *paper["chapters"]],
+            paper["chapters"],
+            [*paper["chapters"][1:], None],
+            strict=False,
+        )
+    }
+    index = _filled("index.html.j2", ["page.js", _SEARCH_LIBRARY, "search.js"], model)
+    return pages | cells_files(found, folder) | {INDEX: index}
+
+
+def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
+    """Files of the page of a results folder that are missing, or not what they should be.
+
+    Parameters
+    ----------
+    folder
+        Results folder.
+    pages
+        What `pages_of` gives for it.
+
+    Examples
+    --------
+    >>> outdated_pages(Path("nowhere"), {"index.html": b""})
+    [PosixPath('nowhere/index.html')]
+    """
+    return [
+        folder / name
+        for name, content in pages.items()
+        if not (folder / name).is_file() or (folder / name).read_bytes() != content
+    ]
+
+
+def _filled(template: str, scripts: Sequence[str], model: Mapping[str, Any]) -> bytes:
     environment = html_environment("everycell.engine.render.page")
-    script = environment.get_template("page.js").render()
-    model = {**build_model(papers, found, folder), "script": script, "policy": policy_of(script)}
-    return environment.get_template("page.html.j2").render(model)
+    texts = [
+        # The map of the source lies nowhere here.
+        environment.loader.get_source(environment, name)[0].partition("//# sourceMappingURL")[0]
+        for name in scripts
+    ]
+    page = {**model, "scripts": texts, "policy": policy_of(texts)}
+    return environment.get_template(template).render(page).encode()
 
 
-def policy_of(script: str) -> str:
-    """Content security policy of a page with one script: nothing else runs, nothing is asked for.
+def policy_of(scripts: Sequence[str]) -> str:
+    """Content security policy of a page with its scripts: nothing else runs or is asked for.
 
     Pictures lie beside the page, on a disk or on a server. Widths of bars are attributes.
 
     Examples
     --------
-    >>> policy_of("")[:40]
+    >>> policy_of([""])[:40]
     "default-src 'none'; script-src 'sha256-4"
     """
-    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    hashes = [
+        f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+        for script in scripts
+    ]
     return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {' '.join(hashes)}; style-src 'unsafe-inline'; "
         "img-src 'self' file: data:; base-uri 'none'; form-action 'none'"
     )

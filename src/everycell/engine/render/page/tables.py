@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -15,6 +15,8 @@ from everycell.engine.reports import OTHERWISE, Markers
 
 #: A table beside an artefact that is longer than this is linked, not shown.
 _COMPANION_CELLS = 200
+#: A stand-in that is longer than this is linked, not shown; no printed table is.
+_STAND_IN_CELLS = 600
 
 
 def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,6 +31,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "name": " / ".join(cell.key.values()),
                 "printed": cell.printed,
                 "rebuilt": show_value(rebuilt, decimals) if both else None,
+                "finer": None if both else _finer(rebuilt, decimals),
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
                 "verdict": cell.verdict,
                 "source": cell.source,
@@ -50,11 +53,80 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
+def _finer(rebuilt: float | str | None, decimals: int | Literal["text"]) -> str | None:
+    """A rebuilt value with one digit more than is printed, so that its rounding can be seen."""
+    if isinstance(rebuilt, float) and decimals != "text":
+        return show_value(rebuilt, decimals + 1)
+    return None if rebuilt is None else str(rebuilt)
+
+
 def _markers(markers: Markers | None) -> str | None:
     if markers is None:
         return None
     return (
         f"printed marker: {markers.printed or 'none'}; rebuilt marker: {markers.rebuilt or 'none'}"
+    )
+
+
+def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
+    """Values of a stand-in, laid out as the printed table where its keys are the same.
+
+    Parameters
+    ----------
+    artefact
+        Card and printed cells.
+    path
+        The stand-in's table.
+
+    Returns
+    -------
+    dict or None
+        Its cells know the printed value of their key, where there is one, and say that they are
+        not compared. None for a table that is too long to be shown.
+    """
+    table = pd.read_csv(path, keep_default_na=False, dtype=str)
+    if table.empty or len(table) > _STAND_IN_CELLS:
+        return None
+    keys = [column for column in table.columns if column not in NO_KEYS]
+    alike = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
+    if alike:
+        keys = artefact.key_columns
+    printed = _printed_texts(artefact) if alike else {}
+    cells = []
+    for row in table.to_dict("records"):
+        key = tuple(row[name] for name in keys)
+        decimals = artefact.decimals(row.get("metric", "all")) if alike else None
+        number = pd.to_numeric(row["value"], errors="coerce")
+        marker = row.get("marker")
+        cells.append(
+            {
+                "printed": printed.get(key),
+                "rebuilt": row["value"]
+                if pd.isna(number) or decimals == "text"
+                else _short_number(float(number), row["value"])
+                if decimals is None
+                else show_value(float(number), decimals),
+                "exact": row["value"] if pd.isna(number) else f"{number:.6g}",
+                "verdict": "stand_in",
+                "said": f"printed: {printed.get(key, 'no such cell')}; not compared: other data",
+                "markers": f"marker of the stand-in: {marker}" if marker else None,
+                "id": None,
+            }
+        )
+    frame = table[keys].assign(value=pd.Series(cells, dtype=object))
+    if alike:
+        places = {key: place for place, key in enumerate(printed)}
+        order = [places.get(key, len(places)) for key in frame[keys].itertuples(False, None)]
+        frame = frame.iloc[pd.Series(order).argsort(kind="stable")]
+        return _by_layout_of_card(frame, artefact)
+    split = max(1, len(keys) - 1)
+    return _grid(frame, keys[:split], keys[split:])
+
+
+def _printed_texts(artefact: Artefact) -> dict[tuple[str, ...], str]:
+    table = artefact.cells
+    return dict(
+        zip(table[artefact.key_columns].itertuples(False, None), table["value"], strict=True)
     )
 
 
@@ -90,11 +162,12 @@ def companion_table(path: Path, title: str) -> dict[str, Any] | None:
 
 def _short_numbers(column: pd.Series) -> list[str]:
     numbers = pd.to_numeric(column, errors="coerce").astype(float)
-    return [
-        # With four digits a count of ten thousands would become 1.234e+04.
-        text if pd.isna(number) else f"{number:.{10 if number.is_integer() else 4}g}"
-        for text, number in zip(column, numbers, strict=True)
-    ]
+    return [_short_number(number, text) for text, number in zip(column, numbers, strict=True)]
+
+
+def _short_number(number: float, text: str) -> str:
+    # With four digits a count of ten thousands would become 1.234e+04.
+    return text if pd.isna(number) else f"{number:.{10 if number.is_integer() else 4}g}"
 
 
 def _by_layout_of_card(frame: pd.DataFrame, artefact: Artefact) -> dict[str, Any]:

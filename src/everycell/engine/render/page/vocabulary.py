@@ -37,6 +37,16 @@ STATES = {
     "not_run": "not run",
     "drawing": "drawing",
 }
+#: Ending of a file -> its form, as a reader may want to have it.
+FORMS = {
+    "csv": "CSV",
+    "tex": "TeX",
+    "md": "Markdown",
+    "html": "HTML",
+    "svg": "SVG",
+    "pdf": "PDF",
+    "png": "PNG",
+}
 
 
 class Found(Protocol):
@@ -69,3 +79,14 @@ def label(name: str) -> str:
     """
     kind, _, number = name.partition("_")
     return f"{kind.capitalize()} {number.replace('_', '.')}"
+
+
+def page_of_chapter(paper: str, chapter: str) -> str:
+    """Path of a chapter's page in the results folder.
+
+    Examples
+    --------
+    >>> page_of_chapter("lajewska2025", "4")
+    'pages/lajewska2025_ch4.html'
+    """
+    return f"pages/{paper}_ch{chapter}.html"

@@ -1,39 +1,26 @@
 "use strict";
 (() => {
   document.documentElement.classList.add("js");
-  const form = document.getElementById("filter");
-  const articles = [...document.querySelectorAll("article")];
-  const texts = articles.map((article) => article.textContent.toLowerCase());
-  const groups = document.querySelectorAll(".chapter, .paper");
 
-  function filter() {
-    const want = Object.fromEntries(new FormData(form));
-    const words = want.text.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    articles.forEach((article, index) => {
-      const has = (list, value) => !value || list.split(" ").includes(value);
-      const fits = has(article.dataset.paper, want.paper) &&
-        has(article.dataset.states, want.state) &&
-        has(article.dataset.verdicts, want.verdict) &&
-        words.every((word) => texts[index].includes(word));
-      article.hidden = !fits;
-      shown += fits;
-    });
-    for (const group of groups) group.hidden = !group.querySelector("article:not([hidden])");
-    form.querySelector("output").textContent = `${shown} of ${articles.length} artefacts`;
-  }
-  form.addEventListener("input", filter);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(filter));
-  filter();
-
-  // A link from above must reach its place, even if the filter hid it.
-  addEventListener("hashchange", () => {
+  // A link reaches what is folded.
+  const unfold = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (target && target.closest("[hidden]")) {
-      form.reset();
-      setTimeout(() => target.scrollIntoView());
+    if (!target) return;
+    let hidden = false;
+    for (let box = target; box; box = box.parentElement?.closest("details")) {
+      const details = box.matches("details") ? box : box.querySelector(":scope > details.folded");
+      if (details && !details.open) hidden = details.open = true;
     }
+    if (hidden) target.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+
+  // What is searched for on the page of a chapter is found on the overview.
+  const find = document.getElementById("find");
+  find?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    location.href = `../index.html#${new URLSearchParams(new FormData(find))}`;
   });
 
   // A table that is cut off says so.
@@ -43,6 +30,8 @@
     }
   };
   addEventListener("resize", widths);
+  document.addEventListener("toggle", widths, true);
+  document.getElementById("sides")?.addEventListener("change", widths);
   widths();
 
   // One stop of the Tab key for each table; the arrow keys go from cell to cell.

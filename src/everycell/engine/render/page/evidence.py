@@ -1,0 +1,154 @@
+"""How what the page says can be followed: citations of the works, places in their print."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from everycell.engine.publications import Origin, Publication
+
+#: Table of sections beside `paper.yaml`.
+SECTIONS = "sections.csv"
+#: "L12", "L12-L15", "L12-15" in the source of a claim.
+_LINE = re.compile(r"\bL(\d+)")
+
+
+def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
+    """Text and address of each place where a work, or what a chapter was before, can be read.
+
+    Examples
+    --------
+    >>> links_of(Origin(published="Findings of ACL 2024", arxiv="2403.19056"))
+    [('arXiv 2403.19056', 'https://arxiv.org/abs/2403.19056')]
+    """
+    found = []
+    if publication.doi:
+        found.append((f"doi {publication.doi}", f"https://doi.org/{publication.doi}"))
+    if publication.arxiv:
+        found.append((f"arXiv {publication.arxiv}", f"https://arxiv.org/abs/{publication.arxiv}"))
+    if isinstance(publication, Publication) and publication.url:
+        found.append(("publisher's page", publication.url))
+    return found
+
+
+def bibtex(
+    key: str,
+    *,
+    title: str,
+    authors: str,
+    year: int,
+    kind: Literal["thesis", "paper"],
+    publication: Publication,
+) -> str:
+    r"""Entry of a work for BibTeX or biber, in UTF-8.
+
+    Parameters
+    ----------
+    key
+        Key of the entry.
+    title, authors, year, kind
+        As in `paper.yaml`: authors are separated by commas, given names first.
+    publication
+        What is known of it; an unknown field is left out.
+
+    Examples
+    --------
+    >>> print(bibtex("toy2026", title="R&D", authors="A. Low, B. Høj", year=2026, kind="thesis",
+    ...              publication=Publication(school="A University")))
+    @phdthesis{toy2026,
+      title = {{R\&D}},
+      author = {A. Low and B. Høj},
+      year = {2026},
+      school = {A University},
+    }
+    """
+    fields = {
+        "title": f"{{{_escaped(title)}}}",
+        "author": _escaped(" and ".join(name.strip() for name in authors.split(","))),
+        "year": str(year),
+        "school" if kind == "thesis" else "booktitle": _escaped(
+            publication.school or publication.booktitle or ""
+        ),
+        "pages": (publication.pages or "").replace("-", "--"),
+        "isbn": publication.isbn or "",
+        "doi": publication.doi or "",
+        "url": publication.url or "",
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    entry = "phdthesis" if kind == "thesis" else "inproceedings"
+    return "\n".join([f"@{entry}{{{key},", *lines, "}"])
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([&%$#_{}])", r"\\\1", text)
+
+
+class Section(NamedTuple):
+    """Where a section begins: line of our copy of the text, number, page of the print if known."""
+
+    line: int
+    number: str
+    page: int | None
+
+
+def read_sections(folder: Path | None) -> list[Section]:
+    """Sections of a work in the order of the text, from the table beside its `paper.yaml`.
+
+    Parameters
+    ----------
+    folder
+        The work's folder of ``published/``; None for a work without any artefact.
+
+    Returns
+    -------
+    list of Section
+        Empty where there is no table. Page numbers are those of the print's table of contents. A
+        section without number ends the one before (the bibliography).
+    """
+    if folder is None or not (folder / SECTIONS).exists():
+        return []
+    path = folder / SECTIONS
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Section(int(row["line"]), row["section"], int(row["page"]) if row["page"] else None)
+            for row in csv.DictReader(file)
+        ]
+
+
+def place_in_print(source: str, sections: Sequence[Section]) -> str | None:
+    """Sections and pages of the print for the line numbers that the source of a claim cites.
+
+    Parameters
+    ----------
+    source
+        Such as ``L12, L40-L44``: lines of our copy of the text, which nobody else has.
+    sections
+        As `read_sections` gives them.
+
+    Returns
+    -------
+    str or None
+        The print says on which page a section begins, so no more is told. None where no line is
+        cited or no section is known for one.
+
+    Examples
+    --------
+    >>> sections = [Section(10, "2", 5), Section(20, "2.1", 6), Section(30, "", None)]
+    >>> place_in_print("L12-L25", sections)
+    '§ 2 (begins on p. 5), § 2.1 (begins on p. 6)'
+    >>> print(place_in_print("Section 2.1", sections), place_in_print("L31", sections))
+    None None
+    """
+    found = []
+    for line in _LINE.findall(source):
+        before = [section for section in sections if section.line <= int(line)]
+        if before and before[-1].number:
+            _, number, page = before[-1]
+            where = f"§ {number}"
+            if page is not None:
+                where += f" (begins on p. {page})"
+            found.append(where)
+    return ", ".join(dict.fromkeys(found)) or None

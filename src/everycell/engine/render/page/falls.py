@@ -1,0 +1,75 @@
+"""What does not stand: cells, conclusions and results that a reviewer looks for first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from everycell.engine.cards import RUNNABLE
+from everycell.engine.reports import PLACES
+
+
+def what_falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Collect what does not stand of artefacts as the page has them.
+
+    Cells with one reason stand together.
+
+    Examples
+    --------
+    >>> what_falls([])["count"]
+    {'differs': 0, 'inconsistent': 0, 'explained': 0, 'copy': 0}
+    """
+    # An error of our own copy says nothing against the paper, so it stands apart.
+    cells: dict[str, list[dict[str, Any]]] = {
+        name: [] for name in ("differs", "inconsistent", "explained", "copy")
+    }
+    claims: dict[str, list[dict[str, Any]]] = {"rebuilt": [], "printed": [], "stand_in": []}
+    errata, faults = [], []
+    for one in artefacts:
+        faults += [(one, tier, fault) for tier in one["tiers"] for fault in tier["faults"]]
+        explained = set()
+        for table in one["tables"]:
+            bad = [cell for cell in table["cells"] if cell["verdict"] in cells]
+            by = itemgetter("verdict", "source", "why")
+            for (verdict, source, why), group in groupby(bad, key=by):
+                explained.add(why)
+                cells["copy" if source == "copy" else verdict].append(
+                    {
+                        "artefact": one,
+                        "tier": table["tier"],
+                        "place": source,
+                        "finding": why,
+                        "cells": list(group),
+                    }
+                )
+        errata += [
+            {"artefact": one, **erratum}
+            for erratum in one["errata"]
+            if erratum["finding"] not in explained
+        ]
+        for claim in one["conclusions"]:
+            failing = [on for on in claim["on"] if on["outcome"] == "fails"]
+            for state in RUNNABLE:
+                claims[state] += [
+                    {"artefact": one, "claim": claim, **on}
+                    for on in failing
+                    if on["state"] == state
+                ]
+            # A claim that the paper's own numbers contradict, where no rebuilt table says so.
+            if claim["printed"] == "fails" and not any(on["state"] == "rebuilt" for on in failing):
+                claims["printed"].append({"artefact": one, "claim": claim})
+    return {
+        "cells": cells,
+        "explained": {
+            place: sum(
+                len(group["cells"]) for group in cells["explained"] if group["place"] == place
+            )
+            for place in PLACES
+        },
+        "count": {name: sum(len(one["cells"]) for one in group) for name, group in cells.items()},
+        "claims": claims,
+        "errata": errata,
+        "faults": faults,
+    }
