@@ -62,6 +62,9 @@ for batch, files in FETCHED_TOGETHER.items():
 
 
 # Corpora that come by themselves, where config.yaml says `fetch` in place of a folder.
+def folder_of_corpus(name):
+    """Where the files of a corpus go, as a parameter."""
+    return lambda wildcards: fetched_corpus(name)
 
 
 for fetched, known in CORPORA.items():
@@ -87,7 +90,7 @@ for fetched, known in CORPORA.items():
         params:
             script="fetch_corpus",
             corpus=fetched,
-            folder=fetched_corpus(fetched),
+            folder=folder_of_corpus(fetched),
             downloads=SETTINGS.corpora.downloads,
         message:
             "Fetching the corpus {params.corpus}"
