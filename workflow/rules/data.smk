@@ -62,9 +62,6 @@ for batch, files in FETCHED_TOGETHER.items():
 
 
 # Corpora that come by themselves, where config.yaml says `fetch` in place of a folder.
-def folder_of_corpus(name):
-    """Where the files of a corpus go, as a parameter."""
-    return lambda wildcards: fetched_corpus(name)
 
 
 for fetched, known in CORPORA.items():

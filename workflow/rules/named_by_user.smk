@@ -10,6 +10,11 @@ def fetched_corpus(path):
     return f"{SETTINGS.corpora.folder}/{path}"
 
 
+def folder_of_corpus(name):
+    """Where the files of a corpus go, as a parameter."""
+    return lambda wildcards: fetched_corpus(name)
+
+
 def is_language_model(name):
     """Whether config.yaml has a language model of this name."""
     models = SETTINGS.language_models
