@@ -59,3 +59,22 @@ rule site:
         "python docs/check_numbers.py 2> {log} && "
         "python -m mkdocs build --strict --site-dir {output.site} 2>> {log} && "
         "python docs/check_links.py {output.site} 2>> {log}"
+
+
+# What the first screen of the page looks like, for the README: `docs/images` holds copies.
+use rule step as page_pictures with:
+    input:
+        page="results/index.html",
+    output:
+        light="results/pictures/page-light.png",
+        dark="results/pictures/page-dark.png",
+    pathvars:
+        job="page_pictures",
+    conda:
+        environment("docs")
+    resources:
+        **needs(1000),
+    params:
+        **runs("page_pictures"),
+    message:
+        "Pictures of the page, light and dark"
