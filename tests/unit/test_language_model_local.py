@@ -298,6 +298,13 @@ def test_a_damaged_folder_is_named(folder, damage, message):
         load_language_model(folder)
 
 
+def test_a_model_that_the_gpu_cannot_hold_is_not_moved_to_the_cpu(folder, monkeypatch):
+    # Without a GPU that could hold anything, all of it lands on the CPU.
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(ModelError, match="more than the GPUs have that this job sees: ask for"):
+        load_language_model(folder)
+
+
 def settings_of(tmp_path, source, **changed):
     local = {"toy": LocalSettings(source=str(source))}
     return LanguageModels(local=local, records=str(tmp_path / "records"), **changed)
