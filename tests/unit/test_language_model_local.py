@@ -325,6 +325,29 @@ def test_a_model_is_opened_by_name_and_replayed_without_its_files(tmp_path, fold
     assert [json.loads(line)["prompt"] for line in prompts] == ["Where?", "Where"]
 
 
+def test_a_model_with_a_batch_is_asked_in_batches_and_answers_the_same(
+    tmp_path, folder, monkeypatch
+):
+    asked = [ask("Where is " + "it " * number, logprobs=True) for number in range(5)]
+    with open_language_model("toy", settings_of(tmp_path, folder), "one") as model:
+        alone = model.answer_all(asked)
+    sizes, answer = [], LocalModel.answer_batch
+    monkeypatch.setattr(
+        LocalModel,
+        "answer_batch",
+        lambda self, requests: (sizes.append(len(requests)), answer(self, requests))[1],
+    )
+    local = {"toy": LocalSettings(source=str(folder), batch=3)}
+    settings = LanguageModels(local=local, records=str(tmp_path / "records"))
+    with open_language_model("toy", settings, "three") as model:
+        together = model.answer_all(asked)
+    assert sizes == [3, 2]
+    assert [answer.text for answer in together] == [answer.text for answer in alone]
+    # The batch is no part of the model's identity: what it answered is found with another one.
+    with open_language_model("toy", settings_of(tmp_path, folder), "three") as model:
+        assert model.answer_all(asked) == together and model.asked == 0
+
+
 def test_a_changed_model_is_asked_anew(tmp_path, folder):
     settings = settings_of(tmp_path, folder)
     with open_language_model("toy", settings, "run") as model:
