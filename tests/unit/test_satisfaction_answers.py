@@ -15,7 +15,7 @@ from everycell.studies.abolghasemi2026.ch3.answers import (
     confusions,
     growing_share,
     measured,
-    overlap,
+    overlaps,
     shown_answers,
     spread,
 )
@@ -82,10 +82,10 @@ def test_the_setup_is_chosen_by_the_mean_over_trainings():
     assert chosen_setups(frame) == {("MultiWOZ", "Zephyr"): "x10"}
 
 
-def test_overlap_is_the_mean_over_trainings():
+def test_each_training_has_its_overlap():
     one = answers({"main": (2, 0, 0, 0), "cf": (0, 0, 2, 0)}, seed=0)
     none = answers({"main": (2, 0, 0, 0), "cf": (0, 0, 0, 2)}, seed=1)
-    assert overlap(pd.concat([one, none])) == 0.5
+    assert overlaps(pd.concat([one, none])) == [1, 0]
 
 
 def test_a_gain_has_the_difference_of_the_scores_and_the_sign_turns_round():

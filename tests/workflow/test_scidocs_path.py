@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ from tiny_bert import tiny_bert, write_bert
 from workflow.project import Project
 
 from everycell.collections.scidocs import FOLDERS, METADATA
+from everycell.engine.spread import spreads
 from everycell.trec.runs import write_run
 
 WORDS = ["bee", "river", "bridge", "model", "graph", "protein", "star", "verb"]
@@ -21,6 +23,8 @@ VOCABULARY = [
 #: Queries of each file of a task; a list has two relevant documents and three others.
 QUERIES = {"test": 3, "val": 4}
 CHAPTER = "results/full/abolghasemi2026"
+#: That of config.yaml, and the next one.
+FIRST, SECOND = "seed-20261121", "seed-20261122"
 #: The committed settings with a length and batches that a random BERT of one layer can have.
 LENGTHS = (
     "{training: 512, text: 512, query: null, expanded: 512, zero_shot: 512, pair: 512}",
@@ -63,6 +67,9 @@ def named(clean: Project) -> Project:
         "encoders: {bert: encoder, scibert: encoder, ",
     )
     clean.edit("config.yaml", *LENGTHS)
+    clean.edit(
+        "config.yaml", "full:\n    seeds: 3\n    lengths", "full:\n    seeds: 2\n    lengths"
+    )
     for rate in ("{epochs: 5, batch: 8, ", "{epochs: 5, batch: 2, "):
         clean.edit("config.yaml", rate, "{epochs: 1, batch: 4, ")
     clean.edit("config.yaml", "{epochs: 30, batch: 32, ", "{epochs: 3, batch: 4, ")
@@ -70,24 +77,40 @@ def named(clean: Project) -> Project:
     return clean
 
 
+#: Trained rankers of Table 2.1.
+TRAININGS = [
+    (kind, encoder, seed)
+    for kind, encoder in (
+        *product(("tilde", "tildev2"), ("bert", "scibert")),
+        *product(("tildev2-expanded-200", "tildev2-expanded-300"), ["scibert"]),
+        *product(("cross-encoder", "mtft"), ["scibert"]),
+    )
+    for seed in (FIRST, SECOND)
+]
+
+
 def write_other_runs(folder: Path) -> None:
-    """Runs of the tasks that no model was trained for, with scores out of the ids."""
+    """Runs that no model was trained for, with scores out of the ids."""
     lists = pd.read_parquet(folder / "candidates.parquet")
-    for task in set(FOLDERS) - {"cite"}:
+    for task in FOLDERS:
         pairs = lists.loc[lists["task"] == task, ["query_id", "document_id"]].drop_duplicates()
         pairs = pairs.set_axis(["query", "document"], axis="columns")
-        for kind, factor in (("tilde", 7), ("tildev2", 11)):
+        for factor, (kind, encoder, seed) in enumerate(TRAININGS, start=5):
             scores = pairs["document"].str.removeprefix("p").astype(int) * factor % 13
-            run = folder / f"runs/{kind}.scibert.{task}.run"
-            write_run(pairs.assign(score=scores.astype(float)), run, tag="invented")
+            run = folder / f"runs/{kind}.{encoder}.{task}.{seed}.run"
+            if not run.exists():
+                write_run(pairs.assign(score=scores.astype(float)), run, tag="invented")
 
 
 @pytest.mark.slow
 def test_from_the_files_to_the_verdicts(named):
     folder = named.folder / "work/scidocs"
-    made = [f"work/scidocs/runs/{kind}.scibert.cite.run" for kind in ("tilde", "tildev2")]
-    named.build(*made)
-    record = json.loads((folder / "models/tilde.scibert.cite/training.json").read_text())
+    made = [f"work/scidocs/runs/{kind}.scibert.cite.{FIRST}.run" for kind in ("tilde", "tildev2")]
+    again = f"models/tildev2.scibert.cite.{SECOND}"
+    named.build(*made, f"work/scidocs/{again}")
+    models = [folder / f"models/tildev2.scibert.cite.{FIRST}", folder / again]
+    assert len({(model / "model.safetensors").read_bytes() for model in models}) == 2
+    record = json.loads((folder / f"models/tilde.scibert.cite.{FIRST}/training.json").read_text())
     assert record["inputs"]["options"]["optimiser"] == "adam"
     assert record["inputs"]["options"]["learning_rate"] == 2e-5
     # A model scores the lists of its task and no others.
@@ -100,19 +123,31 @@ def test_from_the_files_to_the_verdicts(named):
 
     # Trainings of the other tasks would only take time: their runs are invented.
     write_other_runs(folder)
-    lacking = {"table_2_3": 0, "table_2_4": 0, "figure_2_3": 1}
+    lacking = {"table_2_1": 16, "table_2_3": 0, "table_2_4": 0, "figure_2_3": 1}
     named.build(*(f"{CHAPTER}/{name}.verdicts.json" for name in lacking))
     assert sorted(path.name for path in (folder / "models").iterdir()) == [
-        "tilde.scibert.cite",
-        "tildev2.scibert.cite",
+        f"tilde.scibert.cite.{FIRST}",
+        f"tildev2.scibert.cite.{FIRST}",
+        f"tildev2.scibert.cite.{SECOND}",
     ]
     for name, number in lacking.items():
         report = named.verdicts(f"abolghasemi2026/{name}", "full")
         assert report["state"] == "rebuilt"
         verdicts = [cell["verdict"] for cell in report["cells"]]
         assert verdicts.count("not_run") == number, name
-        assert set(verdicts) <= {"equal", "close", "differs", "not_run"}
+        assert set(verdicts) <= {"equal", "close", "differs", "not_run", "quoted"}
         assert any(claim["on_rebuilt"] != "undecided" for claim in report["conclusions"])
+    table, seeds = (
+        pd.read_csv(named.folder / f"{CHAPTER}/table_2_1{part}.csv", dtype=str)
+        for part in ("", ".seeds")
+    )
+    keys = ["row", "model", "detail", "task", "metric"]
+    spread = spreads(seeds, keys, where="table_2_1")
+    # Eight trained rows, four tasks, two measures.
+    assert len(spread) == 64 and {found.seeds for found in spread.values()} == {2}
+    for *key, value in table[[*keys, "value"]].itertuples(index=False, name=None):
+        if tuple(key) in spread:
+            assert float(value) == pytest.approx(spread[tuple(key)].mean)
     assert named.everycell("verify").returncode == 0
 
 
@@ -127,7 +162,9 @@ def test_sizes_of_the_text_are_counted(named, mirror):
         for size, added in ((100, 2), (200, 49), (300, 128)):
             frame = pd.DataFrame({"document_id": ["p00", "p01"], "found": 200, "added": added})
             frame["added"] += [place, -place]
-            frame.to_csv(encoded / f"tildev2-expanded-{size}.scibert.{task}.csv", index=False)
+            frame.to_csv(
+                encoded / f"tildev2-expanded-{size}.scibert.{task}.{FIRST}.csv", index=False
+            )
     rules = ("collection_scidocs", "fetch_wordpiece-vocab", "tokenise", "index", "tune_bm25")
     rules += ("abolghasemi2026_ch2_stated_sizes", "verdicts")
     made = f"{CHAPTER}/text_2.verdicts.json"
@@ -150,8 +187,8 @@ def test_sizes_of_the_text_are_counted(named, mirror):
 
 @pytest.mark.slow
 def test_a_cross_encoder_is_kept_where_it_ranks_the_validation_lists_best(named):
-    named.build("work/scidocs/runs/mtft.scibert.cite.run")
-    model = named.folder / "work/scidocs/models/mtft.scibert.cite"
+    named.build(f"work/scidocs/runs/mtft.scibert.cite.{FIRST}.run")
+    model = named.folder / f"work/scidocs/models/mtft.scibert.cite.{FIRST}"
     record = json.loads((model / "training.json").read_text())
     values = [each["value"] for each in record["validations"]]
     best = [each["step"] for each in record["validations"]][values.index(max(values))]
@@ -162,12 +199,12 @@ def test_a_cross_encoder_is_kept_where_it_ranks_the_validation_lists_best(named)
 def test_the_thesis_rows_are_planned_and_two_of_them_only_on_request(named):
     tables = [f"{CHAPTER}/table_2_{number}.csv" for number in range(1, 5)]
     plan = named.planned(*tables)
-    # Two kinds for BERT and for SciBERT, and two cross-encoders; one model a task.
-    assert plan["train_scidocs"] == 16 and plan["train_pairs_scidocs"] == 8
-    assert plan["encode_scidocs"] == 16 and plan["encode_expanded_scidocs"] == 8
+    # Two kinds for BERT and for SciBERT, and two cross-encoders; one model a task and seed.
+    assert plan["train_scidocs"] == 32 and plan["train_pairs_scidocs"] == 16
+    assert plan["encode_scidocs"] == 32 and plan["encode_expanded_scidocs"] == 16
     assert not {"train", "encode", "collection_pydocs", "collection_cacm"} & plan.keys()
     named.edit("config.yaml", "tilde_msmarco: null", "tilde_msmarco: encoder")
-    assert named.planned(*tables)["encode_scidocs"] == 17
+    assert named.planned(*tables)["encode_scidocs"] == 33
 
 
 @pytest.mark.parametrize(

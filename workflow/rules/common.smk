@@ -144,7 +144,7 @@ def seeds_from(first, trainings):
 
 def seed_of_training(wildcards):
     """Seed of a training that has it in the names of its files."""
-    return int(wildcards.seed)
+    return int(wildcards.seed.rpartition("-")[2])
 
 
 def resource(key):

@@ -86,8 +86,11 @@ def another(files, result):
     return files(result, f"{result.rpartition('/')[2]}_")
 
 
-def companion(files, result, part):
-    """Files that stand beside an artefact's own, under output names that begin with `part`."""
-    found = files(f"{result}.{part}", f"{part}_")
-    found.pop(f"{part}_receipt")
+def companion(files, result, part, start=""):
+    """Files that stand beside an artefact's own, under output names that begin with `part`.
+
+    Of a further artefact of a job they begin with its own names (`start`) before that.
+    """
+    found = files(f"{result}.{part}", f"{start}{part}_")
+    found.pop(f"{start}{part}_receipt")
     return found

@@ -71,13 +71,19 @@ class ResultJob(Job):
             names=face["names"],
         )
 
-    def write_beside(self, table: pd.DataFrame, name: str, decimals: dict[str, int]) -> None:
-        """Write a table that stands beside the artefact's own, under the title of its card."""
+    def write_beside(
+        self, table: pd.DataFrame, name: str, decimals: dict[str, int], artefact: str = ""
+    ) -> None:
+        """Write a table that stands beside the artefact's own, under the title of its card.
+
+        `artefact` names a further one, beside which it stands.
+        """
         from everycell.engine.render.tables.layout import NO_KEYS
         from everycell.engine.render.tables.table_files import write_table
 
         keys = [column for column in table.columns if column not in NO_KEYS]
-        csv = Path(self.snakemake.output[f"{name}_csv"])
+        output = f"{artefact}_{name}_csv" if artefact else f"{name}_csv"
+        csv = Path(self.snakemake.output[output])
         face = self._face(csv.name.partition(".")[0])
         write_table(
             table,

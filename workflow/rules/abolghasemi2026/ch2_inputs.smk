@@ -9,6 +9,12 @@ CH2 = SETTINGS.query_by_example
 FULL = CH2.full
 #: More than any task has.
 ALL_PAIRS = 1_000_000
+#: Seeds of the trainings on SciDocs. What combines rankers, and the sizes of the text, take the first.
+FULL_SEEDS = seeds_from(SETTINGS.seed, FULL.seeds)
+FIRST = f"seed-{SETTINGS.seed}"
+#: End of the name of a trained model; one that is used as it comes has none.
+A_SEED = r"\.seed-[0-9]+"
+A_SEED_OR_NONE = rf"({A_SEED})?"
 #: Terms of an expansion on SciDocs, as in the thesis.
 FULL_EXPANSION = (200, 300)
 
@@ -160,11 +166,14 @@ def scidocs_model_files(wildcards):
     """What encodes SciDocs for a ranker: a model of one task, or one from MS MARCO as it is."""
     if is_zero_shot_on_scidocs(wildcards):
         return files_of_named_encoder(f"{wildcards.kind}_{wildcards.encoder}")
-    return "work/scidocs/models/{kind}.{encoder}.{trained_on}".format(**wildcards)
+    return "work/scidocs/models/{kind}.{encoder}.{trained_on}{seed}".format(**wildcards)
 
 
 def run_files(collection, systems):
-    """Run files of systems; those of a system with a model a task have `{task}` in their name.
+    """Run files of systems.
+
+    Those of a system with a model a task have `{task}` in their name, and `{seed}` if it is trained
+    with several.
 
     What only the user can name is looked at here, since Snakemake takes an error in a rule further
     up for a reason to try another one.
@@ -173,9 +182,10 @@ def run_files(collection, systems):
         check_named(systems)
     return list(
         dict.fromkeys(
-            f"work/{collection}/runs/{run}.run".format(task=task)
+            f"work/{collection}/runs/{run}.run".format(task=task, seed=seed)
             for *_, run in systems
             for task in COLLECTIONS[collection].tasks
+            for seed in FULL_SEEDS
         )
     )
 
@@ -201,10 +211,10 @@ def expansion_files(collection):
 
 def stated_size_inputs(wildcards):
     """Lists, word pieces, the tuned BM25, and what each expansion added on SciDocs."""
-    check_named([("h", "TILDEv2", "SciBERT", "tildev2.scibert.{task}")])
+    check_named([("h", "TILDEv2", "SciBERT", "tildev2.scibert.{task}.seed-{seed}")])
     added = {
         f"m{m}": [
-            f"work/scidocs/encoded/tildev2-expanded-{m}.scibert.{task}.csv"
+            f"work/scidocs/encoded/tildev2-expanded-{m}.scibert.{task}.{FIRST}.csv"
             for task in COLLECTIONS["scidocs"].tasks
         ]
         for m in EXPANSIONS

@@ -1,6 +1,6 @@
 # abolghasemi2026, chapter 2, on SciDocs, with the thesis' settings and a model for each task. The stages are those of
 # retrieval.smk, but a model encodes only what its task ranks: whole, TILDE's scores of 142,009
-# papers would take some 10 GB a model.
+# papers would take some 10 GB a model. Each training has a seed, at the end of its name.
 ruleorder: train_scidocs > train
 ruleorder: train_pairs_scidocs > train
 ruleorder: encode_scidocs > encode
@@ -59,27 +59,35 @@ use rule train as train_scidocs with:
         queries="work/{collection}/queries.parquet",
         candidates="work/{collection}/candidates.parquet",
         encoder=scidocs_encoder_files,
+    output:
+        model=directory("work/{collection}/models/{kind}.{encoder}.{trained_on}{seed}"),
+    pathvars:
+        job="retrieval/{collection}/train_{kind}.{encoder}.{trained_on}{seed}",
     wildcard_constraints:
         collection="scidocs",
         kind=names_of(TrainedRanker, EncodingRanker),
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
+        seed=A_SEED,
     cache: True
     resources:
         **ON_GPU,
+    params:
+        seed=seed_of_training,
     message:
-        "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on})"
+        "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on}{wildcards.seed})"
 
 
 # What reads pairs stops where its validation lists are ranked best.
 use rule train_scidocs as train_pairs_scidocs with:
     pathvars:
-        job="retrieval/{collection}/train_pairs_{kind}.{encoder}.{trained_on}",
+        job="retrieval/{collection}/train_pairs_{kind}.{encoder}.{trained_on}{seed}",
     wildcard_constraints:
         collection="scidocs",
         kind=names_of(TrainedRanker, PairRanker),
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
+        seed=A_SEED,
     cache: True
     params:
         **runs_ranker("abolghasemi2026/ch2/train_validated"),
@@ -93,14 +101,15 @@ use rule encode as encode_scidocs with:
         queries="work/{collection}/ranked/{trained_on}/queries.parquet",
         model=scidocs_model_files,
     output:
-        vectors="work/{collection}/encoded/{kind}.{encoder}.{trained_on}.npz",
+        vectors="work/{collection}/encoded/{kind}.{encoder}.{trained_on}{seed}.npz",
     pathvars:
-        job="retrieval/{collection}/encode_{kind}.{encoder}.{trained_on}",
+        job="retrieval/{collection}/encode_{kind}.{encoder}.{trained_on}{seed}",
     wildcard_constraints:
         collection="scidocs",
         kind=names_of(TrainedRanker, EncodingRanker),
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
+        seed=A_SEED_OR_NONE,
     cache: True
     resources:
         **ON_GPU,
@@ -114,18 +123,19 @@ use rule encode_expanded as encode_expanded_scidocs with:
     input:
         documents="work/{collection}/ranked/{trained_on}/documents.parquet",
         queries="work/{collection}/ranked/{trained_on}/queries.parquet",
-        proposals="work/{collection}/encoded/tilde.{encoder}.{trained_on}.npz",
-        model="work/{collection}/models/tildev2.{encoder}.{trained_on}",
+        proposals="work/{collection}/encoded/tilde.{encoder}.{trained_on}{seed}.npz",
+        model="work/{collection}/models/tildev2.{encoder}.{trained_on}{seed}",
     output:
-        vectors="work/{collection}/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.npz",
-        new_terms="work/{collection}/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}.csv",
+        vectors="work/{collection}/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}{seed}.npz",
+        new_terms="work/{collection}/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}{seed}.csv",
     pathvars:
-        job="retrieval/{collection}/encode_tildev2-expanded-{m}.{encoder}.{trained_on}",
+        job="retrieval/{collection}/encode_tildev2-expanded-{m}.{encoder}.{trained_on}{seed}",
     wildcard_constraints:
         collection="scidocs",
         m=r"\d+",
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
+        seed=A_SEED,
     resources:
         **ON_GPU,
     message:
@@ -134,16 +144,17 @@ use rule encode_expanded as encode_expanded_scidocs with:
 
 use rule rerank as rerank_scidocs with:
     input:
-        vectors="work/{collection}/encoded/{system}.{trained_on}.npz",
+        vectors="work/{collection}/encoded/{system}.{trained_on}{seed}.npz",
         candidates="work/{collection}/ranked/{trained_on}/candidates.parquet",
     output:
-        run="work/{collection}/runs/{system}.{trained_on}.run",
+        run="work/{collection}/runs/{system}.{trained_on}{seed}.run",
     pathvars:
-        job="retrieval/{collection}/rerank_{system}.{trained_on}",
+        job="retrieval/{collection}/rerank_{system}.{trained_on}{seed}",
     wildcard_constraints:
         collection="scidocs",
         system=rf"({names_of(EncodingRanker)})\.[a-z-]+",
         trained_on="[a-z-]+",
+        seed=A_SEED_OR_NONE,
     resources:
         **needs(6000, 20),
     message:
@@ -155,16 +166,17 @@ use rule rerank_pairs as rerank_pairs_scidocs with:
         documents="work/{collection}/ranked/{trained_on}/documents.parquet",
         queries="work/{collection}/ranked/{trained_on}/queries.parquet",
         candidates="work/{collection}/ranked/{trained_on}/candidates.parquet",
-        model="work/{collection}/models/{kind}.{encoder}.{trained_on}",
+        model="work/{collection}/models/{kind}.{encoder}.{trained_on}{seed}",
     output:
-        run="work/{collection}/runs/{kind}.{encoder}.{trained_on}.run",
+        run="work/{collection}/runs/{kind}.{encoder}.{trained_on}{seed}.run",
     pathvars:
-        job="retrieval/{collection}/rerank_{kind}.{encoder}.{trained_on}",
+        job="retrieval/{collection}/rerank_{kind}.{encoder}.{trained_on}{seed}",
     wildcard_constraints:
         collection="scidocs",
         kind=names_of(TrainedRanker, PairRanker),
         encoder="[a-z-]+",
         trained_on="[a-z-]+",
+        seed=A_SEED,
     cache: True
     resources:
         **ON_GPU,

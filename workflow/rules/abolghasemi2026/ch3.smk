@@ -228,10 +228,10 @@ use rule cached_step as abolghasemi2026_ch3_train with:
         job="satisfaction/{tier}/{kind}",
     wildcard_constraints:
         kind="|".join(ESTIMATORS),
-        tier="embedded|released|full",
+        tier="embedded|released",
     cache: True
     resources:
-        **on_gpu_where(lambda wildcards: wildcards.tier == "full", 3000, 60),
+        **needs(3000, 60),
     params:
         **runs("abolghasemi2026/ch3/train"),
         training=satisfaction_training,
@@ -244,6 +244,26 @@ use rule cached_step as abolghasemi2026_ch3_train with:
         seed=SETTINGS.seed,
     message:
         "Training satisfaction estimators ({wildcards.kind}, {wildcards.tier})"
+
+
+# In the full tier each training is a job of its own.
+use rule abolghasemi2026_ch3_train as abolghasemi2026_ch3_train_full with:
+    output:
+        predictions="work/satisfaction/{tier}/{kind}.seed-{seed}.parquet",
+    pathvars:
+        job="satisfaction/{tier}/{kind}.seed-{seed}",
+    wildcard_constraints:
+        kind="|".join(ESTIMATORS),
+        tier="full",
+        seed="[0-9]+",
+    cache: True
+    resources:
+        **ON_GPU,
+    params:
+        seeds=1,
+        seed=seed_of_training,
+    message:
+        "Training satisfaction estimators ({wildcards.kind}, full, seed {wildcards.seed})"
 
 
 # Test samples, labelled by a language model that is shown two examples. Its answers are recorded, and
@@ -303,14 +323,42 @@ use rule table as abolghasemi2026_ch3_estimators with:
     pathvars:
         result="{tier}/abolghasemi2026/table_3_6",
     wildcard_constraints:
-        tier="embedded|released|full",
+        tier="embedded|released",
     resources:
         **needs(900, 10),
     params:
         **runs("abolghasemi2026/ch3/estimators"),
         orders=SATISFACTION.orders,
         draws=SATISFACTION.draws,
-        printed_rows=lambda wildcards: wildcards.tier == "full",
+        # Trainings of an estimator that have a file of answers each.
+        trainings=1,
+        printed_rows=False,
         seed=SETTINGS.seed,
     message:
         "Estimators of user satisfaction (Tables 3.6 and 3.7, {wildcards.tier})"
+
+
+# With the spread over seeds of what the thesis has.
+use rule abolghasemi2026_ch3_estimators as abolghasemi2026_ch3_estimators_full with:
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "spread"),
+        **companion(table_files, "<result>", "counts"),
+        **companion(table_files, "<result>", "robustness"),
+        **companion(table_files, "<result>", "doubled"),
+        **companion(table_files, "<result>", "apologies"),
+        **companion(table_files, "<result>", "ranking"),
+        **companion(table_files, "<result>", "seeds"),
+        **another(table_files, "{tier}/abolghasemi2026/table_3_7"),
+        **companion(
+            table_files, "{tier}/abolghasemi2026/table_3_7", "seeds", "table_3_7_"
+        ),
+        **another(figure_files, "{tier}/abolghasemi2026/figure_3_4"),
+        **another(figure_files, "{tier}/abolghasemi2026/figure_3_5"),
+    pathvars:
+        result="{tier}/abolghasemi2026/table_3_6",
+    wildcard_constraints:
+        tier="full",
+    params:
+        trainings=SATISFACTION.full.seeds,
+        printed_rows=True,

@@ -110,6 +110,12 @@ def satisfaction_answers(wildcards):
     # Looked at here, since Snakemake takes an error in a rule further up for a reason to try another.
     if wildcards.tier == "full":
         full_satisfaction_files()
+        seeds = seeds_from(SETTINGS.seed, SETTINGS.user_satisfaction.full.seeds)
+        return [
+            f"work/satisfaction/full/{kind}.seed-{seed}.parquet"
+            for kind in ESTIMATORS
+            for seed in seeds
+        ]
     return [f"work/satisfaction/{wildcards.tier}/{kind}.parquet" for kind in ESTIMATORS]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
+from everycell.engine.spread import SEEDS, summarised
 from everycell.retrieval.evaluation import evaluate
 from everycell.studies.abolghasemi2026.ch2.figures import short_against_long
 from everycell.studies.abolghasemi2026.ch2.learned import learned
@@ -15,8 +16,14 @@ from everycell.studies.abolghasemi2026.ch2.quality import (
     quality_table,
     short_and_long,
 )
-from everycell.studies.abolghasemi2026.ch2.ranking_runs import KEYS, MEASURES, RankingRuns
+from everycell.studies.abolghasemi2026.ch2.ranking_runs import (
+    DECIMALS,
+    KEYS,
+    MEASURES,
+    RankingRuns,
+)
 from everycell.studies.abolghasemi2026.ch2.reports import task_reports
+from everycell.studies.abolghasemi2026.ch2.seeds import mean_over_seeds, means_by_seed, runs_by_seed
 from everycell.trec.runs import read_run
 
 with ResultJob(snakemake) as job:
@@ -27,8 +34,14 @@ with ResultJob(snakemake) as job:
         folder = Path("work") / collection
         runs = {row: folder / "runs" / f"{run}.run" for row, *_, run in settings.systems}
         if lists:
-            found = RankingRuns(snakemake.input.candidates, runs, **lists)
-            values |= {task: found.values(task) for task in lists["tasks"]}
+            by_seed = [
+                RankingRuns(snakemake.input.candidates, chosen, **lists)
+                for chosen in runs_by_seed(runs, settings.seeds)
+            ]
+            trainings = [{task: each.values(task) for task in each.tasks} for each in by_seed]
+            values |= mean_over_seeds(trainings)
+            # Of several trainings, the first; all else but means and spread is of that one.
+            found = by_seed[0]
         else:
             qrels = pd.read_parquet(folder / "qrels.parquet")
             values[collection] = {
@@ -38,6 +51,11 @@ with ResultJob(snakemake) as job:
     table = as_printed(table)
     table["model"], table["detail"] = zip(*table["row"].map(rows), strict=True)
     job.write_table(table[[*KEYS, "value", "marker"]], note=letters_note(table))
+    if settings.seeds:
+        spread = as_printed(means_by_seed(trainings, list(trainings[-1][found.tasks[0]])))
+        spread["model"], spread["detail"] = zip(*spread["row"].map(rows), strict=True)
+        decimals = {metric: digits + 1 for metric, digits in DECIMALS.items()}
+        job.write_beside(summarised(spread, KEYS), SEEDS, decimals)
     if "comparison_md" in snakemake.output.keys():
         ranked = {task: found.ranked(task) for task in found.tasks}
         names = {row: " ".join(name) for row, name in rows.items()}

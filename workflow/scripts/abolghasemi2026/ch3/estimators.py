@@ -3,17 +3,21 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from everycell.dialogue.satisfaction import Confusion
 from everycell.engine.result_job import ResultJob
+from everycell.engine.spread import SEEDS, summarised
 from everycell.studies.abolghasemi2026.ch3.answers import (
     ESTIMATOR,
+    MEASURES,
     chosen_setups,
     confusions,
     growing_share,
     measured,
-    overlap,
+    numbered,
+    overlaps,
     shown_answers,
     spread,
     with_labels,
@@ -41,8 +45,9 @@ LABELS = {"benchmark": "dataset", "metric": "metric"}
 with ResultJob(snakemake) as job:
     settings = snakemake.params
     files = snakemake.input
-    said = pd.concat(map(pd.read_parquet, [*files.trained, *files.few_shot]), ignore_index=True)
-    said = with_labels(said)
+    trained = numbered(map(pd.read_parquet, files.trained), settings.trainings)
+    asked = map(pd.read_parquet, files.few_shot)
+    said = with_labels(pd.concat([*trained, *asked], ignore_index=True))
     setups = chosen_setups(said[~said["setup"].map(is_own)])
     answers = said[said["part"] != "valid"]
     job.facts["unparsable"] = int(answers["probability"].isna().sum())
@@ -60,6 +65,10 @@ with ResultJob(snakemake) as job:
         shown = table[printed | (table["setup"] == FEW_SHOT)]
     values = shown.groupby([*ROWS, "metric"], sort=False)["value"]
     job.write_table(values.mean().reset_index().rename(columns=LABELS))
+    if settings.printed_rows:
+        seeds = table[printed].rename(columns=LABELS)
+        keys = [LABELS.get(name, name) for name in [*ROWS, "metric"]]
+        job.write_beside(summarised(seeds, keys), SEEDS, dict.fromkeys(MEASURES, 3))
     decimals = dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2)
     job.write_beside(spread(table, ROWS), "spread", decimals | {"trainings": 0})
     fields = {field: field.replace("_", ", ") for field in Confusion._fields}
@@ -78,13 +87,18 @@ with ResultJob(snakemake) as job:
 
     chosen = shown_answers(answers, setups).groupby(ESTIMATOR, sort=False)
     similarity = [
-        (model, benchmark, "JSI", overlap(rows))
+        (model, benchmark, "JSI", overlaps(rows))
         for (benchmark, model, setup), rows in chosen
         if not settings.printed_rows or setup == FEW_SHOT or model in printed_names()
     ]
     columns = ["row", "dataset", "metric", "value"]
-    found = pd.DataFrame(similarity, columns=columns).dropna(subset="value")
-    job.write_table(found, artefact="table_3_7")
+    each = pd.DataFrame(similarity, columns=columns)
+    means = each.assign(value=[float(np.mean(values)) for values in each["value"]])
+    job.write_table(means.dropna(subset="value"), artefact="table_3_7")
+    if settings.printed_rows:
+        seeds = each[each["row"].isin(printed_names())].explode("value").dropna(subset="value")
+        table = summarised(seeds, columns[:-1])
+        job.write_beside(table, SEEDS, {"JSI": 5}, artefact="table_3_7")
 
     points = pd.concat(
         [

@@ -116,6 +116,9 @@ class FullCrossEncoder(FullTraining):
 class Full(Settings):
     """The thesis' settings, for BERT-base on SciDocs: one model a task."""
 
+    seeds: int = Field(
+        3, ge=1, le=20, description="Trainings of each ranker; Table 2.1 has their means."
+    )
     lengths: Lengths = Lengths(
         training=512, text=512, query=None, zero_shot=512, expanded=512, pair=512
     )

@@ -8,6 +8,8 @@ counterfactual has its original's id and "-cf".
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 import pandas as pd
 
@@ -51,6 +53,25 @@ def with_labels(said: pd.DataFrame) -> pd.DataFrame:
     """
     known = said["probability"].notna()
     return said.assign(predicted=(said["probability"] <= 0.5).where(known, ~said["satisfied"]))
+
+
+def numbered(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.DataFrame]:
+    """Number trainings whose answers lie in a file each.
+
+    Parameters
+    ----------
+    frames
+        Answers: of an estimator all its trainings, then those of the next one.
+    trainings : int
+        How many files each estimator has. With one, the trainings in it keep their numbers.
+
+    Examples
+    --------
+    >>> [frame["seed"].item() for frame in numbered([pd.DataFrame({"seed": [0]})] * 4, 2)]
+    [0, 1, 0, 1]
+    """
+    for place, frame in enumerate(frames):
+        yield frame if trainings == 1 else frame.assign(seed=place % trainings)
 
 
 def confusions(answers: pd.DataFrame) -> pd.DataFrame:
@@ -152,8 +173,8 @@ def chosen_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
     return best
 
 
-def overlap(answers: pd.DataFrame) -> float:
-    """Jaccard similarity of the samples solved in either form (Table 3.7), mean over trainings.
+def overlaps(answers: pd.DataFrame) -> list[float]:
+    """Jaccard similarity of the samples solved in either form (Table 3.7), of each training.
 
     Parameters
     ----------
@@ -162,21 +183,21 @@ def overlap(answers: pd.DataFrame) -> float:
 
     Returns
     -------
-    float
-        0 to 1; NaN where a training solves nothing.
+    list of float
+        0 to 1; NaN of a training that solves nothing.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"part": ["main", "main", "cf"], "id": ["1", "2", "1-cf"],
     ...     "satisfied": [True, True, False], "seed": 0, "predicted": [True, True, False]})
-    >>> overlap(frame)
-    0.5
+    >>> overlaps(frame)
+    [0.5]
     """
     found = []
     for _, rows in answers.groupby("seed"):
         right = rows[rows["satisfied"] == rows["predicted"]]
         found.append(jaccard(*(right.loc[right["part"] == part, "id"] for part in ("main", "cf"))))
-    return float(np.mean(found))
+    return found
 
 
 def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:

@@ -122,6 +122,9 @@ class FullSatisfaction(Settings):
         "bert-base-uncased", min_length=1, description="Name on the hub, or a folder."
     )
     revision: str | None = Field(None, description="Commit, tag or branch of a hub name.")
+    seeds: int = Field(
+        3, ge=1, le=20, description="Trainings of each estimator; the tables have their means."
+    )
     bert: TextEstimator = TextEstimator(
         steps=5600, batch=6, learning_rate=2e-5, validations=5, length=500, train_embeddings=True
     )
@@ -141,7 +144,9 @@ class FullSatisfaction(Settings):
 class UserSatisfaction(Settings):
     """Estimators of chapter 3 of abolghasemi2026."""
 
-    seeds: int = Field(1, ge=1, le=100, description="Trainings of each estimator.")
+    seeds: int = Field(
+        1, ge=1, le=100, description="Trainings of each estimator (embedded and released tier)."
+    )
     upsampling: list[Annotated[int, Field(ge=1, le=50)]] = Field(
         [1, 10, 20],
         min_length=1,

@@ -1,0 +1,97 @@
+"""Rankers that are trained with several seeds: means of their values, and their spread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+#: Task -> row of the table -> values of each topic (rows) and measure (columns).
+Values = Mapping[str, Mapping[str, pd.DataFrame]]
+
+
+def runs_by_seed(runs: Mapping[str, Path], seeds: Sequence[int]) -> list[dict[str, Path]]:
+    """Files of each training: with the first seed of all rows, then of the trained ones.
+
+    Parameters
+    ----------
+    runs
+        Row -> file, with a place for `{seed}` in its name where the row is trained with several.
+    seeds
+        None where no row is.
+
+    Examples
+    --------
+    >>> runs = {"a": Path("bm25.run"), "e": Path("tilde.{task}.seed-{seed}.run")}
+    >>> [list(map(str, each.values())) for each in runs_by_seed(runs, [1, 2])]
+    [['bm25.run', 'tilde.{task}.seed-1.run'], ['tilde.{task}.seed-2.run']]
+    """
+    if not seeds:
+        return [dict(runs)]
+    return [
+        {
+            row: Path(str(run).replace("{seed}", str(seed)))
+            for row, run in runs.items()
+            if seed == seeds[0] or "{seed}" in str(run)
+        }
+        for seed in seeds
+    ]
+
+
+def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataFrame]]:
+    """Mean value of each topic over the trainings, so that a test sees each topic once.
+
+    Parameters
+    ----------
+    trainings
+        The first one has all rows, the others those that are trained again.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"MAP": [0.2, 0.4]}, index=["q1", "q2"])
+    >>> found = mean_over_seeds([{"cite": {"a": frame, "e": frame}}, {"cite": {"e": frame + 0.2}}])
+    >>> {row: values["MAP"].round(2).tolist() for row, values in found["cite"].items()}
+    {'a': [0.2, 0.4], 'e': [0.3, 0.5]}
+    """
+    first, *others = trainings
+    means: dict[str, dict[str, pd.DataFrame]] = {}
+    for task, rows in first.items():
+        means[task] = {}
+        for row, values in rows.items():
+            again = [other[task][row] for other in others if row in other[task]]
+            means[task][row] = sum(again, values) / (1 + len(again))
+    return means
+
+
+def means_by_seed(trainings: Sequence[Values], rows: Sequence[str]) -> pd.DataFrame:
+    """Mean of each training over the topics, for `everycell.engine.spread.summarised`.
+
+    Parameters
+    ----------
+    trainings
+        Values of each seed.
+    rows
+        Rows that are trained.
+
+    Returns
+    -------
+    DataFrame
+        Columns `row`, `task`, `metric` and `value` (0 to 1), a row for each cell and seed.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"MAP": [0.25, 0.5]}, index=["q1", "q2"])
+    >>> means_by_seed([{"cite": {"e": frame}}, {"cite": {"e": frame + 0.25}}], ["e"])
+      row  task metric  value
+    0   e  cite    MAP  0.375
+    1   e  cite    MAP  0.625
+    """
+    found = [
+        (row, task, metric, float(value))
+        for values in trainings
+        for row in rows
+        for task, by_row in values.items()
+        for metric, value in by_row[row].mean().items()
+    ]
+    return pd.DataFrame(found, columns=["row", "task", "metric", "value"])
