@@ -14,7 +14,8 @@ from everycell.studies.lajewska2025.ch6.judging import judged_again
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    labels = read_nugget_labels(*map(Path, files.labels)).nuggets
+    released = read_nugget_labels(*map(Path, files.labels))
+    labels = released.nuggets
     paths = list(map(Path, files.responses))
     # Those that this project wrote are a frame, the released ones are tables.
     written = paths[0].suffix == ".parquet"
@@ -27,6 +28,7 @@ with Job(snakemake) as job:
             responses,
             asking(model, decoding),
             topics=params.topics,
+            known=set(released.responses["topic"]),
             template=template,
         )
     job.write_frame(found.assign(judge=params.judge), "labels")
