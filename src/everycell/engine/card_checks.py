@@ -162,8 +162,8 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
     for metric in declared:
         if metric != "all" and "metric" not in cells:
             yield (
-                f"{artefact.id}: `decimals` names {metric!r}, but {artefact.cells_path} has no column "
-                "`metric`; declare `all`, or name the column of measures `metric`."
+                f"{artefact.id}: `decimals` names {metric!r}, but {artefact.cells_path} has no "
+                "column `metric`; declare `all`, or name the column of measures `metric`."
             )
         elif metric != "all" and metric not in metrics:
             yield f"{artefact.id}: `decimals` names the metric {metric!r}; found are {metrics}."
