@@ -152,6 +152,16 @@ def test_digits_of_one_metric_come_before_those_of_all(tmp_path):
     assert check(tmp_path, CARD.replace("{AP: 2, n: 0}", "{AP: 2, all: 0}")) == []
 
 
+def test_decimals_of_metrics_need_a_column_of_that_name(tmp_path):
+    cells = CELLS.replace("metric", "measure")
+    [first, _] = check(tmp_path, cells=cells)
+    assert first == (
+        f"toy/table_1: `decimals` names 'AP', but {tmp_path}/toy/table_1.csv has no column "
+        "`metric`; declare `all`, or name the column of measures `metric`."
+    )
+    assert check(tmp_path, CARD.replace("{AP: 2, n: 0}", "{all: 2}"), cells=cells) == []
+
+
 def test_cells_without_metrics_need_decimals_for_all(tmp_path):
     card = CARD.replace("decimals: {AP: 2, n: 0}", "layout: {rows: [row], columns: []}")
     [fault] = check(tmp_path, card, "row,value\na,0.3\n")

@@ -1,4 +1,7 @@
-"""The README's walk through adding a paper, done as it stands there on a copy of the repository."""
+"""The README's walk through adding a paper, done as it stands there on a copy of the repository.
+
+But for where the released file is: a server gives it, as an author's archive does.
+"""
 
 import json
 import os
@@ -7,12 +10,16 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
+from everycell.engine.registry import forget_registry, load_registry
 from everycell.engine.reports import VERDICTS
 
 # A step names a file; the block below it is the file's content.
@@ -88,8 +95,10 @@ def run(folder: Path, *command: str, fails: bool = False) -> subprocess.Complete
     environment = os.environ | {
         "PYTHONPATH": str(folder / "src"),
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
-        "EVERYCELL_MIRROR": "mirror",
+        # A proxy of the machine must not be asked for 127.0.0.1.
+        "NO_PROXY": "127.0.0.1",
     }
+    environment.pop("EVERYCELL_MIRROR", None)
     done = subprocess.run(
         [str(tools / command[0]), *command[1:]],
         cwd=folder,
@@ -102,11 +111,33 @@ def run(folder: Path, *command: str, fails: bool = False) -> subprocess.Complete
     return done
 
 
+class Files(SimpleHTTPRequestHandler):
+    """A server of the files of a folder, which notes what was asked."""
+
+    asked: list[str] = []
+
+    def log_request(self, code="-", size="-"):
+        self.asked.append(self.path)
+
+
 @pytest.fixture(scope="module")
-def built(copy: Path) -> Path:
-    """Return the copy after the section's run."""
-    run(copy, "snakemake", "--cores", "1", PAPER)
-    return copy
+def built(copy: Path):
+    """Yield the copy after the section's run, with a server in place of the mirror."""
+    handler = partial(Files, directory=copy / "mirror")
+    http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
+    url = f"http://127.0.0.1:{http.server_port}/toy-runs/precision.csv"
+    before = load_registry(copy).entry("toy-runs/precision.csv")
+    run(copy, "everycell", "add-data", PAPER, url, "--set", "toy-runs", "--replace")
+    forget_registry()
+    after = load_registry(copy).entry("toy-runs/precision.csv")
+    assert (before.state, after.state) == ("mirror", "network")
+    assert before.contents == after.contents
+    shutil.rmtree(copy / "resources")
+    run(copy, "everycell", "make", PAPER, "--cores", "1")
+    yield copy
+    http.shutdown()
+    http.server_close()
 
 
 def test_the_section_shows_a_whole_paper(steps):
@@ -171,7 +202,8 @@ def test_its_settings_stand_in_the_configuration(built):
     )
 
 
-def test_its_released_file_came_from_the_mirror(built, steps):
+def test_its_released_file_came_from_the_server(built, steps):
+    assert Files.asked == ["/toy-runs/precision.csv"] * 2  # to hash it, and by the run
     fetched = (built / "resources/toy-runs/precision.csv").read_text("utf-8")
     assert fetched == steps["mirror/toy-runs/precision.csv"]
 

@@ -15,6 +15,7 @@ from everycell.cli import project
 from everycell.cli.project import errors_as_sentences
 from everycell.config import read_config
 from everycell.engine.printed_cells import CardError
+from everycell.engine.tiers import TIERS
 
 #: Below which line of the Snakefile chapters stand.
 LAST = 'include: "workflow/rules/data.smk"\n'
@@ -42,7 +43,7 @@ def new_paper(
         known = project.papers()
         if not re.fullmatch(r"[a-z]+[0-9]*", key):
             raise CardError(f"{key!r} is no key; write small letters, then a year, as smith2026.")
-        if key in known or key in Config.model_fields:
+        if key in known or key in Config.model_fields or key in (*TIERS, "all"):
             raise CardError(f"The key {key} is taken; choose another one, as {key}b.")
         names = {"key": key, "set": f"{key}-data"}
         files = {

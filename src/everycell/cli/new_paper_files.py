@@ -16,10 +16,10 @@ reference: Where it was published
 """,
     "published/$key/table_1.csv": """\
 system,metric,value
-First,MAP,0.79
+First,MAP,0.71
 First,nDCG@10,0.82
-Second,MAP,0.67
-Second,nDCG@10,0.69
+Second,MAP,0.58
+Second,nDCG@10,0.66
 """,
     "published/$key/ch1.yaml": """\
 chapter: "1"
@@ -58,7 +58,7 @@ from everycell.engine.settings import Settings
 
 
 class Evaluation(Settings):
-    """How the runs of $key are evaluated; a block `$key` of config.yaml may say otherwise."""
+    """How the runs of $key are evaluated."""
 
     relevant_from: int = Field(1, ge=1, description="Least relevance that counts as relevant.")
 
@@ -70,7 +70,7 @@ BLOCKS = {"$key": Evaluation}
 
 
 # Table 1: means over the queries of the judgements.
-use rule table as ${key}_table_1 with:
+use rule table as ${key}_evaluation with:
     input:
         first=resource("$set/first.run"),
         second=resource("$set/second.run"),
@@ -123,11 +123,11 @@ q2 Q0 d6 3 1.0 first
 """,
     "second.run": """\
 q1 Q0 d2 1 3.0 second
-q1 Q0 d1 2 2.0 second
-q1 Q0 d3 3 1.0 second
-q2 Q0 d6 1 3.0 second
+q1 Q0 d3 2 2.0 second
+q1 Q0 d1 3 1.0 second
+q2 Q0 d4 1 3.0 second
 q2 Q0 d5 2 2.0 second
-q2 Q0 d4 3 1.0 second
+q2 Q0 d6 3 1.0 second
 """,
     "qrels.txt": """\
 q1 0 d1 2

@@ -190,12 +190,17 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
     declared, cells = artefact.card.decimals, artefact.cells
     metrics = sorted(set(cells["metric"])) if "metric" in cells else []
     for metric in declared:
-        if metric != "all" and metric not in metrics:
+        if metric != "all" and "metric" not in cells:
+            yield (
+                f"{artefact.id}: `decimals` names {metric!r}, but {artefact.cells_path} has no "
+                "column `metric`; declare `all`, or name the column of measures `metric`."
+            )
+        elif metric != "all" and metric not in metrics:
             yield f"{artefact.id}: `decimals` names the metric {metric!r}; found are {metrics}."
     rebuilt = any(tier.state == "rebuilt" for tier in artefact.card.tiers.values())
     if rebuilt and "all" not in declared:
         for metric in metrics or ["all"]:
-            if metric not in declared:
+            if metric not in declared and not (declared and metric == "all"):
                 yield (
                     f"{artefact.id}: `decimals` says nothing of the metric {metric!r}; "
                     "declare its digits, or text."

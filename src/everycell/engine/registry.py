@@ -147,7 +147,7 @@ def load_registry(project: Path = Path()) -> Registry:
     Returns
     -------
     Registry
-        Its files are read once a process; the object is frozen.
+        Its files are read once a process, until `forget_registry`; the object is frozen.
 
     Raises
     ------
@@ -164,6 +164,11 @@ def load_registry(project: Path = Path()) -> Registry:
     """
     parts = sorted((project.resolve() / "published").glob("*/registry.yaml"))
     return _merged((SHARED, *parts))
+
+
+def forget_registry() -> None:
+    """Have the files read again, of which one was written."""
+    _merged.cache_clear()
 
 
 @cache

@@ -12,7 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from everycell.engine.files import sha256, write_atomically
-from everycell.engine.registry import SHARED, Registry, merge_parts, read_part
+from everycell.engine.registry import SHARED, Registry, forget_registry, merge_parts, read_part
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.validation import describe_fault
 from everycell.sources.download import DownloadError
@@ -112,6 +112,7 @@ def add_file(
         text = _checked_text(project, registry, content)
         part.replace(target)
         write_atomically(registry, text)
+        forget_registry()
     finally:
         raw.unlink(missing_ok=True)
         part.unlink(missing_ok=True)

@@ -1,0 +1,154 @@
+"""A paper of one's own: the files that `new-paper` writes, the entries that `add-data` writes."""
+
+import gzip
+import hashlib
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from command_line import call, refused
+
+from everycell.cli.new_paper_files import EXAMPLES
+from everycell.engine.artefacts import load_papers
+from everycell.engine.card_checks import check_cards
+from everycell.engine.registry import load_registry
+from everycell.retrieval.evaluation import evaluate
+from everycell.trec.qrels import read_qrels
+from everycell.trec.runs import read_run
+
+REPOSITORY = Path(__file__).parents[2]
+RUN = b"q1 Q0 d1 1 2.5 own\nq1 Q0 d2 2 1.5 own\n"
+LAST = 'include: "workflow/rules/data.smk"\n'
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch) -> Path:
+    """Return a project of one paper, and stand in it."""
+    toy = tmp_path / "published/toy"
+    toy.mkdir(parents=True)
+    about = "{title: Toy, authors: T. Toy, year: 2026, kind: paper, reference: none}"
+    (toy / "paper.yaml").write_text(about)
+    (tmp_path / "config.yaml").write_text("network: true\n")
+    (tmp_path / "Snakefile").write_text(f'include: "a.smk"\n{LAST}include: "z.smk"\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EVERYCELL_MIRROR", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """Yield the address of a server of files by their names, and these."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    files = {"/a.run": RUN, "/a.run.gz": gzip.compress(RUN), "/page.run": b"<!DOCTYPE html><p>No"}
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            body = files.get(self.path)
+            self.send_response(404 if body is None else 200)
+            self.send_header("Content-Length", str(len(body or b"")))
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *args):
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{http.server_port}", asked
+    http.shutdown()
+    http.server_close()
+
+
+@pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
+def test_a_file_at_a_url_is_fetched_once_and_fetched_again_where_it_lacks(project, server, name):
+    host, asked = server
+    code, out, err = call("add-data", "toy", f"{host}/{name}", "--licence", "CC0-1.0")
+    assert (code, err) == (0, "") and 'resource("toy-data/a.run")' in out
+    entry = load_registry(project).entry("toy-data/a.run")
+    assert (entry.origin.url, entry.state) == (f"{host}/{name}", "network")
+    assert entry.contents == (hashlib.sha256(RUN).hexdigest(),)
+    about = load_registry(project).sets["toy-data"]
+    assert (about.authors, about.paper, about.licence) == ("T. Toy", "Toy", "CC0-1.0")
+    kept = project / "resources/toy-data/a.run"
+    assert kept.read_bytes() == RUN and asked == [f"/{name}"]
+    kept.unlink()
+    code, out, _ = call("fetch", "toy-data")
+    assert (code, out) == (0, "resources/toy-data/a.run\n")
+    assert kept.read_bytes() == RUN and asked == [f"/{name}"] * 2
+
+
+def test_a_file_of_ones_own_is_copied_and_can_be_replaced(project, tmp_path):
+    own = tmp_path / "mine.run"
+    own.write_bytes(RUN)
+    command = ("add-data", "toy", own, "--as", "first.run", "--set", "toy-runs")
+    assert call(*command)[0] == 0
+    assert load_registry(project).entry("toy-runs/first.run").state == "mirror"
+    own.write_bytes(RUN * 2)
+    assert "has toy-runs/first.run already; take another name, or --replace it" in refused(*command)
+    kept = project / "resources/toy-runs/first.run"
+    assert kept.read_bytes() == RUN
+    assert call(*command, "--replace")[0] == 0 and kept.read_bytes() == RUN * 2
+    call("add-data", "toy", own, "--set", "toy-runs")
+    text = (project / "published/toy/registry.yaml").read_text()
+    assert text.count("toy-runs/mine.run:") == text.count("toy-runs/first.run:") == 1
+    kept.write_bytes(RUN)
+    assert "was changed or damaged" in refused("fetch", "toy-runs/first.run")
+
+
+def test_what_cannot_be_added_is_one_sentence_and_leaves_nothing(project, server, tmp_path):
+    host, _ = server
+    (tmp_path / "empty.run").touch()
+    (tmp_path / "no.run.gz").write_bytes(RUN)
+    for source, said in {
+        f"{host}/page.run": "gave an HTML page in place of data",
+        f"{host}/none.run": "answered 404",
+        "http://127.0.0.1:9/a.run": "could not be fetched",
+        "nowhere.run": "There is no file nowhere.run",
+        "empty.run": "is empty",
+        "no.run.gz": "cannot be unpacked",
+    }.items():
+        assert said in refused("add-data", "toy", source)
+    assert "make the paper first: everycell new-paper none" in refused("add-data", "none", "a.run")
+    (tmp_path / "a.run").write_bytes(RUN)
+    assert "`sets.My_Set.[key]` is 'My_Set'" in refused(
+        "add-data", "toy", "a.run", "--set", "My_Set"
+    )
+    assert not (project / "published/toy/registry.yaml").exists()
+    assert [path for path in (project / "resources").rglob("*") if path.is_file()] == []
+    (project / "published/toy/sets.yaml").touch()
+    assert "is generated from sets.yaml beside it" in refused("add-data", "toy", "a.run")
+
+
+def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
+    before = (project / "Snakefile").read_text()
+    code, out, err = call("new-paper", "smith2026")
+    assert (code, err) == (0, "") and "Add this line to the Snakefile" in out
+    assert (project / "Snakefile").read_text() == before
+    papers = load_papers(project / "published")
+    assert check_cards({"smith2026": papers["smith2026"]}) == []
+    # What its script computes, by what it reads.
+    folder = project / "resources/smith2026-data"
+    assert {path.name for path in folder.iterdir() if path.suffix} == {*EXAMPLES}
+    qrels = read_qrels(folder / "qrels.txt")
+    means = {
+        system: evaluate(read_run(folder / f"{name}.run"), qrels, ["MAP", "nDCG@10"]).mean()
+        for name, system in {"first": "First", "second": "Second"}.items()
+    }
+    rebuilt = pd.concat(means).round(2).tolist()
+    cells = papers["smith2026"].artefacts["table_1"].cells
+    assert [float(value) for value in cells["value"]] == rebuilt
+    assert "The key smith2026 is taken" in refused("new-paper", "smith2026")
+    assert "is no key; write small letters, then a year" in refused("new-paper", "Smith 2026")
+    assert "The key seed is taken" in refused("new-paper", "seed")
+
+
+def test_the_line_of_a_new_paper_stands_above_that_of_data(project):
+    assert call("new-paper", "smith2026", "--yes")[0] == 0
+    line = 'include: "workflow/rules/smith2026/ch1.smk"\n'
+    expected = f'include: "a.smk"\n{line}{LAST}include: "z.smk"\n'
+    assert (project / "Snakefile").read_text() == expected
+    assert (REPOSITORY / "Snakefile").read_text().count(LAST) == 1
