@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from everycell.cli import (
+    answers,
     checks,
     citing,
     explaining,
@@ -42,6 +43,8 @@ for _name, _command in {
     "rerank-fair": reranking.rerank_fair,
     "explain": explaining.explain,
     "cite-check": citing.cite_check,
+    "citations": answers.citations,
+    "satisfaction": answers.satisfaction,
 }.items():
     app.command(_name)(_command)
 app.add_typer(sheets.annotation, name="annotation")
