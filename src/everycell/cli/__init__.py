@@ -42,6 +42,8 @@ COMMANDS = {
     "rerank-fair": "reranking:rerank_fair",
     "explain": "explaining:explain",
     "cite-check": "citing:cite_check",
+    "citations": "answers:citations",
+    "satisfaction": "answers:satisfaction",
     "annotation": "sheets:annotation",
 }
 

@@ -7,10 +7,11 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
-from everycell.cli.printing import output_console, print_frame
-from everycell.cli.project import check_choice, errors_as_sentences
+from everycell.cli.printing import print_measures
+from everycell.cli.project import Format, check_choice, errors_as_sentences
 from everycell.cli.user_files import read_run_file, read_user_file
 from everycell.engine.printed_cells import CardError
 
@@ -51,6 +52,7 @@ def rerank_fair(
     adjusted: Annotated[
         bool, typer.Option("--adjusted", help="fair: the significance is of all prefixes together.")
     ] = False,
+    form: Format = "table",
 ) -> None:
     """Re-rank a run in favour of neutral documents, and measure what it costs."""
     from everycell.engine.render.figure_files import save_figure
@@ -111,7 +113,9 @@ def rerank_fair(
         except BaseException:
             shutil.rmtree(made, ignore_errors=True)
             raise
-    console = output_console()
-    print_frame(console, before.drop(columns="alpha").assign(run="as it was"))
-    print_frame(console, table)
-    typer.echo(f"{out}: {len(runs)} runs, trade-off.csv and its plot.")
+    # Without a strength it is the run as it was.
+    both = pd.concat([before.assign(run="as it was"), table.assign(run="re-ranked")])
+    both = both[["run", *table.columns]]
+    settings = {"run": str(run), "method": method, "out": str(out)}
+    print_measures(both, form, settings)
+    typer.echo(f"{out}: {len(runs)} runs, trade-off.csv and its plot.", err=form != "table")

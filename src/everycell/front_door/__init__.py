@@ -34,6 +34,7 @@ _OFFERS: dict[str, tuple[str, ...]] = {
         "attribution_sensitivity=cas",
         "citation_quality",
     ),
+    "metrics.ir_measures_provider": ("AWRF", "NFaiRR", "TExFAIR"),
     # sakai2023
     "metrics.group_fairness": ("AttributeSet", "gfrc"),
     "metrics.ranked_group_fairness": ("gfr",),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from everycell.engine.json_lines import read_json_lines
 from everycell.engine.untrusted import in_quotes
 from everycell.rag.citations import documents as cited_documents
 from everycell.rag.citations import find_citations, without_citations
@@ -27,6 +27,8 @@ from everycell.text.sentences import sentence_spans
 #: Words of a statement, at most: a longer one is a claim by itself, which a document with it does
 #: support.
 LONGEST = 8
+#: Page that describes both files.
+_GUIDE = "docs/citation-faithfulness.md"
 Text = Annotated[str, Field(min_length=1)]
 #: A question with its documents.
 Context = tuple[str, tuple[str, ...]]
@@ -61,33 +63,6 @@ class GivenAnswer(NamedTuple):
     answer: CitedAnswer
 
 
-def _lines(path: Path) -> Iterator[tuple[int, object]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no UTF-8 text ({error.reason}): save it as UTF-8.") from None
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError):
-                raise ValueError(
-                    f"{path}, line {number} is no JSON: give an object on each line."
-                ) from None
-
-
-def _parsed(model: type[BaseModel], path: Path, number: int, value: object) -> BaseModel:
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the line"
-        raise ValueError(
-            f"{path}, line {number}: {where}: {first['msg']}; give "
-            f"{', '.join(model.model_fields)} as docs/citation-faithfulness.md says."
-        ) from None
-
-
 def read_passages(path: Path) -> dict[str, str]:
     r"""Passages by their ids.
 
@@ -110,15 +85,12 @@ def read_passages(path: Path) -> dict[str, str]:
     {'p1': 'Owls hunt.'}
     """
     found: dict[str, str] = {}
-    for number, value in _lines(path):
-        passage = _parsed(_Passage, path, number, value)
+    for number, passage in read_json_lines(path, _Passage, _GUIDE):
         if passage.id in found:
             raise ValueError(
                 f"{path}, line {number} has the passage {in_quotes(passage.id)} again: keep one."
             )
         found[passage.id] = passage.text
-    if not found:
-        raise ValueError(f"{path} has no passages: give one on each line.")
     return found
 
 
@@ -153,8 +125,7 @@ def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
     (Statement(text='Owls.', documents=(0,)),)
     """
     found: dict[str, GivenAnswer] = {}
-    for number, value in _lines(path):
-        line = _parsed(_Line, path, number, value)
+    for number, line in read_json_lines(path, _Line, _GUIDE):
         if line.question in found:
             raise ValueError(
                 f"{path}, line {number} asks {in_quotes(line.question)} again: ask it once."
@@ -171,8 +142,6 @@ def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
         else:
             answer = _cited(line, path, number)
         found[line.question] = GivenAnswer(line.question, texts, answer)
-    if not found:
-        raise ValueError(f"{path} has no answers: give one on each line.")
     return list(found.values())
 
 

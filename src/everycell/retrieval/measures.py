@@ -2,7 +2,8 @@
 
 `everycell.retrieval.evaluation` has the few measures that the works print, from arrays, for many
 systems at once; this module has all that `ir_measures` computes: ``AP``, ``nDCG@10``,
-``P(rel=2)@5``, ``RBP(p=0.8)``, with the usual aliases (``MAP``, ``MRR``, ``NDCG``).
+``P(rel=2)@5``, ``RBP(p=0.8)``, with the usual aliases (``MAP``, ``MRR``, ``NDCG``), and measures of
+group fairness (`everycell.metrics.ir_measures_provider`).
 """
 
 from __future__ import annotations
@@ -51,6 +52,9 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
     """
     import ir_measures
 
+    from everycell.metrics.ir_measures_provider import register_measures
+
+    register_measures()
     check_level(relevance_level)
     try:
         found = ir_measures.parse_measure(measure)
@@ -183,7 +187,9 @@ def evaluate_measures(
             ),
         )
         values = pd.Series({(str(each.measure), each.query_id): each.value for each in found})
-    except (ValueError, RuntimeError) as error:
+    except ValueError as error:
+        if not str(error).startswith("Unsupported measures"):
+            raise
         raise ValueError(
             f"ir_measures cannot compute {list(wanted)} here ({error}); choose other measures, or "
             "install what it names."

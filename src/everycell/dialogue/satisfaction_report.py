@@ -1,0 +1,133 @@
+"""How well an estimator of user satisfaction does on samples and on their counterfactuals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field
+
+from everycell.collections.satisfaction_samples import COUNTERFACTUAL
+from everycell.dialogue.satisfaction import confusion, jaccard, scores
+from everycell.engine.json_lines import read_json_lines
+from everycell.engine.untrusted import in_quotes
+
+#: Estimator of lines that name none.
+ESTIMATOR = "all"
+
+
+class Prediction(BaseModel):
+    """A line of the file, see `read_predictions`."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+    id: Annotated[str, Field(min_length=1)]
+    satisfied: bool
+    predicted: bool
+    estimator: Annotated[str, Field(min_length=1)] = ESTIMATOR
+
+
+def read_predictions(path: Path) -> list[Prediction]:
+    r"""Predictions of a file of JSON lines.
+
+    Parameters
+    ----------
+    path : Path
+        Each line has ``id``, ``satisfied`` and ``predicted`` (true or false), and may name its
+        ``estimator``. The counterfactual of a sample has its id with "-cf" behind.
+
+    Raises
+    ------
+    ValueError
+        A broken line, or an id twice for an estimator.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "predictions.jsonl"
+    >>> _ = path.write_text('{"id": "1", "satisfied": true, "predicted": false}\n')
+    >>> read_predictions(path)
+    [Prediction(id='1', satisfied=True, predicted=False, estimator='all')]
+    """
+    found: dict[tuple[str, str], Prediction] = {}
+    for number, line in read_json_lines(path, Prediction, "docs/user-satisfaction.md"):
+        key = (line.estimator, line.id)
+        if key in found:
+            raise ValueError(
+                f"{path}, line {number} has the sample {in_quotes(line.id)} again: keep one "
+                "prediction an estimator."
+            )
+        found[key] = line
+    return list(found.values())
+
+
+def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
+    """Measures of each estimator on the samples, on their counterfactuals and on both.
+
+    Parameters
+    ----------
+    predictions
+        What `read_predictions` gives.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an estimator and set (``main``, ``counterfactual``, ``mixed``; only main if there
+        are no counterfactuals): ``samples``, ``dissatisfied``; ``accuracy`` and the means over both
+        classes of ``precision``, ``recall`` and ``f1``, in percent; ``jaccard``, of mixed the
+        overlap of samples and counterfactuals that were both classified right (Jaccard similarity
+        of their ids; NaN for other sets, and where nothing was right).
+
+    Raises
+    ------
+    ValueError
+        A counterfactual without its sample.
+
+    Notes
+    -----
+    Source: abolghasemi2026, sections 3.5 and 3.6.
+
+    Examples
+    --------
+    >>> made = {"1": (True, True), "2": (True, False), "1-cf": (False, True)}
+    >>> given = [Prediction(id=i, satisfied=s, predicted=p) for i, (s, p) in made.items()]
+    >>> given.append(Prediction(id="2-cf", satisfied=False, predicted=False))
+    >>> report = satisfaction_report(given)
+    >>> report[["set", "samples", "accuracy", "jaccard"]].values.tolist()
+    [['main', 2, 50.0, nan], ['counterfactual', 2, 50.0, nan], ['mixed', 4, 50.0, 0.0]]
+    """
+    rows = []
+    for estimator in dict.fromkeys(each.estimator for each in predictions):
+        own = [each for each in predictions if each.estimator == estimator]
+        main = [each for each in own if not each.id.endswith(COUNTERFACTUAL)]
+        turned = [each for each in own if each.id.endswith(COUNTERFACTUAL)]
+        known = {each.id for each in main}
+        for each in turned:
+            if each.id.removesuffix(COUNTERFACTUAL) not in known:
+                raise ValueError(
+                    f"The counterfactual {in_quotes(each.id)} has no sample "
+                    f"{in_quotes(each.id.removesuffix(COUNTERFACTUAL))} of the estimator "
+                    f"{estimator!r}; give it, or another id."
+                )
+        sets = {"main": main} | ({"counterfactual": turned, "mixed": own} if turned else {})
+        for name, samples in sets.items():
+            counts = confusion(
+                [each.satisfied for each in samples], [each.predicted for each in samples]
+            )
+            overlap = math.nan
+            if name == "mixed":
+                overlap = jaccard(_right(main), _right(turned))
+            rows.append(
+                {"estimator": estimator, "set": name, "samples": len(samples)}
+                | {"dissatisfied": sum(not each.satisfied for each in samples)}
+                | scores(counts)._asdict()
+                | {"jaccard": overlap}
+            )
+    return pd.DataFrame(rows)
+
+
+def _right(predictions: Sequence[Prediction]) -> list[str]:
+    return [each.id for each in predictions if each.satisfied == each.predicted]

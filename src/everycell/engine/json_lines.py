@@ -1,0 +1,81 @@
+"""JSON lines that somebody else wrote: each checked, and an error names the file and the line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from everycell.engine.untrusted import parse_json, text_of
+
+Line = TypeVar("Line", bound=BaseModel)
+
+
+def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple[int, Line]]:
+    r"""Objects of a file, one a line; empty lines are passed over.
+
+    Parameters
+    ----------
+    path : Path
+        File in UTF-8.
+    model : type
+        What a line must be.
+    guide
+        Page of the documentation that describes it, for the error.
+
+    Yields
+    ------
+    (int, model)
+        Number of the line, from 1, and its object.
+
+    Raises
+    ------
+    ValueError
+        The file is no text, a line is no JSON or not as the model says, or there are no lines.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> class Word(BaseModel):
+    ...     word: str
+    >>> path = Path(tempfile.mkdtemp()) / "words.jsonl"
+    >>> _ = path.write_text('{"word": "she"}\n{"wort": "er"}\n')
+    >>> lines = read_json_lines(path, Word, "docs/fairness.md")
+    >>> next(lines)
+    (1, Word(word='she'))
+    >>> next(lines)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: ...words.jsonl, line 2: word: Field required; give word as docs/fairness.md says.
+    """
+    try:
+        lines = text_of(path).splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no UTF-8 text ({error.reason}): save it as UTF-8.") from None
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read: {error}; give a file.") from None
+    found = 0
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            value = parse_json(line)
+        except ValueError:
+            raise ValueError(
+                f"{path}, line {number} is no JSON: give an object on each line."
+            ) from None
+        try:
+            yield number, model.model_validate(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "the line"
+            raise ValueError(
+                f"{path}, line {number}: {where}: {first['msg']}; give "
+                f"{', '.join(model.model_fields)} as {guide} says."
+            ) from None
+        found += 1
+    if not found:
+        raise ValueError(f"{path} has no lines: give an object on each line.")

@@ -1,0 +1,336 @@
+"""Citations of answers that somebody has: precision, recall, confidence, and what labels change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from everycell.engine.json_lines import read_json_lines
+from everycell.engine.untrusted import in_quotes
+from everycell.language_models.generation import Answer, Token
+from everycell.metrics.attribution import (
+    attribution_confidence,
+    cas,
+    citation_quality,
+    paired_difference,
+    ratio_interval,
+)
+from everycell.rag.citations import (
+    Forms,
+    citation_logprobs,
+    documents,
+    find_citations,
+    written_citations,
+)
+
+#: Arm of answers that name none.
+ARM = "all"
+MEASURES = ("precision", "recall")
+#: What becomes of a number that is no document's: left out, or a wrong citation.
+Strays = Literal["ignored", "wrong"]
+
+
+class _Line(BaseModel):
+    """A line of the file, see `read_cited_answers`."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    question: Annotated[str, Field(min_length=1)]
+    answer: str
+    documents: Annotated[list[str], Field(min_length=1)] | Annotated[int, Field(ge=1)]
+    relevant: Annotated[list[str | int], Field(min_length=1)]
+    arm: Annotated[str, Field(min_length=1)] = ARM
+    tokens: list[tuple[str, float]] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _pairs(cls, value: object) -> object:
+        # JSON has lists where pydantic's strict mode wants tuples.
+        if isinstance(value, dict) and isinstance(value.get("tokens"), list):
+            pairs = [tuple(each) if isinstance(each, list) else each for each in value["tokens"]]
+            return value | {"tokens": pairs}
+        return value
+
+
+class CitedAnswer(NamedTuple):
+    """What one answer cites.
+
+    Attributes
+    ----------
+    question, arm : str
+        What was asked, and under which condition.
+    relevant : frozenset of int
+        Numbers of the relevant documents.
+    cited : tuple of int
+        Numbers of documents that it cites, each once, in the order of the text.
+    stray : tuple of int
+        Numbers that are no document's.
+    logprobs : tuple of float, or None
+        Of each citation whose number stands in the text, once a citation; None if the answer has no
+        tokens.
+    inside : tuple of bool
+        Whether each of these is of a relevant document.
+    """
+
+    question: str
+    arm: str
+    relevant: frozenset[int]
+    cited: tuple[int, ...]
+    stray: tuple[int, ...]
+    logprobs: tuple[float, ...] | None
+    inside: tuple[bool, ...]
+
+
+def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]:
+    r"""Answers of a file of JSON lines, with what they cite.
+
+    Parameters
+    ----------
+    path : Path
+        Each line has ``question``, ``answer`` (a text with citations such as ``[1]``),
+        ``documents`` (their ids in the order of their numbers, or how many there were) and
+        ``relevant`` (ids; numbers from 1, where ``documents`` is a number). Optional are ``arm``,
+        the condition that it was answered under, and ``tokens``, pairs of text and natural
+        log-probability that make up the answer. Other keys are not read.
+    forms
+        As for `find_citations`.
+
+    Returns
+    -------
+    list of CitedAnswer
+        In the order of the lines.
+
+    Raises
+    ------
+    ValueError
+        A broken line, a question twice in an arm, a relevant document that was not given, or
+        tokens that are not the answer.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "answers.jsonl"
+    >>> line = '{"question": "Who?", "answer": "Ada [2][7].", "documents": 3, "relevant": [2]}'
+    >>> _ = path.write_text(line)
+    >>> read_cited_answers(path)[0].cited, read_cited_answers(path)[0].stray
+    ((2,), (7,))
+    """
+    found: dict[tuple[str, str], CitedAnswer] = {}
+    for number, line in read_json_lines(path, _Line, "docs/attribution.md"):
+        key = (line.arm, line.question)
+        where = f"{path}, line {number}"
+        if key in found:
+            raise ValueError(
+                f"{where} answers {in_quotes(line.question)} in the arm {in_quotes(line.arm)} "
+                "again: keep one answer."
+            )
+        found[key] = _cited(line, where, forms)
+    return list(found.values())
+
+
+def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
+    if isinstance(line.documents, int):
+        k, numbers = line.documents, {each: each for each in range(1, line.documents + 1)}
+    else:
+        k = len(line.documents)
+        numbers = {document: place for place, document in enumerate(line.documents, start=1)}
+        if len(numbers) < k:
+            raise ValueError(f"{where} has a document twice: give each once.")
+    unknown = [each for each in line.relevant if each not in numbers]
+    if unknown:
+        raise ValueError(
+            f"{where} has the relevant document {in_quotes(unknown[0])}, which is none of its "
+            f"{k} documents: give its id, or its number from 1 where documents is a number."
+        )
+    relevant = frozenset(numbers[each] for each in line.relevant)
+    citations = find_citations(line.answer, forms=forms)
+    cited = documents(citations, k)
+    logprobs, inside = None, ()
+    if line.tokens is not None:
+        if "".join(text for text, _ in line.tokens) != line.answer:
+            raise ValueError(f"{where} has tokens that are not its answer: give those of its text.")
+        bad = [value for _, value in line.tokens if not value <= 0]
+        if bad:
+            raise ValueError(
+                f"{where} has the log-probability {bad[0]}: it must be 0 or less; give natural "
+                "logarithms."
+            )
+        tokens = tuple(Token(text=text, logprob=value) for text, value in line.tokens)
+        answer = Answer(text=line.answer, finish="stop", tokens=tokens)
+        logprobs = tuple(citation_logprobs(answer, citations))
+        written = written_citations(citations, line.answer)
+        inside = tuple(each.number in relevant for each in written)
+    return CitedAnswer(
+        line.question, line.arm, relevant, cited.documents, cited.stray, logprobs, inside
+    )
+
+
+def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") -> pd.DataFrame:
+    """One row an answer.
+
+    Parameters
+    ----------
+    answers
+        What `read_cited_answers` gives.
+    strays : {"ignored", "wrong"}
+        Whether a number that is no document's counts as a wrong citation.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``arm``, ``question``, ``precision``, ``recall``, ``citations`` (documents cited) and
+        ``stray`` (numbers that are no document's).
+
+    Examples
+    --------
+    >>> answer = CitedAnswer("Who?", "all", frozenset({2}), (2,), (7,), None, ())
+    >>> [answer_frame([answer], strays=of).loc[0, "precision"].item() for of in Strays.__args__]
+    [1.0, 0.5]
+    """
+    rows = [
+        {
+            "arm": each.arm,
+            "question": each.question,
+            **citation_quality(
+                [*each.cited, *(each.stray if strays == "wrong" else ())], each.relevant
+            )._asdict(),
+            "citations": len(each.cited),
+            "stray": len(each.stray),
+        }
+        for each in answers
+    ]
+    return pd.DataFrame(rows)
+
+
+def citation_report(
+    answers: Sequence[CitedAnswer], *, strays: Strays = "ignored", seed: int = 0
+) -> pd.DataFrame:
+    """Quality of the citations of each arm.
+
+    Parameters
+    ----------
+    answers
+        What `read_cited_answers` gives.
+    strays
+        As for `answer_frame`.
+    seed : int
+        Of the bootstrap over questions.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an arm: ``answers``; ``precision`` and ``recall`` (means over answers, 0 to 1) with
+        the ends of their 95 % intervals, ``low`` and ``high`` behind the name (NaN for a single
+        answer); ``citing`` and ``stray``, the shares of answers that cite a document, and a number
+        of none; ``citations`` a mean answer has; ``confidence`` in relevant and in other documents,
+        NaN where no such citation has a probability.
+
+    Examples
+    --------
+    >>> right = CitedAnswer("Who?", "all", frozenset({2}), (2,), (), (math.log(0.5),), (True,))
+    >>> wrong = CitedAnswer("When?", "all", frozenset({1}), (2,), (), None, ())
+    >>> report = citation_report([right, wrong])
+    >>> report[["answers", "precision", "confidence"]].values.tolist()
+    [[2.0, 0.5, 0.5]]
+    """
+    frame = answer_frame(answers, strays=strays)
+    rows = []
+    for arm, rows_of_arm in frame.groupby("arm", sort=False):
+        row: dict[str, object] = {"arm": arm, "answers": len(rows_of_arm)}
+        for measure in MEASURES:
+            values = rows_of_arm[measure].to_numpy()
+            ends = (math.nan, math.nan)
+            if len(values) > 1:
+                ends = ratio_interval(values, np.ones(len(values)), seed=seed)
+            row |= {measure: values.mean(), f"{measure} low": ends[0], f"{measure} high": ends[1]}
+        row |= {
+            "citing": (rows_of_arm["citations"] > 0).mean(),
+            "stray": (rows_of_arm["stray"] > 0).mean(),
+            "citations": rows_of_arm["citations"].mean(),
+        }
+        known = [each for each in answers if each.arm == arm and each.logprobs is not None]
+        for name, wanted in (("confidence", True), ("confidence in others", False)):
+            marks = [[mark is wanted for mark in each.inside] for each in known]
+            value = attribution_confidence([each.logprobs or () for each in known], marks)
+            row[name] = math.nan if value is None else value
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def arm_differences(
+    answers: Sequence[CitedAnswer],
+    pairs: Iterable[tuple[str, str]],
+    *,
+    strays: Strays = "ignored",
+    seed: int = 0,
+) -> pd.DataFrame:
+    """What a condition changes in precision and recall: sensitivity and bias.
+
+    Parameters
+    ----------
+    answers
+        What `read_cited_answers` gives.
+    pairs : iterable of (str, str)
+        Arms whose answers to the same questions are compared.
+    strays
+        As for `answer_frame`.
+    seed : int
+        Of the bootstrap over questions.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a pair and measure: ``first``, ``second``, ``measure``, ``questions``;
+        ``sensitivity``, the mean absolute difference (CAS), and ``bias``, the mean of first -
+        second (CAB, where the first arm says that the relevant documents are by people, and the
+        second one the opposite), with ``low``, ``high``, ``t`` and ``p`` of `paired_difference`.
+
+    Raises
+    ------
+    ValueError
+        An arm that is not there, or that does not answer the questions of the other one; fewer than
+        two questions.
+
+    Examples
+    --------
+    >>> def answers(arm, cited):
+    ...     return [
+    ...         CitedAnswer(f"q{n}", arm, frozenset({1}), (number,), (), None, ())
+    ...         for n, number in enumerate(cited)
+    ...     ]
+    >>> both = answers("human", [1, 1, 1, 2]) + answers("llm", [1, 2, 2, 1])
+    >>> found = arm_differences(both, [("human", "llm")])
+    >>> found[["measure", "sensitivity", "bias"]].values.tolist()
+    [['precision', 0.75, 0.25], ['recall', 0.75, 0.25]]
+    """
+    frame = answer_frame(answers, strays=strays).set_index("question")
+    arms = {arm: rows for arm, rows in frame.groupby("arm", sort=False)}
+    rows = []
+    for first, second in pairs:
+        for arm in (first, second):
+            if arm not in arms:
+                raise ValueError(f"There is no arm {arm!r}; there are {list(arms)}.")
+        one, other = arms[first], arms[second]
+        for arm, here, there in ((second, one, other), (first, other, one)):
+            lacking = here.index.difference(there.index, sort=False)
+            if len(lacking):
+                raise ValueError(
+                    f"The arm {arm!r} has no answer to {in_quotes(lacking[0])} ({len(lacking)} "
+                    "questions in all); compare arms with the same questions."
+                )
+        other = other.loc[one.index]
+        for measure in MEASURES:
+            values = one[measure].to_numpy(), other[measure].to_numpy()
+            found = paired_difference(*values, seed=seed)
+            rows.append(
+                {"first": first, "second": second, "measure": measure, "questions": len(one)}
+                | {"sensitivity": cas(*values), "bias": found.mean}
+                | {"low": found.low, "high": found.high, "t": found.t, "p": found.p}
+            )
+    return pd.DataFrame(rows)

@@ -1,0 +1,177 @@
+"""The commands citations and satisfaction on files of one's own, worked out by hand."""
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+from command_line import call, refused
+from sklearn.metrics import accuracy_score, precision_recall_fscore_support
+
+from everycell.metrics.attribution import cab, cas, paired_difference
+
+#: Of each question the answer in the arm "human", in the arm "llm", and the relevant document.
+ANSWERS = {
+    "q1": ("Delft [2].", "Leiden [1].", 2),
+    "q2": ("In 1246 [1][3].", "In 1246 [1].", 1),
+    "q3": ("Nobody knows.", "Somebody does [4][9].", 4),
+    "q4": ("So Document 3 says.", "So Document 3 says.", 3),
+}
+
+
+def lines_of():
+    return [
+        {"question": question, "arm": arm, "answer": text, "documents": 4, "relevant": [gold]}
+        for question, (first, second, gold) in ANSWERS.items()
+        for arm, text in (("human", first), ("llm", second))
+    ]
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def written(lines, name="a.jsonl"):
+        (tmp_path / name).write_text("\n".join(json.dumps(line) for line in lines) + "\n")
+        return name
+
+    return written
+
+
+def said_in_json(*arguments):
+    code, out, err = call(*arguments, "--format", "json")
+    assert (code, err) == (0, "")
+    return json.loads(out, parse_constant=lambda name: pytest.fail(name))
+
+
+def test_quality_of_each_arm_is_that_worked_out_by_hand(write):
+    rows = said_in_json("citations", write(lines_of()))["rows"]
+    human, llm = rows
+    assert (human["arm"], human["answers"]) == ("human", 4)
+    assert human["precision"] == pytest.approx((1 + 1 / 2 + 0 + 1) / 4)
+    assert human["recall"] == pytest.approx(3 / 4)
+    assert (human["citing"], human["stray"], human["citations"]) == (0.75, 0.0, 1.0)
+    assert human["precision low"] < human["precision"] < human["precision high"]
+    assert (llm["precision"], llm["recall"], llm["stray"]) == (0.75, 0.75, 0.25)
+    assert human["confidence"] is None
+    # [9] is the number of no document: ignored, unless it is to count as wrong.
+    strict = said_in_json("citations", write(lines_of()), "--strays", "wrong")["rows"]
+    assert strict[1]["precision"] == pytest.approx((0 + 1 + 1 / 2 + 1) / 4)
+
+
+def test_sensitivity_and_bias_are_those_of_the_measures(write):
+    said = said_in_json("citations", write(lines_of()), "--between", "human,llm", "--seed", 3)
+    first, second = np.array([1, 1 / 2, 0, 1]), np.array([0, 1, 1, 1])
+    row = said["differences"][0]
+    assert (row["measure"], row["questions"]) == ("precision", 4)
+    assert row["sensitivity"] == pytest.approx(cas(first, second)) == pytest.approx(2.5 / 4)
+    assert row["bias"] == pytest.approx(cab(first, second, relevant="Human", nonrelevant="LLM"))
+    expected = paired_difference(first, second, seed=3)
+    assert (row["low"], row["high"], row["p"]) == pytest.approx(
+        (expected.low, expected.high, expected.p)
+    )
+
+
+def test_ids_of_documents_and_probabilities(write):
+    line = {"question": "q", "answer": "Ada [2] and [1].", "documents": ["x", "y"]}
+    line |= {"relevant": ["y"]}
+    tokens = [["Ada [", -9.0], ["2", math.log(0.5)], ["] and [", -9.0], ["1", math.log(0.25)]]
+    (row,) = said_in_json("citations", write([line | {"tokens": [*tokens, ["].", 0.0]]}]))["rows"]
+    assert (row["precision"], row["recall"]) == (0.5, 1.0)
+    assert (row["confidence"], row["confidence in others"]) == pytest.approx((0.5, 0.25))
+    assert row["precision low"] is None
+
+
+def test_one_row_an_answer_and_plain_forms(write):
+    path = write(lines_of())
+    code, out, _ = call("citations", path, "--per-query", "--forms", "plain", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0 and len(rows) == 8
+    assert [row["citations"] for row in rows if row["question"] == "q4"] == ["0", "0"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"relevant": [5]}, "line 1 has the relevant document 5, which is none of its 4 documents"),
+        ({"relevant": []}, "line 1: relevant: List should have at least 1 item"),
+        ({"answer": None}, "line 1: answer: Input should be a valid string"),
+        ({"documents": 0}, "line 1: documents"),
+        ({"documents": ["a", "a"]}, "line 1 has a document twice"),
+        ({"tokens": [["x", -1.0]]}, "line 1 has tokens that are not its answer"),
+        ({"tokens": [["Delft [2].", 0.5]]}, "line 1 has the log-probability 0.5"),
+        ({"question": "q2", "arm": "llm"}, "again: keep one answer"),
+    ],
+)
+def test_lines_that_are_refused(write, change, says):
+    lines = lines_of()
+    lines[0] |= change
+    assert says in refused("citations", write(lines))
+
+
+def test_arms_that_cannot_be_compared(write):
+    path = write(lines_of()[:-1])
+    assert "The arm 'llm' has no answer to 'q4'" in refused(
+        "citations", path, "--between", "human,llm"
+    )
+    assert "There is no arm 'ai'" in refused("citations", path, "--between", "human,ai")
+    assert "--between is 'human'" in refused("citations", path, "--between", "human")
+    assert "has no lines" in refused("citations", write([], "empty.jsonl"))
+
+
+def predictions(seed: int) -> list[dict]:
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number in range(40):
+        satisfied = bool(rng.random() < 0.8)
+        for name, truth in ((f"{number}", satisfied), (f"{number}-cf", not satisfied)):
+            predicted = truth if rng.random() < 0.7 else not truth
+            rows.append({"id": name, "satisfied": truth, "predicted": predicted})
+    return rows
+
+
+def test_satisfaction_is_what_scikit_learn_gives(write):
+    made = predictions(1)
+    lines = [row | {"estimator": "bert"} for row in made] + [
+        row | {"estimator": "yes", "predicted": True} for row in made if "cf" not in row["id"]
+    ]
+    rows = said_in_json("satisfaction", write(lines))["rows"]
+    assert [(row["estimator"], row["set"]) for row in rows] == [
+        ("bert", "main"), ("bert", "counterfactual"), ("bert", "mixed"), ("yes", "main"),
+    ]  # fmt: skip
+    for row, chosen in zip(
+        rows[:3],
+        (lambda name: "cf" not in name, lambda name: "cf" in name, lambda name: True),
+        strict=True,
+    ):
+        own = [each for each in made if chosen(each["id"])]
+        truth, answers = ([each[key] for each in own] for key in ("satisfied", "predicted"))
+        means = precision_recall_fscore_support(truth, answers, average="macro", zero_division=0)
+        assert row["samples"] == len(own)
+        assert row["accuracy"] == pytest.approx(100 * accuracy_score(truth, answers))
+        found = row["precision"], row["recall"], row["f1"]
+        assert found == pytest.approx(tuple(100 * mean for mean in means[:3]))
+    right = {each["id"] for each in made if each["satisfied"] == each["predicted"]}
+    first = {name for name in right if "cf" not in name}
+    second = {name.removesuffix("-cf") for name in right - first}
+    assert rows[2]["jaccard"] == pytest.approx(len(first & second) / len(first | second))
+    assert 0 < rows[2]["jaccard"] < 1 and rows[0]["jaccard"] is None
+    assert rows[3]["recall"] == 50
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ({"id": "9-cf", "satisfied": True, "predicted": True}, "has no sample '9'"),
+        ({"id": "0", "satisfied": True, "predicted": True}, "has the sample '0' again"),
+        (
+            {"id": "9", "satisfied": "yes", "predicted": True},
+            "satisfied: Input should be a valid b",
+        ),
+        ({"id": "9", "satisfied": True}, "predicted: Field required; give id, satisfied"),
+    ],
+)
+def test_predictions_that_are_refused(write, line, says):
+    assert says in refused("satisfaction", write([*predictions(1)[:2], line]))
