@@ -45,7 +45,8 @@ def name_citations(project, **changed):
 
 
 def found(*arguments):
-    code, out, _ = call("doctor", "--full", *arguments, "--json")
+    code, out, err = call("doctor", "--full", *arguments, "--json")
+    assert out, err
     report = json.loads(out)
     assert code == (0 if report["can_start"] else 1)
     return report
@@ -154,16 +155,18 @@ def test_what_lies_in_the_cache_of_the_hub_needs_no_network(project):
     assert report["can_start"]
 
 
-def test_a_corpus_that_comes_by_itself_asks_its_hosts_until_it_is_there(project):
+def test_a_corpus_that_comes_by_itself_asks_its_hosts_until_it_is_there(project, repository):
     settings = {"answerability": {"full": {"squad": "fetch", "squad_dev": "fetch"}}}
-    (project / "config.yaml").write_text(json.dumps(settings))
-    report = found("lajewska2025_chB")
+    (project / "config.yaml").write_text((repository / "config.yaml").read_text())
+    (project / "mine.yaml").write_text(json.dumps(settings))
+    asked = ("lajewska2025_chB", "--configfile", "mine.yaml")
+    report = found(*asked)
     assert report["can_start"] and states(report)["package ir-datasets"] == "ok"
     assert states(report)["network to rajpurkar.github.io"] == "ok"
     folder = project / "work/corpora/squad"
     folder.mkdir(parents=True)
     (folder / "SOURCE.json").touch()
-    rows = found("lajewska2025_chB")["rows"]
+    rows = found(*asked)["rows"]
     assert not [row for row in rows if row["what"].startswith(("network", "package"))]
 
 
