@@ -19,6 +19,11 @@ def founded(place: str, by: str = "a small monastery") -> str:
     return f"The old town of {place} by the sea was founded in {YEARS[place]} by {by}."
 
 
+def voyage(number: int) -> str:
+    """A passage that answers no question and names no place of one."""
+    return f"Ships carried salt and cloth to the south on voyage {number} of that summer."
+
+
 def _gzip(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
 

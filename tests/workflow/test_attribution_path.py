@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import toy_corpora
+from corpus_server import CorpusServer
 from language_model_server import Server, reply_of
+from toy_corpora import YEARS
 from workflow.endpoint_runs import KEY, check_key, go_on, kill_at, name_endpoint
 from workflow.project import Project
 
 TABLE = "results/full/abolghasemi2026/table_5_1"
 SECRET = "sk-very-secret-5"
-PLACES = ["Aldby", "Brink", "Corvik", "Dornes", "Elsund"]
-YEARS = {place: str(1200 + number) for number, place in enumerate(PLACES)}
+PLACES = toy_corpora.PLACES[:5]
 
 
 def passage(place: str, monks: str = "a small monastery") -> str:
@@ -140,6 +142,38 @@ def test_a_killed_study_goes_on_and_asks_nothing_twice(
     assert "5 of 5 questions tried, 5 have all 2 passages: 5 of 5 relevant ones and 5 of 5" in log
 
 
+@pytest.mark.slow
+def test_one_data_set_is_enough_and_comes_by_itself(
+    named: Project,
+    mirror: Path,
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(KEY, SECRET)
+    server.replies = [lambda handler, body: (200, {}, answer(body))]
+    config = named.folder / "config.yaml"
+    text = re.sub(r"    nq: /.*", "    nq: fetch", config.read_text())
+    config.write_text(re.sub(r"    msmarco_qa: /.*", "    msmarco_qa: null", text))
+    with CorpusServer() as hosts:
+        hosts.add_toy_corpora(places=PLACES)
+        named.edit("config.yaml", "downloads: null", f"downloads: {tmp_path}/downloads.json")
+        hosts.write_downloads(tmp_path / "downloads.json")
+        for name, value in hosts.environment(tmp_path).items():
+            monkeypatch.setenv(name, value)
+        # Answers to the questions of BEIR are released data.
+        Project(named.folder, mirror).build(f"{TABLE}.csv")
+    folder = named.folder / "results/full/abolghasemi2026"
+    cells = pd.read_csv(folder / "table_5_1.csv")
+    # It cites the first document, which is BM25's.
+    assert set(cells[cells["metric"] == "attribution recall"]["value"]) == {100.0}
+    assert set(pd.read_csv(folder / "table_5_2.csv")["dataset"]) == {"NQ"}
+    # MS MARCO's tables, and that of retrievers of which there is no run, have no row.
+    for empty in ("table_5_9", "table_5_11"):
+        assert pd.read_csv(folder / f"{empty}.csv").empty
+    assert (folder / "figure_5_9.svg").exists()
+
+
 def test_what_the_full_tier_needs_is_said(clean: Project) -> None:
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert done.returncode != 0
@@ -149,6 +183,7 @@ def test_what_the_full_tier_needs_is_said(clean: Project) -> None:
     )
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert "`attribution.full.nq` is null; this tier needs questions, passages" in done.stdout
+    assert "or the other data set below `attribution.full`" in done.stdout
     clean.edit("config.yaml", "    nq: null\n", "    nq: no/such/folder\n")
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert "'no/such/folder', which is no folder" in done.stdout

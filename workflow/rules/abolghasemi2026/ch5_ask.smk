@@ -1,7 +1,49 @@
 # abolghasemi2026, chapter 5: cited answers of language models, and of the control beside them.
 
 
-# Full tier: questions over a collection of the user's, with the runs of three retrievers.
+# Full tier, where Natural Questions come by themselves: BEIR's, with the answers that were released
+# with other passages. Runs of BM25 alone: the other retrievers take a GPU to encode the collection.
+use rule step as abolghasemi2026_ch5_nq_converted with:
+    input:
+        corpus=fetched_corpus(f"nq/{BEIR_CORPUS}"),
+        queries=fetched_corpus(f"nq/{BEIR_QUERIES}"),
+        judgements=fetched_corpus("nq/qrels/test.tsv"),
+        answers=resource(NQ_OPEN),
+    output:
+        questions=f"{FETCHED_NQ}/{QUESTIONS}",
+        passages=f"{FETCHED_NQ}/{PASSAGES}",
+    pathvars:
+        job="attribution/nq_full/converted",
+    resources:
+        **needs(2000, 60),
+    params:
+        **runs("abolghasemi2026/ch5/nq_converted"),
+    message:
+        "Natural Questions of BEIR with released answers"
+
+
+use rule step as abolghasemi2026_ch5_nq_fetched_bm25 with:
+    input:
+        questions=f"{FETCHED_NQ}/{QUESTIONS}",
+        passages=f"{FETCHED_NQ}/{PASSAGES}",
+    output:
+        run=f"{FETCHED_NQ}/bm25.run",
+    pathvars:
+        job="attribution/nq_full/bm25",
+    conda:
+        environment("lucene")
+    threads: 4
+    resources:
+        **needs(8000, 240),
+    params:
+        **runs("abolghasemi2026/ch5/nq_bm25"),
+        bm25=ATTRIBUTION.nq.bm25.model_dump(),
+        hits=ATTRIBUTION.nq.hits,
+    message:
+        "BM25 on Natural Questions of BEIR"
+
+
+# Questions over a collection of the user's or over BEIR's, with the runs that are there.
 use rule step as abolghasemi2026_ch5_nq_full with:
     input:
         files=attribution_nq,

@@ -1,4 +1,5 @@
 # Input functions and names of the rules of abolghasemi2026, chapter 5.
+from everycell.collections.beir import CORPUS as BEIR_CORPUS, QUERIES as BEIR_QUERIES
 from everycell.collections.cited_questions import PASSAGES, QUESTIONS
 from everycell.collections.nq_open import KEY as NQ_OPEN
 
@@ -17,17 +18,44 @@ PARAPHRASE_PROMPTS = {
 ATTRIBUTION_NAMES = {"nq": "NQ", "nq_full": "NQ", "msmarco_qa": "MS MARCO"}
 
 
+#: Data of the full tier: key in config.yaml -> benchmark.
+ATTRIBUTION_FULL = {"nq": "nq_full", "msmarco_qa": "msmarco_qa"}
+#: What Natural Questions become that come by themselves.
+FETCHED_NQ = "work/attribution/nq_fetched"
+
+
+def runs_of_named_nq():
+    """Runs of Natural Questions: BM25's, and those of the other retrievers that are there."""
+    named = SETTINGS.attribution.full.nq
+    runs = {"BM25": "bm25", "uniCOIL": "unicoil", "TCT-ColBERT": "tct-colbert"}
+    return {
+        retriever: run
+        for retriever, run in runs.items()
+        if run == "bm25"
+        or named is None
+        or (named != FETCH and (Path(named) / f"{run}.run").is_file())
+    }
+
+
 #: Its retrievers and their runs; the first is that of all settings but those of Table 5.9.
 ATTRIBUTION_RUNS = {
     "nq": {"BM25": "bm25", "SPLADE": "splade", "MiniLM": "dense"},
-    "nq_full": {"BM25": "bm25", "uniCOIL": "unicoil", "TCT-ColBERT": "tct-colbert"},
+    "nq_full": runs_of_named_nq(),
     # Its passages come in an order of their own, which stands where the other has BM25's.
     "msmarco_qa": {"BM25": "published"},
 }
 
 
-#: Benchmarks of a tier.
-ATTRIBUTION_BENCHMARKS = {"released": ["nq"], "full": ["nq_full", "msmarco_qa"]}
+#: Benchmarks of a tier; one of the two of the full tier is enough.
+ATTRIBUTION_BENCHMARKS = {
+    "released": ["nq"],
+    "full": [
+        benchmark
+        for key, benchmark in ATTRIBUTION_FULL.items()
+        if getattr(SETTINGS.attribution.full, key)
+    ]
+    or list(ATTRIBUTION_FULL.values()),
+}
 
 
 def attribution_runs(benchmark):
@@ -63,27 +91,28 @@ def paraphraser(wildcards):
 
 
 def attribution_nq(wildcards):
-    """Natural Questions over a collection of the user's, and the runs of its retrievers."""
-    key = "attribution.full.nq"
+    """Natural Questions over a collection of the user's, or over BEIR's, and their runs."""
     parts = [QUESTIONS, PASSAGES]
     parts += [f"{run}.run" for run in ATTRIBUTION_RUNS["nq_full"].values()]
-    folder = named_by_user(key, "questions, passages and runs", "attribution.md")
-    missing = [part for part in parts if not (folder / part).is_file()]
-    if missing:
-        raise WorkflowError(
-            f"config.yaml: `{key}` is {str(folder)!r}, which has no {missing[0]}; "
-            "docs/attribution.md says what it holds."
-        )
-    return [str(folder / part) for part in parts]
+    if SETTINGS.attribution.full.nq == FETCH:
+        return [f"{FETCHED_NQ}/{part}" for part in parts]
+    return files_named_by_user(
+        "attribution.full.nq",
+        parts,
+        "questions, passages and runs (or the other data set below `attribution.full`)",
+        "attribution.md",
+        corpus="nq",
+    )
 
 
 def attribution_msmarco_qa(wildcards):
-    """The file of MS MARCO QA."""
+    """The file of MS MARCO QA, which the user names or has fetched."""
     return named_by_user(
         "attribution.full.msmarco_qa",
         "dev_v2.1.json of MS MARCO QA",
         "attribution.md",
         kind="file",
+        corpus="msmarco_qa/dev_v2.1.json",
     )
 
 

@@ -1,0 +1,304 @@
+"""Collections in the form of BEIR, and of TREC, brought into the form of `cited_questions`.
+
+BEIR: ``corpus.jsonl`` (lines with `_id`, `title`, `text`), ``queries.jsonl`` (`_id`, `text`) and
+``qrels/SPLIT.tsv`` (a header, then query, document and score). TREC: a table of passages and one of
+questions (id, tab, text), and judgements. Neither has answers: they come from a file of their own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from everycell.collections.cited_questions import PASSAGES, QUESTIONS
+from everycell.collections.errors import CollectionError
+from everycell.engine.files import appears_whole
+from everycell.engine.untrusted import in_quotes
+from everycell.engine.validation import describe_fault
+
+#: Files of a BEIR folder.
+CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
+
+
+class _Lenient(BaseModel):
+    # Other keys are allowed, such as `metadata`; so are blanks around a text.
+    model_config = ConfigDict(strict=True, str_strip_whitespace=True)
+
+
+class _Document(_Lenient):
+    id: str = Field(alias="_id", min_length=1)
+    title: str = ""
+    text: str = ""
+
+
+class _Query(_Lenient):
+    id: str = Field(alias="_id", min_length=1)
+    text: str = Field(min_length=1)
+
+
+class _Answers(_Lenient):
+    id: str | None = None
+    question: str | None = None
+    answers: list[str] = Field(alias="answers", default=[])
+    answer: list[str] = []
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What a conversion wrote.
+
+    Attributes
+    ----------
+    questions, answered, passages, left_out : int
+        Questions, those of them with an answer, passages; and questions without a relevant passage
+        that is there, which are left out.
+    """
+
+    questions: int
+    answered: int
+    passages: int
+    left_out: int
+
+
+def convert_beir(
+    folder: Path, target: Path, *, split: str = "test", answers: Path | None = None
+) -> Converted:
+    r"""Write the questions and passages of a BEIR folder as `read_cited_questions` takes them.
+
+    Parameters
+    ----------
+    folder : Path
+        Has ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/SPLIT.tsv``.
+    target : Path
+        Folder to write ``questions.jsonl`` and ``passages.jsonl`` to; made if it is missing.
+    split : str
+        Name of the judgements. A score above 0 is relevant.
+    answers : Path, optional
+        See `read_answers`; without it, questions have none.
+
+    Returns
+    -------
+    Converted
+        Numbers of what was written. Passages without a text are left out, and so are questions
+        without a relevant passage.
+
+    Raises
+    ------
+    CollectionError
+        A file that cannot be read or has another form, with its line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "qrels").mkdir()
+    >>> _ = (folder / CORPUS).write_text('{"_id": "d1", "title": "Delft", "text": "It is old."}\n')
+    >>> _ = (folder / QUERIES).write_text('{"_id": "q1", "text": "how old is it"}\n')
+    >>> _ = (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    >>> convert_beir(folder, folder / "made")
+    Converted(questions=1, answered=0, passages=1, left_out=0)
+    """
+    relevant = _beir_judgements(folder / "qrels" / f"{split}.tsv")
+    queries = ((each.id, each.text) for each in _json_lines(folder / QUERIES, _Query))
+    passages = (
+        (each.id, each.title, each.text) for each in _json_lines(folder / CORPUS, _Document)
+    )
+    return _write(target, queries, passages, relevant, read_answers(answers))
+
+
+def convert_trec(
+    collection: Path, topics: Path, qrels: Path, target: Path, *, answers: Path | None = None
+) -> Converted:
+    r"""Write the questions and passages of TREC files as `read_cited_questions` takes them.
+
+    Parameters
+    ----------
+    collection : Path
+        Lines "id, tab, text", or "id, tab, title, tab, text".
+    topics : Path
+        Lines "id, tab, question".
+    qrels : Path
+        Lines "query, anything, document, level", parted by blanks. A level above 0 is relevant.
+    target, answers
+        As for `convert_beir`.
+
+    Returns
+    -------
+    Converted
+        As of `convert_beir`.
+
+    Raises
+    ------
+    CollectionError
+        A file that cannot be read or has another form, with its line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "collection.tsv").write_text("d1\tIt is old.\n")
+    >>> _ = (folder / "topics.tsv").write_text("q1\thow old is it\n")
+    >>> _ = (folder / "qrels.txt").write_text("q1 0 d1 1\n")
+    >>> convert_trec(*(folder / name for name in ("collection.tsv", "topics.tsv", "qrels.txt")),
+    ...              folder / "made")
+    Converted(questions=1, answered=0, passages=1, left_out=0)
+    """
+    queries = ((row[0], row[1]) for row in _rows(topics, "\t", (2,), "'id, tab, question'"))
+    passages = (
+        (row[0], row[1] if len(row) == 3 else "", row[-1])
+        for row in _rows(collection, "\t", (2, 3), "'id, tab, text' or 'id, tab, title, tab, text'")
+    )
+    judged = _rows(qrels, None, (4,), "'query 0 document level'")
+    relevant = _relevant(qrels, ((row[0], row[2], row[3]) for row in judged))
+    return _write(target, queries, passages, relevant, read_answers(answers))
+
+
+def read_answers(path: Path | None) -> Callable[[str, str], list[str]]:
+    r"""Function that gives the right answers to a question by its id or its text.
+
+    Parameters
+    ----------
+    path : Path or None
+        Lines of JSON with `answers` (or `answer`, as NQ-open has it), a list of texts, and with
+        `id` or `question`. Texts of questions are compared in lower case and without the question
+        mark.
+
+    Raises
+    ------
+    CollectionError
+        A file that cannot be read, or a line of another form.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "answers.jsonl"
+    >>> _ = path.write_text('{"question": "How old?", "answer": ["800 years"]}\n')
+    >>> read_answers(path)("q1", "how old"), read_answers(path)("q2", "how new")
+    (['800 years'], [])
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    if path is not None:
+        for each in _json_lines(path, _Answers):
+            right = each.answers or each.answer
+            if each.id is not None:
+                found["id", each.id] = right
+            if each.question is not None:
+                found["question", _plain(each.question)] = right
+        if not found:
+            raise CollectionError(
+                f"{path}: no line has an `id` or a `question`; give lines such as "
+                '{"question": "...", "answers": ["..."]}.'
+            )
+    return lambda key, text: found.get(("id", key)) or found.get(("question", _plain(text))) or []
+
+
+def _plain(question: str) -> str:
+    return " ".join(question.lower().rstrip("? ").split())
+
+
+def _write(
+    target: Path,
+    queries: Iterable[tuple[str, str]],
+    passages: Iterable[tuple[str, str, str]],
+    relevant: Mapping[str, list[str]],
+    answers: Callable[[str, str], list[str]],
+) -> Converted:
+    """Write both files, the passages one by one, since there may be millions."""
+    wanted = {document for documents in relevant.values() for document in documents}
+    there: set[str] = set()
+    written = answered = left_out = count = 0
+    with appears_whole(target / PASSAGES) as place, place.open("w", encoding="utf-8") as file:
+        for key, title, text in passages:
+            if text.strip():
+                _line(file, {"id": key, "title": title, "text": text})
+                count += 1
+                if key in wanted:
+                    there.add(key)
+    with appears_whole(target / QUESTIONS) as place, place.open("w", encoding="utf-8") as file:
+        for key, text in queries:
+            documents = [document for document in relevant.get(key, []) if document in there]
+            if not documents:
+                left_out += 1
+                continue
+            right = answers(key, text)
+            _line(file, {"id": key, "question": text, "answers": right, "relevant": documents})
+            written += 1
+            answered += bool(right)
+    if not written:
+        raise CollectionError(
+            f"{target}: no question has a relevant passage that is there; take questions, "
+            "judgements and passages of one collection."
+        )
+    return Converted(written, answered, count, left_out)
+
+
+def _line(file: IO[str], row: Mapping[str, object]) -> None:
+    file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _beir_judgements(path: Path) -> dict[str, list[str]]:
+    rows = _rows(path, "\t", (3,), "'query, tab, document, tab, score'")
+    first = next(rows, None)
+    if first is None or first[2].lstrip("-").isdecimal():
+        raise CollectionError(
+            f"{path}: has no header 'query-id, corpus-id, score'; give the file as BEIR has it."
+        )
+    return _relevant(path, rows)
+
+
+def _relevant(path: Path, rows: Iterable[list[str] | tuple[str, ...]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for query, document, score in rows:
+        try:
+            level = int(score)
+        except ValueError:
+            raise CollectionError(
+                f"{path}: {in_quotes(query)}, {in_quotes(document)}: the score is "
+                f"{in_quotes(score)}; give a whole number."
+            ) from None
+        if level > 0:
+            found.setdefault(query, []).append(document)
+    return found
+
+
+def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        # Not splitlines: a passage may hold characters at which Python also cuts.
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, line.removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise CollectionError(
+            f"{path}: cannot be read ({error.strerror}); name another folder or file."
+        ) from None
+    except UnicodeDecodeError:
+        raise CollectionError(f"{path}: is no UTF-8 text; write it again.") from None
+
+
+def _rows(path: Path, separator: str | None, sizes: tuple[int, ...], form: str) -> Iterator:
+    for number, line in _text_lines(path):
+        row = line.split(separator)
+        if len(row) not in sizes or not row[0]:
+            raise CollectionError(
+                f"{path}, line {number}: has {len(row)} parts; a line is {form}, so mend it."
+            )
+        yield row
+
+
+def _json_lines(path: Path, kind: type[_Lenient]) -> Iterator:
+    for number, line in _text_lines(path):
+        try:
+            yield kind.model_validate_json(line)
+        except ValidationError as error:
+            fault = (
+                "is no JSON object"
+                if error.errors()[0]["type"] in ("json_invalid", "model_type")
+                else describe_fault(kind, error).rstrip(".")
+            )
+            raise CollectionError(f"{path}, line {number}: {fault}; mend the line.") from None

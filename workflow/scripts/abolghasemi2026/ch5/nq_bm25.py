@@ -1,0 +1,30 @@
+"""BM25's lists for questions over a collection, from an index that is not kept."""
+
+import tempfile
+from pathlib import Path
+
+from everycell.collections.cited_questions import read_cited_questions
+from everycell.engine.job import Job
+from everycell.retrieval.java import start_java
+from everycell.retrieval.prebuilt import index_texts, search_words
+from everycell.trec.runs import write_run
+
+with Job(snakemake) as job:
+    start_java(snakemake.resources.mem_mb // 3)
+    target = Path(snakemake.output.run)
+    found = read_cited_questions(Path(snakemake.input.passages).parent)
+    passages = found.passages
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".index.") as place:
+        folder = Path(place, "lucene")
+        texts = zip(passages["document_id"], passages["text"], strict=True)
+        indexed = index_texts(texts, folder, threads=snakemake.threads)
+        queries = dict(zip(found.questions["query_id"], found.questions["text"], strict=True))
+        run = search_words(
+            folder,
+            queries,
+            **snakemake.params.bm25,
+            hits=snakemake.params.hits,
+            threads=snakemake.threads,
+        )
+    job.log.write(f"{indexed} passages, {run['query'].nunique()} of {len(queries)} questions\n")
+    write_run(run, target, tag="bm25")
