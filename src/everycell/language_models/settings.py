@@ -158,8 +158,8 @@ class EndpointSettings(Settings):
     extra: Annotated[dict[str, bool | int | float | str | None], AfterValidator(_more_fields)] = (
         Field(
             {},
-            description="Fields that are added to each request, such as `top_k: -1`; null leaves out "
-            "one that the server does not take.",
+            description="Fields that are added to each request, such as `top_k: -1`; null leaves "
+            "out one that the server does not take.",
         )
     )
     timeout: float = Field(120.0, gt=0, description="Seconds for a whole answer.")

@@ -1,0 +1,80 @@
+"""What the chapter's full run asks of each language model."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+from everycell.language_models.scale import Load
+from everycell.rag.grounded.autonuggetizer import BATCH
+from everycell.studies.lajewska2025.ch6.written import (
+    ALL_WRITTEN,
+    WRITTEN_ON_OTHER_INPUT,
+)
+
+# Released responses to a topic (the rows of Table 6.7), and facts of a topic.
+RESPONSES, FACTS = 8, 17.6
+# Passages of a question, and kinds of them (relevant, irrelevant).
+PASSAGES, KINDS = 5, 2
+# Words of a passage, of a response, of a fact, of a prompt's own text; and tokens for each word.
+# Not measured: no record of this chapter may be passed on.
+_PASSAGE, _RESPONSE, _FACT, _PROMPT, _TOKENS = 130, 100, 12, 150, 1.35
+
+
+def full_loads(config: Any) -> list[Load]:
+    """Loads of the full tier, by its settings.
+
+    Parameters
+    ----------
+    config : everycell.config.Config
+
+    Returns
+    -------
+    list of Load
+        Of the judges, then of the model that detects, writes and rates.
+    """
+    ginger = config.ginger
+    full, asked = ginger.full, ginger.full.questions
+    batches = ceil(FACTS / BATCH)
+    judged = full.topics * RESPONSES * batches
+    passages = asked * KINDS * PASSAGES
+    variants = [*ALL_WRITTEN.values(), *WRITTEN_ON_OTHER_INPUT.values()]
+    again = sum(rewritten is not None for _, rewritten in variants)
+    each = KINDS + len(variants) * (ginger.clusters + 1) + again
+    responses = asked * (KINDS + len(variants) + again)
+    return [
+        _load(
+            "judgements",
+            judged,
+            _RESPONSE + FACTS / batches * _FACT,
+            full.max_tokens,
+            f"{full.topics} topics × {RESPONSES} responses × {batches} batches of facts",
+        ),
+        _load(
+            "nuggets",
+            passages,
+            _PASSAGE,
+            full.passage_tokens,
+            f"{asked} questions × {KINDS} kinds × {PASSAGES} passages",
+        ),
+        _load(
+            "responses",
+            asked * each,
+            PASSAGES * _PASSAGE,
+            ginger.max_tokens,
+            f"{asked} questions × ({KINDS} baselines + {len(variants)} variants × "
+            f"({ginger.clusters} summaries + 1 offer) + {again} rewritten)",
+        ),
+        _load(
+            "ratings",
+            3 * responses,
+            PASSAGES * _PASSAGE + _RESPONSE,
+            full.passage_tokens,
+            f"{responses} responses × 3 prompts",
+        ),
+    ]
+
+
+def _load(step: str, requests: int, words: float, answer: int, counted: str) -> Load:
+    read = round(requests * (words + _PROMPT) * _TOKENS)
+    return Load(step, requests, read, requests * answer, counted)

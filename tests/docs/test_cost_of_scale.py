@@ -1,0 +1,75 @@
+"""The page on the cost of scale follows the configuration, the records and the print."""
+
+import importlib.util
+import json
+from pathlib import Path
+from statistics import mean
+
+import pandas as pd
+import pytest
+
+from everycell.config import Config, parse_config, read_config
+from everycell.language_models.presets import FACTS
+from everycell.language_models.scale import A100, Load, gpu_hours
+from everycell.studies.abolghasemi2026.ch3 import scale as satisfaction
+from everycell.studies.abolghasemi2026.ch5 import scale as attribution
+from everycell.studies.heuss2025.ch5 import scale as faithfulness
+from everycell.studies.lajewska2025.ch6 import scale as ginger
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_the_page_follows_the_configuration():
+    path = REPOSITORY / "docs/make_cost_of_scale.py"
+    spec = importlib.util.spec_from_file_location("make_cost_of_scale", path)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    page = made.render(read_config(REPOSITORY / "config.yaml"))
+    written = (REPOSITORY / "docs/cost-of-scale.md").read_text(encoding="utf-8")
+    assert written == page, "run: python docs/make_cost_of_scale.py"
+
+
+def prompts_of(record):
+    lines = (REPOSITORY / "recorded" / record).read_text(encoding="utf-8").splitlines()
+    return sorted(json.loads(line)["answer"]["prompt_tokens"] for line in lines)
+
+
+def test_tokens_of_prompts_are_those_of_the_records():
+    prompts = prompts_of("abolghasemi2026_ch5.jsonl")
+    # Of 60 questions under three arms, prompts have five documents; all others have two.
+    five, two = mean(prompts[-180:]), mean(prompts[:-180])
+    assert attribution.DOCUMENT == round((five - two) / 3)
+    assert attribution.REST == round(two - 2 * (five - two) / 3)
+    assert round(mean(prompts_of("abolghasemi2026_ch3_labels.jsonl"))) == satisfaction.PROMPT
+    assert round(mean(prompts_of("heuss2025_ch5.jsonl"))) == faithfulness.PROMPT
+    assert Config().citation_faithfulness.released.depth == faithfulness.DOCUMENTS
+
+
+def test_samples_and_responses_are_the_printed_ones():
+    printed = pd.read_csv(REPOSITORY / "published/abolghasemi2026/table_3_5.csv")
+    totals = printed[(printed["row"] == "Total") & (printed["metric"] == "count")]
+    assert tuple(totals["value"].astype(int)) == satisfaction.SAMPLES
+    rows = pd.read_csv(REPOSITORY / "published/lajewska2025/table_6_7.csv")["row"]
+    assert rows.nunique() == ginger.RESPONSES
+
+
+def test_requests_follow_the_settings():
+    # By hand: (16 + 6 + 4 * 3 + 2 * 3) arms of 500 questions, and without the other retrievers.
+    assert [load.requests for load in attribution.full_loads(Config())] == [20_000, 17_000, 5_000]
+    # Of a block that is given in part the rest is the small tier's: two documents, two depths.
+    sizes = dict.fromkeys(("main", "extended", "depths", "retrievers"), 10)
+    few = parse_config({"attribution": {"full": {"questions": sizes}}})
+    assert [load.requests for load in attribution.full_loads(few)] == [340, 280, 20]
+    # 301 topics, eight responses, 17.6 facts in batches of ten.
+    assert ginger.full_loads(Config())[0].requests == 301 * 8 * 2
+    assert faithfulness.full_loads(Config())[0].requests == 1444 + 4 * 2875
+
+
+def test_hours_of_a_gpu_by_hand():
+    facts = FACTS["HuggingFaceH4/zephyr-7b-beta"]
+    load = Load("toy", requests=10, prompt_tokens=10_000, answer_tokens=1000, counted="")
+    reading = 2 * 7_241_732_096 * 10_000 / 312e12
+    # 500 steps of two answers; for each of these 1,000 tokens of a prompt are kept.
+    writing = 500 * 2 * (7_241_732_096 + 2 * 1000 * 65_536) / 2039e9
+    expected = (reading + writing) / 0.3 / 3600
+    assert gpu_hours(load, facts, batch=2, gpu=A100) == pytest.approx(expected)
