@@ -44,15 +44,25 @@ class Script:
 
 def test_facts_grow_from_batch_to_batch_and_survive_an_answer_without_a_list():
     model = Script("- owls hunt\n- owls eat mice", "I cannot do that.", "- owls sleep\n- owls hunt")
-    facts = create_nuggets("Owls?", ["a", "b", "c"], model, batch=1, most=2)
-    assert facts == ("owls sleep", "owls hunt")
+    facts = create_nuggets([("Owls?", ["a", "b", "c"])], model, batch=1, most=2)
+    assert facts == [("owls sleep", "owls hunt")]
     assert "(none)" in model.asked[0] and "- owls eat mice" in model.asked[2]
+
+
+def test_batches_of_all_questions_are_asked_side_by_side():
+    model = Script("- owls hunt", "- ships sail", "- ships sink", "- owls sleep")
+    asked = [("Owls?", ["a", "b"]), ("Ships?", ["c"]), ("Sinking?", ["d"]), ("Rocks?", [])]
+    found = create_nuggets(asked, model, batch=1)
+    assert found == [("owls sleep",), ("ships sail",), ("ships sink",), ()]
+    assert ["owls hunt" in each for each in model.asked] == [False, False, False, True]
+    assert create_nuggets([], model) == []
 
 
 def test_facts_are_labelled_in_batches():
     facts = [f"fact {number}" for number in range(12)]
     model = Script("\n".join(f"{n}: vital" for n in range(1, 11)), "1: okay\n2: perhaps")
-    assert label_importance("Q?", facts, model) == ("vital",) * 10 + ("okay", "")
+    found = label_importance([("Q?", facts), ("R?", [])], model)
+    assert found == [("vital",) * 10 + ("okay", ""), ()]
     assert "10. fact 9" in model.asked[0] and "1. fact 10" in model.asked[1]
 
 

@@ -27,6 +27,7 @@ from everycell.rag.grounded.responses import (
     responses_frame,
     responses_of,
     traced,
+    without_reasoning,
 )
 
 PASSAGE = "Owls hunt at night. They eat mice, and mice eat seeds."
@@ -133,6 +134,21 @@ def test_the_central_nugget_has_most_of_the_others():
 def test_a_rewritten_sentence_is_traced_by_its_words():
     found = traced("Owls eat small mice. Ships sail.", {1: "owls eat mice", 2: "by night", 3: ""})
     assert [sentence.nuggets for sentence in found] == [(1,), ()]
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Facts: one.\nAnswer: Owls eat mice.\nAnd voles.", "Owls eat mice.\nAnd voles."),
+        ("Answer: no, wait.\n### Answer:\nYes.", "Yes."),
+        ("- **Answer**: yes", "yes"),
+        ("Facts: the answer: is near", ""),
+        ("The answers: two", ""),
+        ("", ""),
+    ],
+)
+def test_an_answer_is_read_without_its_reasoning(text, answer):
+    assert without_reasoning(text) == answer
 
 
 def test_values_of_a_prompt_cannot_begin_a_message():

@@ -30,6 +30,8 @@ def write(handler: object, body: dict) -> dict:
         start, end = sentence_spans(passage)[0]
         marked = f"{passage[:start]}<IN>{passage[start:end]}</IN>{passage[end:]}"
         return reply_of(f"{marked} <IN>no words of it at all</IN>")
+    if '"Answer:"' in body["messages"][0]["content"]:
+        return reply_of("Facts: owls eat mice.\nChoice: food.\n**Answer:** Mice are eaten.")
     if "Statements:" in prompt:
         return reply_of("1: yes")
     if prompt.startswith("Text:"):
@@ -103,7 +105,14 @@ def test_an_endpoint_detects_and_writes(
 
     responses = pd.read_parquet(work / "responses.parquet")
     relevant = set(responses.loc[responses["input"] == "relevant", "system"])
-    assert relevant == set(table("table_C_7").query("input == 'relevant'")["row"])
+    in_print = set(table("table_C_7").query("input == 'relevant'")["row"])
+    assert relevant == in_print | {"Baseline CoT"}
+    # The answer of a chain of thought stands without what led to it.
+    reasoned = responses[responses["system"] == "Baseline CoT"]
+    assert set(reasoned["input"]) == {"relevant", "irrelevant"}
+    assert set(reasoned["text"]) == {"Mice are eaten."}
+    beside = table("table_6_4.reasoning")
+    assert set(beside["row"]) == {"Baseline", "Baseline CoT", "GINGER"}
     assert {"Baseline", "GINGER", "GINGER -fluency", "GINGER -fluency (deep)"} <= relevant
     assert set(table("table_6_6")["row"]) == {
         "GINGER",

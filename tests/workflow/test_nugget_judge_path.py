@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -60,6 +61,102 @@ def test_an_endpoint_judges_again(
     receipt = json.loads((clean.folder / f"{TABLE}.receipt.json").read_text())
     assert receipt["parameters"]["language_models"][0]["model"]["name"] == "gpt-9"
     check_key(clean, server, SECRET)
+
+
+TOPICS = ("2024-145979", "2024-36935")
+
+
+def do_all(handler: object, body: dict) -> dict | tuple:
+    """Mark a passage's first sentence, write some words, make facts, and label them."""
+    system, prompt = body["messages"][0]["content"], body["messages"][-1]["content"]
+    if "Passage:" in prompt:
+        passage = prompt.rpartition("Passage: ")[2]
+        first = passage.partition(".")[0]
+        return reply_of(f"<IN>{first}.</IN>{passage[len(first) + 1 :]}")
+    if "List so far:" in prompt:
+        return reply_of("- Mice are eaten by owls\n- Ships sail")
+    if '"vital"' in system:
+        return reply_of("1: vital\n2: okay")
+    if "Facts:" in prompt:
+        return label_all(handler, body)
+    if '"Answer:"' in system:
+        return reply_of("Facts: many.\nAnswer: Owls eat them.")
+    return reply_of(" ".join(re.findall(r"\w+", prompt)[-6:]).capitalize() + ".")
+
+
+def write_trec_rag(folder: Path) -> None:
+    """Seven invented segments a topic, in two files of the published form."""
+    (folder / "segments").mkdir(parents=True)
+    subjects = ["Owls", "Mice", "Ships", "Rains", "Trees", "Barns", "Foxes"]
+    run = []
+    for part, topic in enumerate(TOPICS):
+        lines, place = [], 0
+        for number, subject in enumerate(subjects):
+            docid = f"msmarco_v2.1_doc_{part:02}_0#{number}_{place}"
+            text = f"{subject} are in part {part}. They number {number} and more."
+            lines.append(json.dumps({"docid": docid, "segment": text}).encode() + b"\n")
+            place += len(lines[-1])
+            run.append(f"{topic} Q0 {docid} {number + 1} {10 - number} organisers")
+        content = b"".join(lines)
+        path = folder / f"segments/msmarco_v2.1_doc_segmented_{part:02}.json"
+        if part:
+            path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(content))
+        else:
+            path.write_bytes(content)
+    (folder / "run.txt").write_text("\n".join(run))
+    topics = [f"{topic}\twhat is in part {part}?\n" for part, topic in enumerate(TOPICS)]
+    (folder / "topics.tsv").write_text("".join(topics))
+
+
+@pytest.mark.slow
+def test_responses_to_trec_rag_are_written_and_judged(
+    clean: Project, mirror: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clean = Project(clean.folder, mirror)
+    monkeypatch.setenv(KEY, SECRET)
+    write_trec_rag(clean.folder / "rag")
+    clean.edit("config.yaml", "judges: {}\n", "judges: {mine: GPT4o}\n")
+    clean.edit(
+        "config.yaml", "  full:\n    model: null\n    duo", "  full:\n    model: mine\n    duo"
+    )
+    clean.edit("config.yaml", "trec_rag: null", "trec_rag: rag")
+    name_endpoint(clean, server)
+    server.replies = [do_all]
+    clean.build("--cores", "2", f"{TABLE}.verdicts.json")
+
+    work = clean.folder / "work/ginger/rag24"
+    nuggets = pd.read_parquet(work / "mine/nuggets.parquet")
+    # A nugget of each passage; the smallest input has five of the seven.
+    assert nuggets.groupby("input").size().to_dict() == {"top5": 10, "top10": 14, "top20": 14}
+    table = pd.read_csv(clean.folder / f"{TABLE}.csv")
+    printed = pd.read_csv(clean.folder / "published/lajewska2025/table_6_7.csv")
+    own = printed[(printed["metric"] == "V_strict GPT4o") & (printed["value"] != "-")]
+    assert set(table["row"]) == set(own["row"]) and set(table["metric"]) == {"V_strict GPT4o"}
+    responses = pd.read_parquet(work / "mine/responses.parquet").set_index(["run", "topic"])["text"]
+    assert len(responses) == 9 * 2
+    assert set(responses["baseline_top_5_cot"]) == {"Owls eat them."}
+
+    created = pd.read_csv(clean.folder / f"{TABLE}.created.csv")
+    assert set(created["metric"]) == {"V_strict", "V", "A_strict", "A", "W_strict", "W"}
+    # The first of two facts is supported everywhere, and it is the vital one.
+    means = created.groupby("metric")["value"].unique()
+    assert means["V_strict"].tolist() == [1.0] and means["A_strict"].tolist() == [0.5]
+    agreed = pd.read_csv(clean.folder / f"{TABLE}.created_agreement.csv").set_index("metric")
+    assert agreed.at["created", "value"] == 2 and agreed.at["topics", "value"] == 2
+    assert agreed.at["found", "value"] == agreed.at["found by chance", "value"] == 0
+    verdicts = json.loads((clean.folder / f"{TABLE}.verdicts.json").read_text())
+    judged = {cell["key"]["row"]: cell["verdict"] for cell in verdicts["cells"]}
+    assert judged["Webis"] == "quoted"
+    receipt = json.loads((clean.folder / f"{TABLE}.receipt.json").read_text())
+    assert len(receipt["parameters"]["language_models"]) == 5
+    check_key(clean, server, SECRET)
+
+
+def test_table_6_8_needs_three_judges(clean: Project) -> None:
+    clean.edit("config.yaml", "judges: {}\n", "judges: {smollm2: GPT4o}\n")
+    done = clean.snakemake("-n", "results/full/lajewska2025/table_6_8.csv")
+    assert done.returncode != 0
+    assert "names no model for Claude and Gemini; Table 6.8 is the mean of three" in done.stdout
 
 
 def test_what_the_judge_needs_is_said(clean: Project) -> None:

@@ -91,6 +91,7 @@ use rule lajewska2025_ch6_write as lajewska2025_ch6_write_full with:
         clusters="work/ginger/full/{model}/clusters.parquet",
         ranks="work/ginger/full/{model}/ranks.parquet",
         model=lambda wildcards: language_model_files(wildcards.model),
+        prompts=list(GINGER.prompts.values()),
     output:
         responses="work/ginger/full/{model}/responses.parquet",
         provenance="work/ginger/full/{model}/responses.provenance.json",
@@ -194,6 +195,7 @@ use rule table as lajewska2025_ch6_inferred with:
     output:
         **table_files("<result>"),
         **another(table_files, "full/lajewska2025/table_6_4"),
+        **companion(table_files, "full/lajewska2025/table_6_4", "reasoning"),
         **another(table_files, "full/lajewska2025/table_6_6"),
         **another(table_files, "full/lajewska2025/table_C_6"),
         **another(table_files, "full/lajewska2025/table_C_7"),
@@ -203,3 +205,6 @@ use rule table as lajewska2025_ch6_inferred with:
         **runs("lajewska2025/ch6/inferred"),
     message:
         "Scores of responses by models (Tables 6.1, 6.4, 6.6, C.6 and C.7)"
+
+
+include: "ch6_rag24.smk"

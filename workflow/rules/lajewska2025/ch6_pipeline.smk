@@ -110,6 +110,7 @@ use rule step as lajewska2025_ch6_write with:
         clusters="work/ginger/released/clusters.parquet",
         ranks="work/ginger/released/ranks.parquet",
         model=lambda wildcards: language_model_files(wildcards.model),
+        prompts=list(GINGER.prompts.values()),
     output:
         responses="work/ginger/released/written/{model}.parquet",
         provenance="work/ginger/released/written/{model}.provenance.json",
@@ -129,6 +130,7 @@ use rule step as lajewska2025_ch6_write with:
         answered_by=lambda wildcards: answered_by(wildcards.model),
         questions=GINGER.released.questions,
         max_tokens=GINGER.max_tokens,
+        reasoning_tokens=GINGER.reasoning_tokens,
         prompts=GINGER.prompts,
         everything=False,
         record="lajewska2025-ch6-released-{model}",
@@ -195,48 +197,3 @@ use rule table as lajewska2025_ch6_completeness with:
         resamples=1000,
     message:
         "Completeness of responses (Table C.7)"
-
-
-# Table 6.7 again: language models of the user's say what the released responses support.
-use rule step as lajewska2025_ch6_judge_again with:
-    input:
-        labels=nugget_labels(),
-        responses=[resource(key) for key in GINGER_RESPONSES],
-        model=lambda wildcards: language_model_files(wildcards.model),
-    output:
-        labels="work/ginger/full/judged/{model}.parquet",
-        provenance="work/ginger/full/judged/{model}.provenance.json",
-    pathvars:
-        job="ginger/full/judge_{model}",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        **asking(),
-    params:
-        **runs("lajewska2025/ch6/judge_again"),
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
-        judge=lambda wildcards: GINGER.full.judges[wildcards.model],
-        topics=GINGER.full.topics,
-        max_tokens=GINGER.full.max_tokens,
-        record="lajewska2025-ch6-judge-{model}",
-    message:
-        "Judging the released responses again ({wildcards.model})"
-
-
-use rule table as lajewska2025_ch6_judged_again with:
-    input:
-        labels=rejudged("parquet"),
-        provenance=rejudged("provenance.json"),
-    output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "again"),
-    pathvars:
-        result="full/lajewska2025/table_6_7",
-    params:
-        **runs("lajewska2025/ch6/judged_again"),
-    message:
-        "Scores of the judges that were named (Table 6.7)"

@@ -17,18 +17,3 @@ def written_by(tier):
     """Responses of the language models of a tier."""
     models = getattr(GINGER, tier).models
     return [f"work/ginger/{tier}/written/{model}.parquet" for model in models]
-
-
-def rejudged(ending):
-    """Labels of the language models that judge again."""
-
-    def files(wildcards):
-        judges = named_by_user(
-            "ginger.full.judges",
-            "language models that judge",
-            "grounded-responses.md",
-            kind="language models",
-        )
-        return [f"work/ginger/full/judged/{judge}.{ending}" for judge in judges]
-
-    return files

@@ -103,70 +103,109 @@ def read_labels(answer: str, count: int, allowed: Sequence[str]) -> tuple[str, .
 
 
 def create_nuggets(
-    question: str, passages: Sequence[str], ask: Ask, *, batch: int = BATCH, most: int = MOST
-) -> tuple[str, ...]:
+    asked: Sequence[tuple[str, Sequence[str]]],
+    ask: Ask,
+    *,
+    batch: int = BATCH,
+    most: int = MOST,
+    template: Template | None = None,
+) -> list[tuple[str, ...]]:
     """Facts that a good answer has, collected from batches of passages.
+
+    The first batches of all questions are asked at once, then the second ones with the facts that
+    there are by then.
 
     Parameters
     ----------
-    question : str
-    passages : sequence of str
+    asked : sequence of (question, passages)
     ask : callable
         Asks a language model.
     batch, most : int
         Passages of a prompt, and facts at most.
+    template : string.Template, optional
+        A prompt in place of the project's own; as for the other two steps.
 
     Returns
     -------
-    tuple of str
-        A batch whose answer has no list leaves the facts as they were.
+    list of tuple of str
+        Facts of each question. A batch whose answer has no list leaves them as they were.
 
     Examples
     --------
-    >>> create_nuggets("Owls?", ["Owls eat mice."], lambda prompts: ["- Owls eat mice"])
-    ('Owls eat mice',)
+    >>> create_nuggets([("Owls?", ["Owls eat mice."])], lambda prompts: ["- Owls eat mice"])
+    [('Owls eat mice',)]
     """
-    template, facts = read_prompt("create"), ()
-    for start in range(0, len(passages), batch):
-        (answer,) = ask(
+    template = template or read_prompt("create")
+    facts: list[tuple[str, ...]] = [()] * len(asked)
+    rounds = max((-(-len(passages) // batch) for _, passages in asked), default=0)
+    for start in range(0, rounds * batch, batch):
+        places = [place for place, (_, passages) in enumerate(asked) if start < len(passages)]
+        answers = ask(
             [
                 templates.fill(
                     template,
-                    question=question,
-                    facts=_lines(facts) or "(none)",
-                    passages=_numbered(passages[start : start + batch]),
+                    question=asked[place][0],
+                    facts=_lines(facts[place]) or "(none)",
+                    passages=_numbered(asked[place][1][start : start + batch]),
                     most=str(most),
                 )
+                for place in places
             ]
         )
-        facts = read_facts(answer, most) or facts
+        for place, answer in zip(places, answers, strict=True):
+            facts[place] = read_facts(answer, most) or facts[place]
     return facts
 
 
 def label_importance(
-    question: str, facts: Sequence[str], ask: Ask, *, batch: int = BATCH
-) -> tuple[str, ...]:
+    asked: Sequence[tuple[str, Sequence[str]]],
+    ask: Ask,
+    *,
+    batch: int = BATCH,
+    template: Template | None = None,
+) -> list[tuple[str, ...]]:
     """How important each fact is: `IMPORTANCE`, or "" where the model did not say.
+
+    Parameters
+    ----------
+    asked : sequence of (question, facts)
+    ask : callable
+    batch : int
+        Facts of a prompt.
+
+    Returns
+    -------
+    list of tuple of str
+        Of each question a label for each of its facts.
 
     Examples
     --------
-    >>> label_importance("Owls?", ["Owls eat mice"], lambda prompts: ["1: vital"])
-    ('vital',)
+    >>> label_importance([("Owls?", ["Owls eat mice"])], lambda prompts: ["1: vital"])
+    [('vital',)]
     """
-    template = read_prompt("importance")
-    parts = [facts[start : start + batch] for start in range(0, len(facts), batch)]
-    answers = ask(
-        [templates.fill(template, question=question, facts=_numbered(part)) for part in parts]
+    template = template or read_prompt("importance")
+    parts = [_parts(facts, batch) for _, facts in asked]
+    answers = iter(
+        ask(
+            [
+                templates.fill(template, question=question, facts=_numbered(part))
+                for (question, _), own in zip(asked, parts, strict=True)
+                for part in own
+            ]
+        )
     )
-    return tuple(
-        label
-        for part, answer in zip(parts, answers, strict=True)
-        for label in read_labels(answer, len(part), IMPORTANCE)
-    )
+    return [
+        tuple(label for part in own for label in read_labels(next(answers), len(part), IMPORTANCE))
+        for own in parts
+    ]
 
 
 def assign_nuggets(
-    responses: Sequence[tuple[str, str, Sequence[str]]], ask: Ask, *, batch: int = BATCH
+    responses: Sequence[tuple[str, str, Sequence[str]]],
+    ask: Ask,
+    *,
+    batch: int = BATCH,
+    template: Template | None = None,
 ) -> list[tuple[str, ...]]:
     """How far responses support facts: `SUPPORT`, or "" where the model did not say.
 
@@ -191,12 +230,9 @@ def assign_nuggets(
     >>> assign_nuggets(asked, lambda prompts: ["1: support"])
     [('support',), ('not_support',)]
     """
-    template = read_prompt("assign")
+    template = template or read_prompt("assign")
     spoken = [each for each in responses if each[1].strip()]
-    parts = [
-        [facts[start : start + batch] for start in range(0, len(facts), batch)]
-        for _, _, facts in spoken
-    ]
+    parts = [_parts(facts, batch) for _, _, facts in spoken]
     answers = iter(
         ask(
             [
@@ -216,6 +252,10 @@ def assign_nuggets(
         next(found) if response.strip() else (SUPPORT[-1],) * len(facts)
         for _, response, facts in responses
     ]
+
+
+def _parts(facts: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [facts[start : start + size] for start in range(0, len(facts), size)]
 
 
 def _lines(texts: Sequence[str]) -> str:

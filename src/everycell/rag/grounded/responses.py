@@ -63,6 +63,16 @@ PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
         },
         "passages",
     ),
+    "chain_of_thought": (
+        _FOLDER / "chain_of_thought.txt",
+        {
+            "question": ("the question", True),
+            "passages": ("the passages, numbered", True),
+            "sentences": ("sentences of the answer", False),
+            "words": ("words of the answer", False),
+        },
+        "passages",
+    ),
 }
 
 
@@ -245,6 +255,24 @@ def one_line(text: str) -> str:
     'Owls eat mice.'
     """
     return re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", " ".join(text.split()))
+
+
+def without_reasoning(text: str) -> str:
+    r"""What stands behind the last "Answer:" that begins a line; nothing where none does.
+
+    A model that was cut while it still reasoned has not answered, so its reasoning is no answer.
+
+    Examples
+    --------
+    >>> without_reasoning("Facts: owls eat mice.\n**Answer:** Owls eat mice.")
+    'Owls eat mice.'
+    >>> without_reasoning("Facts: the answer: is not there yet")
+    ''
+    """
+    marks = list(
+        re.finditer(r"^[-#*_>\s]*answer[*_ ]*:[*_]*", text, flags=re.IGNORECASE | re.MULTILINE)
+    )
+    return text[marks[-1].end() :].strip() if marks else ""
 
 
 def responses_frame(responses: Mapping[str, Sequence[Response]]) -> pd.DataFrame:

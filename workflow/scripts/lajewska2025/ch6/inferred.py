@@ -15,7 +15,7 @@ from everycell.studies.lajewska2025.ch6.inferred import (
     variants,
     with_spread,
 )
-from everycell.studies.lajewska2025.ch6.systems import RELEVANT
+from everycell.studies.lajewska2025.ch6.systems import BASELINE, REASONED, RELEVANT
 
 #: Names in Table 6.1.
 SHORT = {ENTAILED: "Ent", CONTRADICTED: "Contr", COMPLETE: "Comp"}
@@ -30,12 +30,14 @@ with ResultJob(snakemake) as job:
     first = first.drop(columns="input")
     job.write_table(first.assign(metric=first["metric"].map(SHORT)).reset_index(drop=True))
     job.write_table(inputs, artefact="table_6_4")
+    reasoned = by_input(scores, (BASELINE, REASONED, "GINGER"))
+    job.write_beside(reasoned, "reasoning", dict.fromkeys(reasoned["metric"].unique(), 2))
     relevant = scores[(scores["input"] == RELEVANT) & scores["system"].isin(ABLATION)]
     job.write_table(
         with_spread(relevant.assign(system=relevant["system"].map(ABLATION)), "GINGER"),
         artefact="table_6_6",
     )
-    complete = scores[scores["metric"] == COMPLETE]
+    complete = scores[(scores["metric"] == COMPLETE) & (scores["system"] != REASONED)]
     means = complete.groupby(["system", "input"], sort=False, as_index=False)["value"].mean()
     means = means.rename(columns={"system": "row"}).assign(metric="Completeness")
     job.write_table(means[["row", "input", "metric", "value"]], artefact="table_C_7")

@@ -1,24 +1,32 @@
-"""What a language model says that the released responses support."""
+"""What a language model says that responses support, with the facts of a judge of the thesis."""
 
 from pathlib import Path
+
+import pandas as pd
 
 from everycell.collections.ginger_responses import read_responses
 from everycell.collections.nugget_labels import JUDGES, read_nugget_labels
 from everycell.engine.job import Job
 from everycell.language_models.jobs import asking, model_of_job
 from everycell.language_models.settings import Decoding
+from everycell.rag.grounded.autonuggetizer import read_prompt
 from everycell.studies.lajewska2025.ch6.judging import judged_again
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
     labels = read_nugget_labels(*map(Path, files.labels)).nuggets
+    paths = list(map(Path, files.responses))
+    # Those that this project wrote are a frame, the released ones are tables.
+    written = paths[0].suffix == ".parquet"
+    responses = pd.read_parquet(paths[0]) if written else read_responses(paths)
     decoding = Decoding(max_tokens=params.max_tokens)
+    template = read_prompt("assign", Path(files.prompt) if files.prompt else None)
     with model_of_job(snakemake, job.log) as model:
-        ask = asking(model, decoding)
         found = judged_again(
             labels[labels["judge"] == JUDGES[params.judge]],
-            read_responses(map(Path, files.responses)),
-            ask,
+            responses,
+            asking(model, decoding),
             topics=params.topics,
+            template=template,
         )
     job.write_frame(found.assign(judge=params.judge), "labels")

@@ -1,32 +1,26 @@
-"""Table 6.7 by language models of the user's, on the released responses."""
+"""Table 6.7 by language models of the user's, on released responses or on new ones."""
 
 import json
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.nugget_labels import SYSTEMS
+from everycell.collections.nugget_labels import JUDGES, SYSTEMS, read_nugget_labels
 from everycell.engine.result_job import ResultJob
-from everycell.rag.nuggets import nugget_scores
-from everycell.studies.lajewska2025.ch6.judging import compared
-from everycell.studies.lajewska2025.ch6.nuggets import MEAN, NAMES, means
+from everycell.studies.lajewska2025.ch6.creating import agreement, six_scores
+from everycell.studies.lajewska2025.ch6.judging import compared, scores_again
+from everycell.studies.lajewska2025.ch6.nuggets import means
 
 with ResultJob(snakemake) as job:
+    files = snakemake.input
     job.facts["language_models"] = [
-        json.loads(Path(file).read_text()) for file in snakemake.input.provenance
+        json.loads(Path(file).read_text()) for file in (*files.provenance, *files.further)
     ]
     by_judge = {}
-    for path in map(Path, snakemake.input.labels):
+    for path in map(Path, files.labels):
         labels = pd.read_parquet(path)
         by_judge[str(labels["judge"].iloc[0])] = labels
-    labels = pd.concat(by_judge.values(), ignore_index=True)
-    responses = labels[["judge", "run", "topic"]].drop_duplicates()
-    scores = nugget_scores(labels, responses)
-    scores = scores.assign(run=scores["run"].map(NAMES))
-    if len(by_judge) == 3:
-        mean = scores.groupby(["run", "topic"], sort=False, as_index=False)["value"].mean()
-        scores = pd.concat([scores, mean.assign(judge=MEAN)], ignore_index=True)
-    table = means(scores).rename(columns={"run": "row"})
+    table = means(scores_again(by_judge)).rename(columns={"run": "row"})
     table["metric"] = "V_strict " + table["judge"]
     job.write_table(table.loc[table["row"].isin(SYSTEMS), ["row", "metric", "value"]])
     job.write_beside(
@@ -34,3 +28,27 @@ with ResultJob(snakemake) as job:
         "again",
         {"facts": 0, "without a label": 3, "same label": 3, "kappa": 3},
     )
+    if files.created:
+        nuggets = pd.concat(map(pd.read_parquet, files.created), ignore_index=True)
+        labels = pd.concat(map(pd.read_parquet, files.assigned), ignore_index=True)
+        responses = pd.read_parquet(files.responses)[["run", "topic"]]
+        every = pd.concat(
+            [responses.assign(judge=judge) for judge in nuggets["judge"].unique()],
+            ignore_index=True,
+        )
+        scores = six_scores(labels, every)
+        job.write_beside(scores, "created", dict.fromkeys(scores["metric"].unique(), 3))
+        released = read_nugget_labels(*map(Path, files.released)).nuggets
+        released = released.drop_duplicates(["judge", "topic", "nugget"])
+        rows = [
+            (judge, metric, value)
+            for judge, own in nuggets.groupby("judge", sort=False)
+            for metric, value in agreement(
+                own, released[released["judge"] == JUDGES[str(judge)]]
+            ).items()
+        ]
+        table = pd.DataFrame(rows, columns=["judge", "metric", "value"])
+        decimals = dict.fromkeys(["found", "known", "found by chance"], 3)
+        job.write_beside(
+            table, "created_agreement", decimals | {"created": 1, "released": 1, "topics": 0}
+        )

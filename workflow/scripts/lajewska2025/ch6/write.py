@@ -7,7 +7,7 @@ import pandas as pd
 from everycell.engine.job import Job
 from everycell.language_models.jobs import model_of_job
 from everycell.language_models.settings import Decoding
-from everycell.studies.lajewska2025.ch6.systems import IRRELEVANT, RELEVANT
+from everycell.studies.lajewska2025.ch6.systems import IRRELEVANT, REASONED, RELEVANT
 from everycell.studies.lajewska2025.ch6.written import (
     ALL_WRITTEN,
     WRITTEN,
@@ -26,6 +26,7 @@ with Job(snakemake) as job:
         writer = Writer(
             model,
             Decoding(max_tokens=params.max_tokens),
+            Decoding(max_tokens=params.reasoning_tokens),
             {name: Path(path) for name, path in params.prompts.items()},
             clusters=params.clusters,
             sentences=params.sentences,
@@ -44,6 +45,10 @@ with Job(snakemake) as job:
                 topics[: params.questions],
                 kind=kind,
                 systems=systems,
+                reasoned=params.everything,
             )
             found.append(responses)
-    job.write_frame(pd.concat(found, ignore_index=True), "responses")
+    written = pd.concat(found, ignore_index=True)
+    unanswered = written[(written["system"] == REASONED) & (written["sentence"] == 0)]
+    job.log.write(f"{len(unanswered)} chains of thought end without an answer.\n")
+    job.write_frame(written, "responses")

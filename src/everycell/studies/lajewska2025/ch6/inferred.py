@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from everycell.studies.lajewska2025.ch6.nuggets import tested
-from everycell.studies.lajewska2025.ch6.systems import BASELINE, DETECTED, GOLD
+from everycell.studies.lajewska2025.ch6.systems import BASELINE, DETECTED, GOLD, REASONED
 
 #: From pairs of premise and hypothesis to probabilities of entailment, contradiction and neither.
 Infer = Callable[[Sequence[tuple[str, str]]], npt.NDArray[np.float64]]
@@ -162,9 +162,9 @@ def with_spread(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     return pd.concat([means, spreads], ignore_index=True)
 
 
-def by_input(scores: pd.DataFrame) -> pd.DataFrame:
-    """Baseline and GINGER on each kind of input (Table 6.4; of the relevant one, Table 6.1)."""
-    own = scores[scores["system"].isin([BASELINE, "GINGER"])]
+def by_input(scores: pd.DataFrame, systems: Sequence[str] = (BASELINE, "GINGER")) -> pd.DataFrame:
+    """Some systems on each kind of input (Table 6.4; of the relevant one, Table 6.1)."""
+    own = scores[scores["system"].isin(systems)]
     parts = [
         with_spread(rows, BASELINE).assign(input=str(kind).capitalize())
         for kind, rows in own.groupby("input", sort=False)
@@ -176,7 +176,7 @@ def by_input(scores: pd.DataFrame) -> pd.DataFrame:
 def variants(scores: pd.DataFrame) -> pd.DataFrame:
     """Faithfulness and answer relevance of all variants on each kind of input (Table C.6)."""
     own = scores[scores["metric"].isin([FAITHFUL, RELEVANCE])]
-    own = own[~own["system"].str.contains("(", regex=False)]
+    own = own[~own["system"].str.contains("(", regex=False) & (own["system"] != REASONED)]
     own = own.assign(system=own["system"].replace(dict(NAMES_IN_C6)))
     parts = [
         with_spread(rows, BASELINE).assign(input=kind)

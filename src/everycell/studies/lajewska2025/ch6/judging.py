@@ -1,20 +1,27 @@
-"""Released responses judged again by a language model, with the facts of a judge of the thesis."""
+"""Responses judged by a language model, with the facts of a judge of the thesis."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import Template
 
 import pandas as pd
 from sklearn.metrics import cohen_kappa_score
 
 from everycell.rag.grounded.autonuggetizer import Ask, assign_nuggets
-from everycell.rag.nuggets import with_one_key
+from everycell.rag.nuggets import nugget_scores, with_one_key
+from everycell.studies.lajewska2025.ch6.nuggets import NAMES, with_mean
 
 _KEYS = ["run", "topic", "nugget"]
 
 
 def judged_again(
-    labels: pd.DataFrame, responses: pd.DataFrame, ask: Ask, *, topics: int
+    labels: pd.DataFrame,
+    responses: pd.DataFrame,
+    ask: Ask,
+    *,
+    topics: int,
+    template: Template | None = None,
 ) -> pd.DataFrame:
     """Labels of support by another judge, for the same facts.
 
@@ -28,16 +35,29 @@ def judged_again(
         Asks the language model.
     topics : int
         The first ones that are judged.
+    template : string.Template, optional
+        A prompt in place of the project's own.
 
     Returns
     -------
     pandas.DataFrame
         Columns `run`, `topic`, `nugget`, `importance` (one a fact, that which the first judge gave
         most often), `before` (its support) and `support` ("" where the model gave no label).
+
+    Raises
+    ------
+    ValueError
+        A response to a topic of which the judge has no facts.
     """
     chosen = list(dict.fromkeys(responses["topic"]))[:topics]
     shown = responses[responses["topic"].isin(chosen)]
     facts = dict(list(with_one_key(labels).groupby(["run", "topic"], sort=False)))
+    for row in shown.itertuples(index=False):
+        if (row.run, row.topic) not in facts:
+            raise ValueError(
+                f"Run {row.run!r}: the released labels have no facts of topic {row.topic!r}; judge "
+                "topics of TREC RAG 2024 alone."
+            )
     given = [facts[row.run, row.topic] for row in shown.itertuples(index=False)]
     said = assign_nuggets(
         [
@@ -45,6 +65,7 @@ def judged_again(
             for row, own in zip(shown.itertuples(index=False), given, strict=True)
         ],
         ask,
+        template=template,
     )
     parts = [
         own[[*_KEYS, "importance"]].assign(before=own["support"], support=list(each))
@@ -87,3 +108,23 @@ def compared(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         }
         rows += [(name, metric, float(value)) for metric, value in found.items()]
     return pd.DataFrame(rows, columns=["judge", "metric", "value"]).dropna(ignore_index=True)
+
+
+def scores_again(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """V_strict of each response by each judge, and where there are three by their mean.
+
+    Parameters
+    ----------
+    by_judge : mapping
+        Name -> labels of `judged_again`, with `judge`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `judge`, `run` (as printed), `topic` and `value`.
+    """
+    labels = pd.concat(by_judge.values(), ignore_index=True)
+    responses = labels[["judge", "run", "topic"]].drop_duplicates()
+    scores = nugget_scores(labels, responses)
+    scores = scores.assign(run=scores["run"].map(NAMES))
+    return with_mean(scores) if len(by_judge) == 3 else scores

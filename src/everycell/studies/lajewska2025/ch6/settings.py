@@ -8,7 +8,17 @@ from pydantic import Field, model_validator
 
 from everycell.engine.settings import PlainPath, Probability, Settings
 
-Prompt = Literal["detection", "summary", "fluency", "follow_up", "one_step"]
+Prompt = Literal[
+    "detection",
+    "summary",
+    "fluency",
+    "follow_up",
+    "one_step",
+    "chain_of_thought",
+    "create",
+    "importance",
+    "assign",
+]
 
 
 class ReleasedGinger(Settings):
@@ -48,6 +58,13 @@ class FullGinger(Settings):
         None, min_length=1, description="Commit, tag or branch of the hub name."
     )
     questions: int = Field(38, ge=2, le=38, description="Questions that are written for.")
+    trec_rag: PlainPath | None = Field(
+        None,
+        description=(
+            "Folder with TREC RAG 2024: topics, a run, and segments of MS MARCO V2.1. Where it is "
+            "named, Tables 6.7 and 6.8 judge responses that `model` writes; else the released ones."
+        ),
+    )
     passage_tokens: int = Field(
         512, ge=16, le=4096, description="Tokens of a passage with its marks."
     )
@@ -61,6 +78,12 @@ class FullGinger(Settings):
     )
     topics: int = Field(301, ge=1, le=301, description="Topics of each system that are judged.")
     max_tokens: int = Field(256, ge=16, le=4096, description="Tokens of the labels of ten facts.")
+    response_tokens: int = Field(
+        256, ge=16, le=4096, description="Tokens of a sentence or paragraph for TREC RAG 2024."
+    )
+    nugget_tokens: int = Field(
+        768, ge=32, le=8192, description="Tokens of a list of thirty facts that a judge makes."
+    )
 
     @model_validator(mode="after")
     def _one_each(self) -> FullGinger:
@@ -82,6 +105,9 @@ class Ginger(Settings):
     shortest: int = Field(3, ge=1, le=50, description="Words of the shortest nugget of people.")
     length: int = Field(128, ge=8, le=512, description="Word pieces of an encoded nugget.")
     max_tokens: int = Field(96, ge=8, le=4096, description="Tokens of a language model's answer.")
+    reasoning_tokens: int = Field(
+        512, ge=32, le=8192, description="Tokens of an answer with its chain of thought."
+    )
     trained: Probability = Field(
         0.5, description="Share of the labelled topics that train the lexical judge."
     )

@@ -24,6 +24,8 @@ NEURAL, BM25 = "DuoT5", "BM25"
 #: Kinds of input.
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 BASELINE = "Baseline"
+#: The baseline with a chain of thought, which the tables of CAsT do not have.
+REASONED = "Baseline CoT"
 #: Topics with fewer nuggets are left out, as in the thesis (L1704).
 FEWEST_NUGGETS = 2
 

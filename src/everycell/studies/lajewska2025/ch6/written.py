@@ -10,6 +10,7 @@ import pandas as pd
 from everycell.language_models.generation import LanguageModel, Message, Request
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.responses import (
+    PROMPTS,
     Response,
     Sentence,
     one_line,
@@ -17,10 +18,12 @@ from everycell.rag.grounded.responses import (
     read_prompt,
     responses_frame,
     traced,
+    without_reasoning,
 )
 from everycell.studies.lajewska2025.ch6.systems import (
     BASELINE,
     GOLD,
+    REASONED,
     RELEVANT,
     STANDARD,
     SYSTEMS,
@@ -41,6 +44,9 @@ ALL_WRITTEN: Mapping[str, tuple[System, str | None]] = {
 #: Those on other input than relevant passages, of which people marked nothing.
 WRITTEN_ON_OTHER_INPUT: Mapping[str, tuple[System, str | None]] = {STANDARD: WRITTEN[STANDARD]}
 
+#: Prompts whose answer is a whole response.
+_WHOLE = ("one_step", "chain_of_thought")
+
 
 class Writer:
     """A language model with the prompts of the pipeline.
@@ -49,6 +55,8 @@ class Writer:
     ----------
     model : LanguageModel
     decoding : Decoding
+    reasoning : Decoding
+        Of the chain of thought, which takes more tokens.
     prompts : mapping
         Files of prompts in place of the project's own.
     clusters, sentences, words : int
@@ -59,30 +67,48 @@ class Writer:
         self,
         model: LanguageModel,
         decoding: Decoding,
+        reasoning: Decoding,
         prompts: Mapping[str, Path],
         *,
         clusters: int,
         sentences: int,
         words: int,
     ) -> None:
-        self.model, self.decoding = model, decoding
+        self.model, self.decoding, self.reasoning = model, decoding, reasoning
         self.clusters, self.sentences, self.words = clusters, sentences, words
-        self._prompts = {
-            name: read_prompt(name, prompts.get(name))
-            for name in ("summary", "fluency", "follow_up", "one_step")
-        }
+        self._prompts = {name: read_prompt(name, prompts.get(name)) for name in PROMPTS}
 
     def ask(self, name: str, values: Sequence[Mapping[str, str | Sequence[str]]]) -> list[str]:
         """Answers to one prompt with several values, as lines."""
         messages: list[tuple[Message, ...]] = []
         for each in values:
             limits = {"words": str(self.words), "sentences": str(self.sentences)}
-            if name == "one_step":
+            if name in _WHOLE:
                 limits["words"] = str(self.words * self.sentences)
             messages.append(prompt(self._prompts[name], **(limits | dict(each))))
-        requests = [Request(prompt=message, decoding=self.decoding) for message in messages]
-        answers = self.model.answer_all(requests)
-        return [one_line(answer.text) for answer in answers]
+        reasons = name == "chain_of_thought"
+        decoding = self.reasoning if reasons else self.decoding
+        answers = self.model.answer_all(
+            [Request(prompt=message, decoding=decoding) for message in messages]
+        )
+        read = without_reasoning if reasons else str
+        return [one_line(read(answer.text)) for answer in answers]
+
+    def in_one_step(
+        self, name: str, questions: Mapping[str, str], passages: Mapping[str, Sequence[str]]
+    ) -> list[Response]:
+        """Responses of a baseline to each topic of `passages`; they come from no nugget."""
+        answers = self.ask(
+            name,
+            [
+                {"question": questions[topic], "passages": texts}
+                for topic, texts in passages.items()
+            ],
+        )
+        return [
+            Response(topic, traced(answer, {}))
+            for topic, answer in zip(passages, answers, strict=True)
+        ]
 
 
 def written_responses(
@@ -95,8 +121,9 @@ def written_responses(
     *,
     kind: str = RELEVANT,
     systems: Mapping[str, tuple[System, str | None]] = WRITTEN,
+    reasoned: bool = False,
 ) -> pd.DataFrame:
-    """Responses of the baseline and of several variants to some topics.
+    """Responses of the baselines and of several variants to some topics.
 
     Parameters
     ----------
@@ -108,6 +135,8 @@ def written_responses(
         Kind of input.
     systems : mapping
         Name of a variant -> the variant, and its name where it is rewritten, if it is.
+    reasoned : bool
+        Whether the baseline with a chain of thought is among them.
 
     Returns
     -------
@@ -121,28 +150,24 @@ def written_responses(
     shown = chosen[0].groupby("topic", sort=False)
     questions = shown["question"].first().to_dict()
     texts = shown["text"].agg(list).to_dict()
-    found: dict[str, list[Response]] = {}
-    answers = writer.ask(
-        "one_step",
-        [{"question": questions[topic], "passages": texts[topic]} for topic in topics],
-    )
-    found[BASELINE] = [
-        Response(topic, traced(answer, {})) for topic, answer in zip(topics, answers, strict=True)
-    ]
-    for name, (system, rewritten) in systems.items():
+    given = {topic: texts[topic] for topic in topics}
+    found = {BASELINE: writer.in_one_step("one_step", questions, given)}
+    if reasoned:
+        found[REASONED] = writer.in_one_step("chain_of_thought", questions, given)
+    for name, (system, fluent) in systems.items():
         own = list(facets(system, *chosen[1:], writer.clusters))
         plain = _summarised(writer, own, questions)
         found[name] = plain
-        if rewritten is not None:
-            found[rewritten] = _rewritten(writer, own, plain, questions)
+        if fluent is not None:
+            found[fluent] = rewritten(writer, own, plain, questions)
     return responses_frame(found).assign(input=kind)
 
 
-def _summarised(
+def summaries(
     writer: Writer, own: Sequence[Facets], questions: Mapping[str, str]
-) -> list[Response]:
-    clusters = [(each, nuggets) for each in own for nuggets in each.clusters]
-    summaries = iter(
+) -> list[list[Sentence]]:
+    """A sentence for each cluster of each topic, with the nuggets that it was made from."""
+    answers = iter(
         writer.ask(
             "summary",
             [
@@ -150,10 +175,18 @@ def _summarised(
                     "question": questions[each.topic],
                     "nuggets": [each.texts[nugget] for nugget in nuggets],
                 }
-                for each, nuggets in clusters
+                for each in own
+                for nuggets in each.clusters
             ],
         )
     )
+    return [[Sentence(next(answers), tuple(nuggets)) for nuggets in each.clusters] for each in own]
+
+
+def _summarised(
+    writer: Writer, own: Sequence[Facets], questions: Mapping[str, str]
+) -> list[Response]:
+    said = summaries(writer, own, questions)
     offers = writer.ask(
         "follow_up",
         [
@@ -165,21 +198,18 @@ def _summarised(
         ],
     )
     return [
-        Response(
-            each.topic,
-            tuple(Sentence(next(summaries), tuple(nuggets)) for nuggets in each.clusters),
-            offer,
-        )
-        for each, offer in zip(own, offers, strict=True)
+        Response(each.topic, tuple(sentences), offer)
+        for each, sentences, offer in zip(own, said, offers, strict=True)
     ]
 
 
-def _rewritten(
+def rewritten(
     writer: Writer,
     own: Sequence[Facets],
     plain: Sequence[Response],
     questions: Mapping[str, str],
 ) -> list[Response]:
+    """Responses as fluent paragraphs, each sentence traced back to the nuggets by its words."""
     texts = writer.ask(
         "fluency",
         [

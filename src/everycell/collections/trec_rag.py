@@ -1,0 +1,281 @@
+"""TREC RAG 2024 from a user's folder: topics, a run, and its segments of MS MARCO V2.1.
+
+The corpus has 113,520,750 segments in 60 files or so, each line a JSON object. A segment's id, such
+as ``msmarco_v2.1_doc_29_677149#3_1637632``, says where it stands: file 29, byte 1,637,632. So an
+unpacked file is read at these places alone; a gzipped one is read as a stream, of which only wanted
+lines are parsed.
+
+Source: https://trec-rag.github.io/annoucements/2024-corpus-finalization (form of ids and segments).
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import pandas as pd
+
+from everycell.collections.errors import CollectionError
+from everycell.engine.untrusted import in_quotes, parse_json
+from everycell.trec.runs import read_run, trec_order
+
+#: Names in the folder: topics ("id, tab, question"), a TREC run (may end in .gz), segments.
+TOPICS, RUNS, SEGMENTS = "topics.tsv", ("run.txt", "run.txt.gz"), "segments"
+# A file of the corpus, such as msmarco_v2.1_doc_segmented_29.json.gz; others have any segments.
+_FILE = re.compile(r"(?:_(?P<part>\d{2}))?\.jsonl?(?P<packed>\.gz)?$")
+_PLACE = re.compile(r"_(?P<part>\d{2})_\d+#\d+_(?P<byte>\d{1,15})$")
+# A quote within a JSON text has a backslash before it, so this stands in no text.
+_DOCID = re.compile(rb'"docid"\s*:\s*"([^"]*)"')
+_WHAT = "docs/grounded-responses.md says what the folder holds"
+
+
+def run_file(folder: Path) -> Path:
+    """The run in a folder.
+
+    Raises
+    ------
+    CollectionError
+        It has none, or two.
+    """
+    found = [folder / name for name in RUNS if (folder / name).is_file()]
+    if len(found) != 1:
+        raise CollectionError(
+            f"{folder}: has {len(found)} of {' and '.join(RUNS)}, and one run is wanted; {_WHAT}."
+        )
+    return found[0]
+
+
+def segment_files(folder: Path) -> list[Path]:
+    """Files of segments in a folder, by name.
+
+    Raises
+    ------
+    CollectionError
+        There is none.
+    """
+    places = folder / SEGMENTS
+    found = [path for path in sorted(places.glob("*")) if _FILE.search(path.name)]
+    if not found:
+        raise CollectionError(
+            f"{places}: has no file of segments (.jsonl, .json, or these with .gz); {_WHAT}."
+        )
+    return found
+
+
+def read_topics(path: Path) -> dict[str, str]:
+    r"""Questions by the ids of their topics, in the order of the file.
+
+    Raises
+    ------
+    CollectionError
+        No such file, no UTF-8, a line without two fields, or a topic twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "topics.tsv"
+    >>> _ = path.write_text("2024-1\twhat do owls eat?\n")
+    >>> read_topics(path)
+    {'2024-1': 'what do owls eat?'}
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise CollectionError(f"{path}: cannot be read ({error.strerror}); {_WHAT}.") from None
+    except UnicodeDecodeError:
+        raise CollectionError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
+    found: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        topic, tab, question = (part.strip() for part in line.partition("\t"))
+        if not (topic and question):
+            raise CollectionError(
+                f"{path}, line {number}: is {in_quotes(line)}; a line is 'id, tab, question', so "
+                "mend it."
+            )
+        if topic in found:
+            raise CollectionError(
+                f"{path}, line {number}: topic {topic!r} stands there twice; remove one."
+            )
+        found[topic] = question
+    if not found:
+        raise CollectionError(f"{path}: has no topic; {_WHAT}.")
+    return found
+
+
+def read_segments(files: Collection[Path], wanted: Collection[str]) -> dict[str, str]:
+    r"""Texts of some segments.
+
+    Parameters
+    ----------
+    files : collection of Path
+        Of segments. Of files with a number of the corpus (``_29.json.gz``) only those are read that
+        the ids name; others are looked through.
+    wanted : collection of str
+        Ids.
+
+    Returns
+    -------
+    dict
+        Id -> text, as long as `wanted`; the corpus itself is never held.
+
+    Raises
+    ------
+    CollectionError
+        A segment that is in no file or has no text, a line that is no segment, or a file that
+        cannot be read.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "msmarco_v2.1_doc_segmented_07.jsonl"
+    >>> lines = [{"docid": "x_07_0#0_0", "segment": "Owls."}, {"docid": "x_07_0#1_44", "segment":
+    ...     "Mice."}]
+    >>> _ = path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    >>> read_segments([path], ["x_07_0#1_44"])
+    {'x_07_0#1_44': 'Mice.'}
+    """
+    missing, found = dict.fromkeys(wanted), {}
+    for path in sorted(files, key=lambda each: _part(each) is None):
+        part = _part(path)
+        due = {
+            docid
+            for docid in missing
+            if part is None or (place := _PLACE.search(docid)) is None or place["part"] == part
+        }
+        if not due:
+            continue
+        packed = path.suffix == ".gz"
+        try:
+            with (gzip.open if packed else open)(path, "rb") as file:
+                read = {} if packed else dict(_at_their_places(file, due))
+                if len(read) < len(due):
+                    file.seek(0)
+                    read |= dict(_looked_through(file, path, due - set(read)))
+        except (gzip.BadGzipFile, zlib.error, EOFError):
+            raise CollectionError(
+                f"{path}: is damaged or no gzip file; get it again, or leave .gz out of its name."
+            ) from None
+        except OSError as error:
+            raise CollectionError(
+                f"{path}: cannot be read ({error.strerror}); get it again."
+            ) from None
+        found |= read
+        for docid in read:
+            missing.pop(docid)
+    if missing:
+        first, every = next(iter(missing)), len(found) + len(missing)
+        raise CollectionError(
+            f"{len(missing)} of {every} segments, such as {first!r}, are in none of {len(files)} "
+            "files of segments; add the file that has it, or take it out of the run."
+        )
+    return {docid: found[docid] for docid in wanted}
+
+
+def _part(path: Path) -> str | None:
+    match = _FILE.search(path.name)
+    return match["part"] if match else None
+
+
+def _at_their_places(file: BinaryIO, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Segments that stand at the byte of their id; what stands elsewhere is left out."""
+    for docid in sorted(wanted):
+        place = _PLACE.search(docid)
+        if place is None:
+            continue
+        file.seek(int(place["byte"]))
+        line = file.readline()
+        match = _DOCID.search(line)
+        if match is not None and match[1] == docid.encode():
+            yield docid, _text(line, docid, f"{file.name}, byte {place['byte']}")
+
+
+def _looked_through(
+    file: BinaryIO, path: Path, wanted: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    missing = {docid.encode(): docid for docid in wanted}
+    for number, line in enumerate(file, 1):
+        if not missing:
+            return
+        match = _DOCID.search(line)
+        if match is None:
+            if line.strip():
+                raise CollectionError(
+                    f"{path}, line {number}: has no docid; a line is a segment of MS MARCO V2.1 as "
+                    "JSON, so get the file again."
+                )
+        elif match[1] in missing:
+            docid = missing.pop(match[1])
+            yield docid, _text(line, docid, f"{path}, line {number}")
+
+
+def _text(line: bytes, docid: str, where: str) -> str:
+    try:
+        segment = parse_json(line)
+        text = segment["segment"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise CollectionError(
+            f"{where}: segment {docid!r} is no JSON object with `segment` "
+            f"({in_quotes(str(error))}); get the file again."
+        ) from None
+    if not isinstance(text, str) or not text.strip():
+        raise CollectionError(f"{where}: segment {docid!r} has no text; take it out of the run.")
+    return " ".join(text.split())
+
+
+def read_rag_passages(folder: Path, *, depth: int, topics: int | None = None) -> pd.DataFrame:
+    """First passages of each topic.
+
+    Parameters
+    ----------
+    folder : Path
+        With `TOPICS`, one of `RUNS`, and files below `SEGMENTS`.
+    depth : int
+        Passages of a topic, by the scores of the run (ties as trec_eval breaks them).
+    topics : int, optional
+        First topics of the file that are read; all without it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `topic`, `question`, `rank` (from 1), `passage_id` and `text`, in the order of the
+        topics.
+
+    Raises
+    ------
+    CollectionError
+        As the other readers, and for a run that cannot be read, that has a topic which is not
+        among the topics, or that lacks one.
+    """
+    questions = read_topics(folder / TOPICS)
+    path = run_file(folder)
+    try:
+        run = trec_order(read_run(path, queries=questions))
+    except ValueError as error:
+        raise CollectionError(str(error)) from None
+    shown = list(questions)[:topics]
+    lacking = sorted(set(shown) - set(run["query"]))
+    if lacking:
+        raise CollectionError(
+            f"{path}: has no passage for topic {lacking[0]!r}; add some, or take the topic out of "
+            f"{folder / TOPICS}."
+        )
+    run = run[run["query"].isin(shown)]
+    run = run.assign(rank=run.groupby("query", sort=False).cumcount() + 1)
+    run = run[run["rank"] <= depth]
+    texts = read_segments(segment_files(folder), list(dict.fromkeys(run["document"])))
+    run = run.sort_values("query", key=lambda own: own.map(shown.index), kind="stable")
+    return pd.DataFrame(
+        {
+            "topic": run["query"].to_numpy(),
+            "question": run["query"].map(questions).to_numpy(),
+            "rank": run["rank"].to_numpy(),
+            "passage_id": run["document"].to_numpy(),
+            "text": run["document"].map(texts).to_numpy(),
+        }
+    )

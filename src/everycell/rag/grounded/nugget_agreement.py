@@ -1,0 +1,36 @@
+"""How far two lists of facts say the same, by their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from everycell.rag.grounded.clusters import stems
+
+
+def found_share(facts: Sequence[str], others: Sequence[str], *, least: float = 0.5) -> float:
+    """Share of some facts that one of the others has.
+
+    Parameters
+    ----------
+    facts, others : sequence of str
+    least : float
+        Share of a fact's different words (their stems) that stand together in one of the others.
+
+    Returns
+    -------
+    float
+        From 0 to 1; not a number without facts that have a word. Words know no paraphrase and no
+        negation: compare the share with that of facts on something else.
+
+    Examples
+    --------
+    >>> found_share(["Owls eat mice", "Owls sleep by day"], ["Mice are eaten by owls"])
+    0.5
+    """
+    words = [set(stems(text)) for text in others]
+    wanted = [own for own in (set(stems(text)) for text in facts) if own]
+    if not wanted:
+        return float("nan")
+    return sum(any(len(own & each) >= least * len(own) for each in words) for own in wanted) / len(
+        wanted
+    )

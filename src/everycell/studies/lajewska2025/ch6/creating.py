@@ -1,0 +1,166 @@
+"""Nuggets that a language model creates from passages, and what responses have of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from string import Template
+
+import pandas as pd
+
+from everycell.rag.grounded.autonuggetizer import (
+    Ask,
+    assign_nuggets,
+    create_nuggets,
+    label_importance,
+)
+from everycell.rag.grounded.nugget_agreement import found_share
+from everycell.rag.nuggets import MEASURES, nugget_scores
+from everycell.studies.lajewska2025.ch6.nuggets import NAMES
+
+
+def created_nuggets(
+    passages: pd.DataFrame, ask: Ask, prompts: Mapping[str, Template]
+) -> pd.DataFrame:
+    """Facts from the passages of each topic, with their importance.
+
+    Parameters
+    ----------
+    passages : pandas.DataFrame
+        Columns `topic`, `question` and `text`.
+    ask : callable
+    prompts : mapping
+        "create" and "importance", where they are not the project's own.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `topic`, `nugget` (from 1), `text` and `importance` ("" where the model gave no
+        label).
+
+    Examples
+    --------
+    >>> passages = pd.DataFrame({"topic": ["1"], "question": ["Owls?"], "text": ["They eat mice."]})
+    >>> replies = iter([["- Owls eat mice"], ["1: vital"]])
+    >>> created_nuggets(passages, lambda prompts: next(replies), {}).values.tolist()
+    [['1', 1, 'Owls eat mice', 'vital']]
+    """
+    asked = [
+        (str(topic), rows["question"].iloc[0], rows["text"].tolist())
+        for topic, rows in passages.groupby("topic", sort=False)
+    ]
+    found = create_nuggets(
+        [(question, texts) for _, question, texts in asked], ask, template=prompts.get("create")
+    )
+    labels = label_importance(
+        [(question, facts) for (_, question, _), facts in zip(asked, found, strict=True)],
+        ask,
+        template=prompts.get("importance"),
+    )
+    rows = [
+        (topic, place, text, label)
+        for (topic, *_), facts, own in zip(asked, found, labels, strict=True)
+        for place, (text, label) in enumerate(zip(facts, own, strict=True), 1)
+    ]
+    return pd.DataFrame(rows, columns=["topic", "nugget", "text", "importance"])
+
+
+def assigned_nuggets(
+    nuggets: pd.DataFrame, responses: pd.DataFrame, ask: Ask, template: Template | None = None
+) -> pd.DataFrame:
+    """What each response supports of the facts of its topic.
+
+    Parameters
+    ----------
+    nuggets : pandas.DataFrame
+        Of `created_nuggets`.
+    responses : pandas.DataFrame
+        Columns `run`, `topic`, `question` and `text`.
+    ask : callable
+    template : string.Template, optional
+        A prompt in place of the project's own.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `run`, `topic`, `nugget`, `importance` and `support`; a response to a topic without
+        facts has no row.
+    """
+    of_topic = dict(list(nuggets.groupby("topic", sort=False)))
+    own = [row for row in responses.itertuples(index=False) if row.topic in of_topic]
+    said = assign_nuggets(
+        [(row.question, row.text, of_topic[row.topic]["text"].tolist()) for row in own],
+        ask,
+        template=template,
+    )
+    columns = ["run", "topic", "nugget", "importance", "support"]
+    parts = [
+        of_topic[row.topic][["topic", "nugget", "importance"]].assign(
+            run=row.run, support=list(labels)
+        )
+        for row, labels in zip(own, said, strict=True)
+    ]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def six_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+    """Means of all six scores over topics: columns `judge`, `row`, `metric` and `value`.
+
+    Parameters
+    ----------
+    labels, responses : pandas.DataFrame
+        With `judge`, `run` and `topic`; a response without a label scores 0.
+    """
+    parts = []
+    for measure in MEASURES:
+        scores = nugget_scores(labels, responses, measure)
+        means = scores.groupby(["judge", "run"], sort=False, as_index=False)["value"].mean()
+        parts.append(means.assign(row=means["run"].map(NAMES), metric=measure))
+    return pd.concat(parts, ignore_index=True)[["judge", "row", "metric", "value"]]
+
+
+def agreement(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]:
+    """How far created facts are those that a judge of the thesis made for the same topics.
+
+    Parameters
+    ----------
+    created, released : pandas.DataFrame
+        Columns `topic` and `text`, a row a fact.
+
+    Returns
+    -------
+    dict
+        Means over topics that both have: number of "created" and "released" facts; share of the
+        released ones that are "found" among the created (`found_share`), and of those that are
+        "found by chance" among the facts of another topic; share of the created ones that are
+        "known" among the released. "topics" counts them.
+
+    Examples
+    --------
+    >>> created = pd.DataFrame({"topic": ["1", "2"], "text": ["owls eat mice", "ships sail"]})
+    >>> released = pd.DataFrame({"topic": ["1", "2"], "text": ["owls eat mice", "ships sink"]})
+    >>> agreement(created, released)["found"], agreement(created, released)["found by chance"]
+    (1.0, 0.0)
+    """
+    mine, theirs = (
+        {str(topic): list(texts) for topic, texts in each.groupby("topic", sort=False)["text"]}
+        for each in (created, released)
+    )
+    topics = [topic for topic in mine if topic in theirs]
+    others = topics[1:] + topics[:1]
+    found = {
+        "created": _mean(len(mine[topic]) for topic in topics),
+        "released": _mean(len(theirs[topic]) for topic in topics),
+        "found": _mean(found_share(theirs[topic], mine[topic]) for topic in topics),
+        "known": _mean(found_share(mine[topic], theirs[topic]) for topic in topics),
+        "topics": float(len(topics)),
+    }
+    if len(topics) > 1:
+        found["found by chance"] = _mean(
+            found_share(theirs[topic], mine[other])
+            for topic, other in zip(topics, others, strict=True)
+        )
+    return found
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(pd.Series(list(values), dtype=float).mean())

@@ -1,0 +1,59 @@
+"""Table 6.8 from scores of responses: clustering by ranking, with what their change does."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.collections.nugget_labels import PARTS
+from everycell.studies.lajewska2025.ch6.nuggets import (
+    MEAN,
+    NAMES,
+    TEST_DECIMALS,
+    changed,
+    means,
+    tested,
+)
+
+#: What is changed of BERTopic and DuoT5 -> clustering and ranking.
+CHANGES = {
+    "BM25 for DuoT5": ("BERTopic", "BM25"),
+    "LSA for BERTopic": ("LSA", "DuoT5"),
+    "both": ("LSA", "BM25"),
+}
+#: The standard system with fewer passages, which Table 6.7 has.
+SMALLER_INPUT = "GINGER-top10 wo/ rewriting"
+
+
+class PartsTables(NamedTuple):
+    """The table, tests of each variant against the standard one, and what changes do."""
+
+    cells: pd.DataFrame
+    tests: pd.DataFrame
+    changes: pd.DataFrame
+
+
+def parts_tables(scores: pd.DataFrame) -> PartsTables:
+    """Table 6.8 and the tables beside it.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Columns `judge`, `run` (as printed), `topic` and `value`; those of `MEAN` count.
+    """
+    scores = scores[scores["judge"] == MEAN]
+    by_run = means(scores).set_index("run")["value"]
+    runs = {parts: NAMES[run] for parts, run in PARTS.items()}
+    keys = pd.DataFrame(list(runs), columns=["clustering", "ranking"])
+    cells = keys.assign(metric=f"V_strict {MEAN}", value=[by_run[run] for run in runs.values()])
+    standard, *others = runs.values()
+    differences = tested(scores, [(run, standard) for run in others])
+    table = keys.iloc[1:].reset_index(drop=True).join(differences[list(TEST_DECIMALS)])
+    changes = {name: (runs[parts], standard) for name, parts in CHANGES.items()}
+    changes |= {"10 passages for 20": (SMALLER_INPUT, standard)}
+    return PartsTables(
+        cells,
+        table.melt(["clustering", "ranking"], list(TEST_DECIMALS), "metric"),
+        changed(scores, changes),
+    )

@@ -1,0 +1,167 @@
+"""Responses to the topics of TREC RAG 2024: those of Tables 6.7 and 6.8, written anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.rag.grounded.responses import Response, Sentence, responses_frame
+from everycell.studies.lajewska2025.ch6.systems import BM25, LSA, Facets, System, facets
+from everycell.studies.lajewska2025.ch6.written import Writer, rewritten, summaries
+
+#: Kind of input -> passages of a topic.
+SIZES: Mapping[str, int] = {"top5": 5, "top10": 10, "top20": 20}
+#: Words of a response to ten or twenty passages (the limit of the track).
+MOST_WORDS = 400
+
+
+class Run(NamedTuple):
+    """A variant of GINGER as it was submitted.
+
+    Attributes
+    ----------
+    kind : str
+        Of `SIZES`.
+    system : System
+    most : int or None
+        Words of a response; None: a sentence for each of the first clusters.
+    rewritten : str or None
+        Run of the same responses as a fluent paragraph.
+    """
+
+    kind: str
+    system: System
+    most: int | None = MOST_WORDS
+    rewritten: str | None = None
+
+
+#: Runs by the names that they have in the released labels.
+RUNS: Mapping[str, Run] = {
+    "ginger-fluency_top_5": Run("top5", System(), most=None, rewritten="ginger_top_5"),
+    "ginger-fluency_top_10": Run("top10", System()),
+    "ginger-fluency_top_20": Run("top20", System()),
+    "ginger_bertopic_bm25": Run("top20", System(ranking=BM25)),
+    "ginger_lsa_duot5": Run("top20", System(clustering=LSA)),
+    "ginger_lsa_bm25": Run("top20", System(clustering=LSA, ranking=BM25)),
+}
+#: Baselines: run -> prompt; their input is the smallest.
+BASELINES: Mapping[str, str] = {
+    "baseline_top_5": "one_step",
+    "baseline_top_5_cot": "chain_of_thought",
+}
+
+
+def by_size(passages: pd.DataFrame) -> pd.DataFrame:
+    """Passages with a column `input`, once for each of `SIZES` that they belong to.
+
+    Parameters
+    ----------
+    passages : pandas.DataFrame
+        Columns `topic`, `question`, `rank`, `passage_id`, `text`.
+
+    Examples
+    --------
+    >>> shown = pd.DataFrame({"topic": "1", "rank": range(1, 13)})
+    >>> by_size(shown).groupby("input", sort=False).size().to_dict()
+    {'top5': 5, 'top10': 10, 'top20': 12}
+    """
+    parts = [passages[passages["rank"] <= size].assign(input=kind) for kind, size in SIZES.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def rag_responses(
+    writer: Writer,
+    passages: pd.DataFrame,
+    nuggets: pd.DataFrame,
+    clusters: pd.DataFrame,
+    ranks: pd.DataFrame,
+) -> pd.DataFrame:
+    """Responses of the baselines and of all runs to all topics, as `responses_frame`, with `input`.
+
+    A topic without a nugget has an empty response, which a judge gives no fact.
+    """
+    of_kind = {
+        kind: [frame[frame["input"] == kind] for frame in (nuggets, clusters, ranks)]
+        for kind in SIZES
+    }
+    questions = passages.groupby("topic", sort=False)["question"].first().to_dict()
+    smallest = next(iter(SIZES))
+    texts = passages[passages["input"] == smallest].groupby("topic", sort=False)["text"].agg(list)
+    found = {
+        (name, smallest): writer.in_one_step(prompt, questions, texts.to_dict())
+        for name, prompt in BASELINES.items()
+    }
+    for name, run in RUNS.items():
+        first = writer.clusters if run.most is None else len(nuggets)
+        own = list(facets(run.system, *of_kind[run.kind], first))
+        plain = _within(writer, own, questions, run.most)
+        found[name, run.kind] = _of_all(plain, questions)
+        if run.rewritten is not None:
+            fluent = rewritten(writer, own, plain, questions)
+            found[run.rewritten, run.kind] = _of_all(fluent, questions)
+    parts = [
+        responses_frame({name: each}).assign(input=kind) for (name, kind), each in found.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _of_all(responses: Sequence[Response], topics: Mapping[str, str]) -> list[Response]:
+    of_topic = {each.topic: each for each in responses}
+    return [of_topic.get(topic, Response(topic, ())) for topic in topics]
+
+
+def _within(
+    writer: Writer, own: Sequence[Facets], questions: Mapping[str, str], most: int | None
+) -> list[Response]:
+    """Sentences on the clusters in their order, while a response has room for them.
+
+    Clusters are summarised in rounds, so that none is asked for that has no room in sight.
+    """
+    sentences: dict[str, list[Sentence]] = {each.topic: [] for each in own}
+    open_ = list(own)
+    done = 0
+    while open_:
+        size = writer.clusters if most is None else -(-most // writer.words)
+        batch = [
+            each._replace(clusters=each.clusters[done : done + size], next=[]) for each in open_
+        ]
+        for each, new in zip(batch, summaries(writer, batch, questions), strict=True):
+            sentences[each.topic] += new
+        done += size
+        open_ = [
+            each
+            for each in open_
+            if done < len(each.clusters) and (most is None or _length(sentences[each.topic]) < most)
+        ]
+    return [Response(each.topic, _cut(sentences[each.topic], most)) for each in own]
+
+
+def _length(sentences: Sequence[Sentence]) -> int:
+    return sum(len(each.text.split()) for each in sentences)
+
+
+def _cut(sentences: Sequence[Sentence], most: int | None) -> tuple[Sentence, ...]:
+    """First sentences with at most so many words in all; the first one always."""
+    kept: list[Sentence] = []
+    for each in sentences:
+        if most is not None and kept and _length([*kept, each]) > most:
+            break
+        kept.append(each)
+    return tuple(kept)
+
+
+def to_judge(responses: pd.DataFrame, questions: Mapping[str, str]) -> pd.DataFrame:
+    """Whole responses with columns `run`, `topic`, `question` and `text`, as the released ones.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"system": "a", "topic": "1", "sentence": [1, 2], "text": ["A.", "B."]})
+    >>> to_judge(rows, {"1": "why?"}).to_dict("records")
+    [{'run': 'a', 'topic': '1', 'text': 'A. B.', 'question': 'why?'}]
+    """
+    ordered = responses.sort_values("sentence", kind="stable")
+    whole = ordered.groupby(["system", "topic"], sort=False, as_index=False)["text"].agg(" ".join)
+    whole = whole.rename(columns={"system": "run"})
+    return whole.assign(question=whole["topic"].map(questions))

@@ -1,0 +1,193 @@
+"""Responses to TREC RAG 2024: what is asked for, and what fits the limit of the track."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from everycell.collections.nugget_labels import PARTS, SYSTEMS
+from everycell.language_models.generation import Answer
+from everycell.language_models.settings import Decoding
+from everycell.rag.grounded.nugget_agreement import found_share
+from everycell.studies.lajewska2025.ch6.creating import (
+    agreement,
+    assigned_nuggets,
+    created_nuggets,
+    six_scores,
+)
+from everycell.studies.lajewska2025.ch6.judging import judged_again
+from everycell.studies.lajewska2025.ch6.parts import parts_tables
+from everycell.studies.lajewska2025.ch6.rag24 import BASELINES, RUNS, rag_responses, to_judge
+from everycell.studies.lajewska2025.ch6.written import Writer
+
+NUGGETS = 9
+
+
+class Model:
+    """Writes ten words a sentence, and keeps the last message of each request."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def answer_all(self, requests):
+        self.asked += [request.prompt[-1].content for request in requests]
+        texts = []
+        for request in requests:
+            if '"Answer:"' in request.prompt[0].content:
+                texts.append("Facts: one. Answer: two.\nAnswer: Steps lead here.")
+            else:
+                texts.append(" ".join(["word"] * 9) + " end.")
+        return [Answer(text=text, finish="stop") for text in texts]
+
+
+def frames(topic: str, kinds: list[str]) -> list[pd.DataFrame]:
+    """Nuggets that are a cluster each; the last one is ranked first."""
+    keys = pd.DataFrame(
+        [("GPT-4", kind, topic, n) for kind in kinds for n in range(1, NUGGETS + 1)],
+        columns=["detection", "input", "topic", "nugget"],
+    )
+    nuggets = keys.assign(text="nugget " + keys["nugget"].astype(str))
+    clusters, ranks = [], []
+    for clustering in ("BERTopic", "LSA"):
+        clusters.append(keys.assign(clustering=clustering, cluster=keys["nugget"] - 1))
+        for ranking in ("DuoT5", "BM25"):
+            ranks.append(
+                keys.drop(columns="nugget").assign(
+                    clustering=clustering,
+                    ranking=ranking,
+                    cluster=keys["nugget"] - 1,
+                    score=keys["nugget"].astype(float),
+                )
+            )
+    return [nuggets, pd.concat(clusters), pd.concat(ranks)]
+
+
+@pytest.fixture
+def written(monkeypatch):
+    kinds = ["top5", "top10", "top20"]
+    # Topic "2" has passages and no nugget.
+    passages = pd.DataFrame(
+        [(kind, topic, f"why {topic}?", "text") for kind in kinds for topic in ("1", "2")],
+        columns=["input", "topic", "question", "text"],
+    )
+    # Room for six sentences of ten words, in rounds of three.
+    monkeypatch.setattr("everycell.studies.lajewska2025.ch6.rag24.MOST_WORDS", 65)
+    for name, run in RUNS.items():
+        if run.most is not None:
+            changed = run._replace(most=65)
+            monkeypatch.setitem(RUNS, name, changed)
+    model = Model()
+    decoding = Decoding(max_tokens=50)
+    writer = Writer(model, decoding, decoding, {}, clusters=3, sentences=3, words=22)
+    return rag_responses(writer, passages, *frames("1", kinds)), model
+
+
+def test_runs_are_those_of_both_tables():
+    every = {*BASELINES, *RUNS, *(run.rewritten for run in RUNS.values() if run.rewritten)}
+    assert every == {*SYSTEMS.values(), *PARTS.values()}
+
+
+def test_sentences_are_added_while_there_is_room(written):
+    responses, _ = written
+    first = responses[responses["topic"] == "1"].groupby("system").size()
+    assert first["ginger-fluency_top_5"] == 3
+    assert first[[name for name, run in RUNS.items() if run.most]].unique().tolist() == [6]
+    # In the order of the ranking, each with its nugget.
+    own = responses[(responses["system"] == "ginger_lsa_bm25") & (responses["topic"] == "1")]
+    assert [list(each) for each in own["nuggets"]] == [[9], [8], [7], [6], [5], [4]]
+
+
+def test_no_cluster_is_summarised_that_has_no_room_in_sight(written):
+    _, model = written
+    summaries = [each for each in model.asked if "Pieces of information" in each]
+    # Five runs have room for six of nine clusters and are asked in rounds of three; two rounds
+    # leave room for half a sentence, so a third is asked for. The sixth run has three sentences.
+    assert len(summaries) == 5 * 9 + 3
+
+
+def test_a_baseline_stands_without_its_reasoning_and_no_nugget_says_nothing(written):
+    responses, _ = written
+    whole = to_judge(responses, {"1": "why 1?", "2": "why 2?"}).set_index(["run", "topic"])["text"]
+    assert whole["baseline_top_5_cot", "2"] == "Steps lead here."
+    assert whole["ginger_top_5", "2"] == whole["ginger_lsa_duot5", "2"] == ""
+
+
+def test_a_topic_without_released_facts_is_named():
+    labels = pd.DataFrame(
+        [("j", "a", "1", 1, "owls", "vital", "support")],
+        columns=["judge", "run", "topic", "nugget", "text", "importance", "support"],
+    )
+    responses = pd.DataFrame({"run": ["a"], "topic": ["9"], "question": ["why?"], "text": ["So."]})
+    with pytest.raises(ValueError, match="Run 'a': the released labels have no facts of topic '9'"):
+        judged_again(labels, responses, lambda prompts: [], topics=1)
+
+
+def test_created_facts_give_all_six_scores():
+    passages = pd.DataFrame({"topic": ["1", "1"], "question": "Q?", "text": ["a", "b"]})
+    replies = iter([["- owls hunt\n- owls eat"], ["1: vital\n2: okay"]])
+    nuggets = created_nuggets(passages, lambda prompts: next(replies), {}).assign(judge="GPT4o")
+    responses = pd.DataFrame(
+        {"run": list(BASELINES), "topic": "1", "question": "Q?", "text": ["They hunt.", ""]}
+    )
+    labels = assigned_nuggets(nuggets, responses, lambda _: ["1: partial_support\n2: support"])
+    every = responses[["run", "topic"]].assign(judge="GPT4o")
+    found = six_scores(labels.assign(judge="GPT4o"), every)
+    table = found.pivot(index="row", columns="metric", values="value")
+    # By hand: the vital fact in part, the other one wholly.
+    expected = {"V_strict": 0, "V": 1 / 2, "A_strict": 1 / 2, "A": 3 / 4, "W_strict": 1 / 3}
+    expected["W"] = (1 / 2 + 1 / 2) / (3 / 2)
+    assert table.loc["baseline-top5"].to_dict() == pytest.approx(expected)
+    assert (table.loc["baseline_CoT-top5"] == 0).all()
+
+
+def test_a_topic_without_created_facts_scores_nothing():
+    nuggets = pd.DataFrame(columns=["topic", "nugget", "text", "importance"])
+    responses = pd.DataFrame({"run": ["a"], "topic": "1", "question": "Q?", "text": ["So."]})
+    assert assigned_nuggets(nuggets, responses, lambda prompts: []).empty
+
+
+def test_agreement_counts_both_ways_and_chance():
+    created = pd.DataFrame(
+        {"topic": ["1", "1", "2"], "text": ["owls eat small mice", "rain falls", "ships sail"]}
+    )
+    released = pd.DataFrame(
+        {"topic": ["1", "1", "2", "3"], "text": ["owls eat mice", "owls nest", "ships sink", "x"]}
+    )
+    found = agreement(created, released)
+    assert found == {
+        # "owls nest" has one of its two words in the first fact, as "ships sink" has.
+        "created": 1.5,
+        "released": 1.5,
+        "found": 1.0,
+        "known": 0.75,
+        "topics": 2.0,
+        "found by chance": 0.0,
+    }
+    assert np.isnan(found_share([], ["owls"])) and found_share(["owls"], []) == 0
+
+
+def test_parts_need_the_mean_of_three():
+    rows = [
+        (judge, run, topic, value + number / 10)
+        for judge in ("GPT4o", "avg LLM")
+        for number, run in enumerate(
+            [
+                "GINGER-top20 wo/ rewriting",
+                "GINGER-top10 wo/ rewriting",
+                "GINGER-top20, BERTopic + BM25",
+                "GINGER-top20, LSA + DuoT5",
+                "GINGER-top20, LSA + BM25",
+            ]
+        )
+        for topic, value in (("1", 0.1), ("2", 0.2 + number**2 / 100), ("3", 0.4))
+    ]
+    scores = pd.DataFrame(rows, columns=["judge", "run", "topic", "value"])
+    tables = parts_tables(scores)
+    assert len(tables.cells) == 4 and set(tables.cells["metric"]) == {"V_strict avg LLM"}
+    assert set(tables.changes["change"]) == {
+        "BM25 for DuoT5",
+        "LSA for BERTopic",
+        "both",
+        "10 passages for 20",
+    }

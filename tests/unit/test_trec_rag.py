@@ -1,0 +1,137 @@
+"""Topics, run and segments of TREC RAG 2024: what is read, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from everycell.collections.errors import CollectionError
+from everycell.collections.trec_rag import read_rag_passages, read_segments, segment_files
+
+
+def corpus(folder: Path, texts: list[str], part: str, *, packed: bool) -> list[str]:
+    """A file of segments whose ids are the places of their lines, as in the published form."""
+    lines, ids, place = [], [], 0
+    for number, text in enumerate(texts):
+        ids.append(f"msmarco_v2.1_doc_{part}_0#{number}_{place}")
+        segment = {"docid": ids[-1], "url": "", "title": '"docid": "x"', "segment": text}
+        lines.append(json.dumps(segment).encode() + b"\n")
+        place += len(lines[-1])
+    (folder / "segments").mkdir(exist_ok=True)
+    path = folder / "segments" / f"msmarco_v2.1_doc_segmented_{part}.json{'.gz' * packed}"
+    content = b"".join(lines)
+    path.write_bytes(gzip.compress(content) if packed else content)
+    return ids
+
+
+def write_run(folder: Path, rows: list[tuple[str, str, float]]) -> None:
+    lines = [f"{topic} Q0 {docid} {n} {score} run" for n, (topic, docid, score) in enumerate(rows)]
+    (folder / "run.txt").write_text("\n".join(lines))
+
+
+@pytest.fixture
+def rag(tmp_path):
+    first = corpus(tmp_path, ["Owls eat mice.", "Owls  sleep.", "No one asks."], "00", packed=False)
+    second = corpus(tmp_path, ["Mice – eat corn."], "59", packed=True)
+    (tmp_path / "topics.tsv").write_text("2024-2\twhat do mice eat?\n2024-1\twhat do owls eat?\n")
+    rows = [("2024-1", first[1], 1.0), ("2024-1", first[0], 2.0), ("2024-2", second[0], 3.0)]
+    write_run(tmp_path, rows)
+    return tmp_path, first, second
+
+
+def test_passages_stand_by_score_below_their_topics(rag):
+    folder, first, second = rag
+    found = read_rag_passages(folder, depth=20)
+    assert found[["topic", "rank", "passage_id", "text"]].values.tolist() == [
+        ["2024-2", 1, second[0], "Mice – eat corn."],
+        ["2024-1", 1, first[0], "Owls eat mice."],
+        ["2024-1", 2, first[1], "Owls sleep."],
+    ]
+    assert read_rag_passages(folder, depth=1)["rank"].tolist() == [1, 1]
+    assert set(read_rag_passages(folder, depth=1, topics=1)["topic"]) == {"2024-2"}
+
+
+def test_an_unpacked_file_is_read_at_the_places_of_the_ids_alone(rag):
+    folder, first, _ = rag
+    path = segment_files(folder)[0]
+    # What stands elsewhere may be anything.
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) - 20] + b"x" * 20)
+    assert read_segments([path], [first[1]]) == {first[1]: "Owls sleep."}
+
+
+def test_a_segment_that_has_moved_is_looked_for_and_others_are_not_opened(rag):
+    folder, first, second = rag
+    path = segment_files(folder)[0]
+    path.write_bytes(b"\n" + path.read_bytes())
+    segment_files(folder)[1].write_bytes(b"no gzip")
+    assert read_segments(segment_files(folder), first[:2]) == {
+        first[0]: "Owls eat mice.",
+        first[1]: "Owls sleep.",
+    }
+    with pytest.raises(CollectionError, match=r"59.json.gz: is damaged or no gzip file"):
+        read_segments(segment_files(folder), second)
+
+
+def test_a_file_without_a_number_may_have_any_segment(rag):
+    folder, first, _ = rag
+    path = segment_files(folder)[0]
+    assert read_segments([path.rename(path.with_name("mine.jsonl"))], [first[2]]) == {
+        first[2]: "No one asks."
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "topics.tsv",
+            "2024-1 what?\n",
+            "line 1: is '2024-1 what.'; a line is 'id, tab, question'",
+        ),
+        ("topics.tsv", "1\ta\n1\tb\n", "line 2: topic '1' stands there twice"),
+        ("topics.tsv", "\n", "has no topic"),
+        ("topics.tsv", "2024-2\tmice?\n", "'2024-1'"),
+        ("topics.tsv", "2024-1\ta\n2024-2\tb\n3\tc\n", "has no passage for topic '3'"),
+        ("run.txt", "2024-1 Q0 d\n", "run.txt"),
+        ("run.txt.gz", "", "has 2 of run.txt and run.txt.gz"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(rag, name, content, message):
+    folder, *_ = rag
+    (folder / name).write_text(content)
+    with pytest.raises(CollectionError, match=message):
+        read_rag_passages(folder, depth=5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda line: b"{}\n" + line, "line 1: has no docid"),
+        (lambda line: line.replace(b"Owls  sleep.", b" "), "has no text; take it out of the run"),
+        (lambda line: line.replace(b'"Owls  sleep."', b"4"), "has no text"),
+        (lambda line: line.replace(b'"segment": "Owls  sleep."', b'"text": ""'), "no JSON object"),
+        (lambda line: line.replace(b'Owls  sleep."}', b"Owls"), "no JSON object"),
+    ],
+)
+def test_a_line_that_is_no_segment_is_refused(rag, change, message):
+    folder, first, _ = rag
+    path = segment_files(folder)[0]
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(CollectionError, match=message):
+        read_segments([path], [first[1]])
+
+
+def test_a_missing_segment_is_named_with_how_many_there_are(rag):
+    folder, first, _ = rag
+    with pytest.raises(
+        CollectionError, match=r"1 of 2 segments, such as 'x_01_2#0_7', are in none"
+    ):
+        read_segments(segment_files(folder), [first[0], "x_01_2#0_7"])
+    for path in segment_files(folder):
+        path.unlink()
+    with pytest.raises(CollectionError, match="has no file of segments"):
+        read_rag_passages(folder, depth=5)

@@ -1,0 +1,284 @@
+# lajewska2025, chapter 6, full tier: TREC RAG 2024 (Tables 6.7 and 6.8).
+# Topics, run and segments of the user's -> nuggets -> clusters -> responses of all runs -> what
+# they support of the released nuggets, and of new ones. Without them the released responses are
+# judged.
+
+
+include: "ch6_rag24_inputs.smk"
+
+
+use rule step as lajewska2025_ch6_rag_passages with:
+    input:
+        rag_files,
+    output:
+        passages="work/ginger/rag24/passages.parquet",
+    pathvars:
+        job="ginger/rag24/passages",
+    resources:
+        **needs(2000, 600),
+    params:
+        **runs("lajewska2025/ch6/rag_passages"),
+        folder=lambda wildcards: str(rag_folder()),
+        segments=segment_sizes,
+        topics=GINGER.full.topics,
+    message:
+        "Passages of TREC RAG 2024"
+
+
+use rule step as lajewska2025_ch6_rag_detect with:
+    input:
+        passages="work/ginger/rag24/passages.parquet",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        template=GINGER.prompts.get("detection", []),
+    output:
+        nuggets="work/ginger/rag24/{model}/nuggets.parquet",
+        provenance="work/ginger/rag24/{model}/detection.provenance.json",
+    pathvars:
+        job="ginger/rag24/{model}/detect",
+    wildcard_constraints:
+        model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **asking(),
+    params:
+        **runs("lajewska2025/ch6/rag_detect"),
+        model="{model}",
+        answered_by=lambda wildcards: answered_by(wildcards.model),
+        max_tokens=GINGER.full.passage_tokens,
+        record="lajewska2025-ch6-rag-detect-{model}",
+    message:
+        "Nuggets that {wildcards.model} detects in TREC RAG 2024"
+
+
+use rule lajewska2025_ch6_vectors as lajewska2025_ch6_vectors_rag with:
+    input:
+        passages="work/ginger/rag24/passages.parquet",
+        nuggets="work/ginger/rag24/{model}/nuggets.parquet",
+        encoder=registered_encoder("minilm"),
+    output:
+        vectors="work/ginger/rag24/{model}/vectors.parquet",
+    pathvars:
+        job="ginger/rag24/{model}/vectors",
+    wildcard_constraints:
+        model="[^/.]+",
+    resources:
+        **needs(4000, 240),
+
+
+use rule lajewska2025_ch6_clusters as lajewska2025_ch6_clusters_rag with:
+    input:
+        nuggets="work/ginger/rag24/{model}/nuggets.parquet",
+        vectors="work/ginger/rag24/{model}/vectors.parquet",
+    output:
+        clusters="work/ginger/rag24/{model}/clusters.parquet",
+    pathvars:
+        job="ginger/rag24/{model}/clusters",
+    wildcard_constraints:
+        model="[^/.]+",
+    resources:
+        **needs(2500, 240),
+
+
+use rule lajewska2025_ch6_ranks_full as lajewska2025_ch6_ranks_rag with:
+    input:
+        passages="work/ginger/rag24/passages.parquet",
+        nuggets="work/ginger/rag24/{model}/nuggets.parquet",
+        clusters="work/ginger/rag24/{model}/clusters.parquet",
+        vectors="work/ginger/rag24/{model}/vectors.parquet",
+        duo=duo_files,
+    output:
+        ranks="work/ginger/rag24/{model}/ranks.parquet",
+    pathvars:
+        job="ginger/rag24/{model}/ranks",
+
+
+use rule step as lajewska2025_ch6_rag_write with:
+    input:
+        passages="work/ginger/rag24/passages.parquet",
+        nuggets="work/ginger/rag24/{model}/nuggets.parquet",
+        clusters="work/ginger/rag24/{model}/clusters.parquet",
+        ranks="work/ginger/rag24/{model}/ranks.parquet",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        prompts=list(GINGER.prompts.values()),
+    output:
+        sentences="work/ginger/rag24/{model}/sentences.parquet",
+        responses="work/ginger/rag24/{model}/responses.parquet",
+        provenance="work/ginger/rag24/{model}/responses.provenance.json",
+    pathvars:
+        job="ginger/rag24/{model}/write",
+    wildcard_constraints:
+        model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **asking(),
+    params:
+        **runs("lajewska2025/ch6/rag_write"),
+        **RESPONSE_SIZES,
+        model="{model}",
+        answered_by=lambda wildcards: answered_by(wildcards.model),
+        max_tokens=GINGER.full.response_tokens,
+        reasoning_tokens=GINGER.reasoning_tokens,
+        prompts=GINGER.prompts,
+        record="lajewska2025-ch6-rag-{model}",
+    message:
+        "Responses to TREC RAG 2024 by {wildcards.model}"
+
+
+# AutoNuggetizer from the beginning: a judge makes nuggets of its own of the passages.
+use rule step as lajewska2025_ch6_create with:
+    input:
+        passages="work/ginger/rag24/passages.parquet",
+        model=lambda wildcards: language_model_files(wildcards.model),
+        prompts=list(GINGER.prompts.values()),
+    output:
+        nuggets="work/ginger/rag24/created/{model}.parquet",
+        provenance="work/ginger/rag24/created/{model}.provenance.json",
+    pathvars:
+        job="ginger/rag24/create_{model}",
+    wildcard_constraints:
+        model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **asking(),
+    params:
+        **runs("lajewska2025/ch6/create"),
+        model="{model}",
+        answered_by=lambda wildcards: answered_by(wildcards.model),
+        judge=lambda wildcards: GINGER.full.judges[wildcards.model],
+        prompts=GINGER.prompts,
+        max_tokens=GINGER.full.nugget_tokens,
+        record="lajewska2025-ch6-create-{model}",
+    message:
+        "Nuggets that {wildcards.model} creates"
+
+
+use rule step as lajewska2025_ch6_assign with:
+    input:
+        nuggets="work/ginger/rag24/created/{model}.parquet",
+        responses=written_for_rag("responses.parquet"),
+        model=lambda wildcards: language_model_files(wildcards.model),
+        prompt=GINGER.prompts.get("assign", []),
+    output:
+        labels="work/ginger/rag24/assigned/{model}.parquet",
+        provenance="work/ginger/rag24/assigned/{model}.provenance.json",
+    pathvars:
+        job="ginger/rag24/assign_{model}",
+    wildcard_constraints:
+        model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **asking(),
+    params:
+        **runs("lajewska2025/ch6/assign"),
+        model="{model}",
+        answered_by=lambda wildcards: answered_by(wildcards.model),
+        judge=lambda wildcards: GINGER.full.judges[wildcards.model],
+        max_tokens=GINGER.full.max_tokens,
+        record="lajewska2025-ch6-assign-{model}",
+    message:
+        "What responses support of the nuggets of {wildcards.model}"
+
+
+# What language models of the user's say that responses support: of the released ones, or of those
+# that were written anew.
+use rule step as lajewska2025_ch6_judge_again with:
+    input:
+        labels=nugget_labels(),
+        responses=(
+            written_for_rag("responses.parquet")
+            if WRITTEN_ANEW
+            else [resource(key) for key in GINGER_RESPONSES]
+        ),
+        prompt=GINGER.prompts.get("assign", []),
+        model=lambda wildcards: language_model_files(wildcards.model),
+    output:
+        labels="work/ginger/full/judged/{model}.parquet",
+        provenance="work/ginger/full/judged/{model}.provenance.json",
+    pathvars:
+        job="ginger/full/judge_{model}",
+    wildcard_constraints:
+        model="[^/.]+",
+    conda:
+        environment("torch")
+    threads: 1
+    resources:
+        **asking(),
+    params:
+        **runs("lajewska2025/ch6/judge_again"),
+        model="{model}",
+        answered_by=lambda wildcards: answered_by(wildcards.model),
+        judge=lambda wildcards: GINGER.full.judges[wildcards.model],
+        topics=GINGER.full.topics,
+        max_tokens=GINGER.full.max_tokens,
+        record="lajewska2025-ch6-judge-{model}",
+    message:
+        "What responses support, by {wildcards.model}"
+
+
+# Table 6.7; where responses were written anew also their scores by new nuggets.
+use rule table as lajewska2025_ch6_judged_again with:
+    input:
+        labels=judges_named("work/ginger/full/judged", "parquet"),
+        provenance=judges_named("work/ginger/full/judged", "provenance.json"),
+        created=(
+            judges_named("work/ginger/rag24/created", "parquet")
+            if WRITTEN_ANEW
+            else []
+        ),
+        assigned=(
+            judges_named("work/ginger/rag24/assigned", "parquet")
+            if WRITTEN_ANEW
+            else []
+        ),
+        responses=written_for_rag("responses.parquet") if WRITTEN_ANEW else [],
+        released=nugget_labels() if WRITTEN_ANEW else [],
+        further=(
+            [
+                written_for_rag("detection.provenance.json"),
+                written_for_rag("responses.provenance.json"),
+                judges_named("work/ginger/rag24/created", "provenance.json"),
+                judges_named("work/ginger/rag24/assigned", "provenance.json"),
+            ]
+            if WRITTEN_ANEW
+            else []
+        ),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "again"),
+        **(companion(table_files, "<result>", "created") if WRITTEN_ANEW else {}),
+        **(
+            companion(table_files, "<result>", "created_agreement")
+            if WRITTEN_ANEW
+            else {}
+        ),
+    pathvars:
+        result="full/lajewska2025/table_6_7",
+    params:
+        **runs("lajewska2025/ch6/judged_again"),
+    message:
+        "Scores of the judges that were named (Table 6.7)"
+
+
+# Table 6.8, of the same labels.
+use rule table as lajewska2025_ch6_parts_again with:
+    input:
+        labels=three_judges("parquet"),
+        provenance=three_judges("provenance.json"),
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "tests"),
+        **companion(table_files, "<result>", "changes"),
+    pathvars:
+        result="full/lajewska2025/table_6_8",
+    params:
+        **runs("lajewska2025/ch6/parts_again"),
+    message:
+        "Scores by clustering and ranking of three judges that were named (Table 6.8)"

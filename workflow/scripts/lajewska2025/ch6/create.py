@@ -1,0 +1,25 @@
+"""Nuggets that a language model makes of the passages of a topic, with their importance."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.settings import Decoding
+from everycell.rag.grounded.autonuggetizer import read_prompt
+from everycell.studies.lajewska2025.ch6.creating import created_nuggets
+
+with Job(snakemake) as job:
+    params = snakemake.params
+    passages = pd.read_parquet(snakemake.input.passages).sort_values("rank", kind="stable")
+    prompts = {
+        name: read_prompt(name, Path(params.prompts[name]) if name in params.prompts else None)
+        for name in ("create", "importance")
+    }
+    with model_of_job(snakemake, job.log) as model:
+        ask = asking(model, Decoding(max_tokens=params.max_tokens))
+        found = created_nuggets(passages.drop_duplicates(["topic", "passage_id"]), ask, prompts)
+    unlabelled = int((found["importance"] == "").sum())
+    job.log.write(f"{len(found)} nuggets, {unlabelled} of them without a label of importance.\n")
+    job.write_frame(found.assign(judge=params.judge), "nuggets")

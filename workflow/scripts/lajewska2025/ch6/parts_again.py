@@ -1,0 +1,21 @@
+"""Table 6.8 by three language models of the user's."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.result_job import ResultJob
+from everycell.studies.lajewska2025.ch6.judging import scores_again
+from everycell.studies.lajewska2025.ch6.nuggets import TEST_DECIMALS
+from everycell.studies.lajewska2025.ch6.parts import parts_tables
+
+with ResultJob(snakemake) as job:
+    job.facts["language_models"] = [
+        json.loads(Path(file).read_text()) for file in snakemake.input.provenance
+    ]
+    labels = [pd.read_parquet(path) for path in snakemake.input.labels]
+    tables = parts_tables(scores_again({str(each["judge"].iloc[0]): each for each in labels}))
+    job.write_table(tables.cells)
+    job.write_beside(tables.tests, "tests", TEST_DECIMALS)
+    job.write_beside(tables.changes, "changes", {"difference": 3, "low": 3, "high": 3, "p": 4})

@@ -1,0 +1,33 @@
+"""Nuggets that a language model marks in the passages of TREC RAG 2024."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.language_models.jobs import asking, model_of_job
+from everycell.language_models.settings import Decoding
+from everycell.language_models.templates import read_template
+from everycell.rag.grounded.detection import SLOTS, TEMPLATE
+from everycell.studies.lajewska2025.ch6.detected import detected_spans
+from everycell.studies.lajewska2025.ch6.inputs import nuggets_by_detection
+
+with Job(snakemake) as job:
+    files, params = snakemake.input, snakemake.params
+    passages = pd.read_parquet(files.passages)
+    # The largest input has the passages of all.
+    once = passages.sort_values("rank", kind="stable").drop_duplicates(["topic", "passage_id"])
+    template = read_template(Path(files.template or TEMPLATE), SLOTS, last="passage")
+    with model_of_job(snakemake, job.log) as model:
+        ask = asking(model, Decoding(max_tokens=params.max_tokens))
+        found = detected_spans(once, template, ask)
+    job.log.write(
+        f"Of {found.marked} marked texts {found.strays} do not stand in their passage; "
+        f"{found.unmarked} of {len(once)} passages have no mark.\n"
+    )
+    spans = {(topic, passage): own for (_, topic, passage), own in found.spans.items()}
+    detected = {
+        (row.input, row.topic, row.passage_id): spans[row.topic, row.passage_id]
+        for row in passages.itertuples(index=False)
+    }
+    job.write_frame(nuggets_by_detection(passages, {}, detected), "nuggets")

@@ -1,0 +1,15 @@
+"""First passages of each topic of TREC RAG 2024, once for each size of the input."""
+
+from pathlib import Path
+
+from everycell.collections.trec_rag import read_rag_passages
+from everycell.engine.job import Job
+from everycell.studies.lajewska2025.ch6.rag24 import SIZES, by_size
+
+with Job(snakemake) as job:
+    params = snakemake.params
+    passages = read_rag_passages(
+        Path(params.folder), depth=max(SIZES.values()), topics=params.topics
+    )
+    job.log.write(f"{len(passages)} passages of {passages['topic'].nunique()} topics.\n")
+    job.write_frame(by_size(passages), "passages")

@@ -1,0 +1,36 @@
+"""Responses to topics of TREC RAG 2024 that a language model writes, by all runs."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.job import Job
+from everycell.language_models.jobs import model_of_job
+from everycell.language_models.settings import Decoding
+from everycell.studies.lajewska2025.ch6.rag24 import rag_responses, to_judge
+from everycell.studies.lajewska2025.ch6.written import Writer
+
+with Job(snakemake) as job:
+    files, params = snakemake.input, snakemake.params
+    passages = pd.read_parquet(files.passages)
+    with model_of_job(snakemake, job.log) as model:
+        writer = Writer(
+            model,
+            Decoding(max_tokens=params.max_tokens),
+            Decoding(max_tokens=params.reasoning_tokens),
+            {name: Path(path) for name, path in params.prompts.items()},
+            clusters=params.clusters,
+            sentences=params.sentences,
+            words=params.words,
+        )
+        found = rag_responses(
+            writer,
+            passages,
+            *map(pd.read_parquet, (files.nuggets, files.clusters, files.ranks)),
+        )
+    questions = passages.groupby("topic")["question"].first().to_dict()
+    whole = to_judge(found, questions)
+    silent = whole[whole["text"].str.strip() == ""].groupby("run").size()
+    job.log.write(f"Responses without a word, by run: {silent.to_dict()}\n")
+    job.write_frame(found, "sentences")
+    job.write_frame(whole, "responses")
