@@ -75,8 +75,8 @@ def test_with_all_there_it_can_start_and_tells_the_cost(project, monkeypatch):
     code, out, _ = call("doctor", "--full", "heuss2025_ch5")
     assert code == 0 and out.splitlines()[-1] == "full_heuss2025_ch5 can start."
     assert "TOY_KEY is set" in out and "sk-never-shown" not in out
-    # 12,000 requests of 1,500 and 200 tokens: 18 x 2.5 + 2.4 x 10.
-    assert "about 69.00 USD at the prices named" in out
+    # 12,944 requests of 787 and 256 tokens: 10.187 x 2.5 + 3.314 x 10.
+    assert "about 58.60 USD at the prices named" in out
     # A model behind an endpoint needs no GPU here.
     assert "GPU:" not in out and "ok      network to models.example.org: answers" in out
     assert "CC BY-SA 3.0" in out and "0.2 GB" in out
