@@ -20,6 +20,7 @@ from transformers import (
     GPT2Config,
 )
 
+from everycell.learning import hub as hub_module
 from everycell.learning import models, text_vectors
 from everycell.learning.models import ModelError, device, load_model, one_thread, read_tokenizer
 from everycell.learning.text_vectors import dense_vectors, splade_weights
@@ -273,7 +274,7 @@ def test_a_hub_name_is_looked_for_in_the_local_cache(hub):
 
 @pytest.mark.parametrize("unfinished", [True, False])
 def test_the_network_is_asked_only_for_what_the_cache_lacks(hub, monkeypatch, unfinished):
-    real, asked = models.snapshot_download, []
+    real, asked = hub_module.snapshot_download, []
 
     def download(name, *, local_files_only=False, **options):
         if local_files_only:
@@ -281,7 +282,7 @@ def test_the_network_is_asked_only_for_what_the_cache_lacks(hub, monkeypatch, un
         asked.append(options["allow_patterns"])
         raise ConnectionError("no route")
 
-    monkeypatch.setattr(models, "snapshot_download", download)
+    monkeypatch.setattr(hub_module, "snapshot_download", download)
     if unfinished:
         (hub / "model.safetensors").unlink()
         with pytest.raises(ModelError, match="could not be downloaded .*no route"):

@@ -66,10 +66,9 @@ def named(clean: Project, mirror: Path) -> Project:
         ("      bm25: msmarco-v1-passage\n", "      bm25: marco/bm25\n"),
         ("unicoil: msmarco-v1-passage.unicoil", "unicoil: marco/impacts/index"),
         ("unicoil: castorini/unicoil-msmarco-passage", "unicoil: marco/unicoil"),
-        (
-            "{bert: null, minilm: null, tinybert: null}",
-            "{bert: marco/cross, minilm: marco/cross, tinybert: marco/cross}",
-        ),
+        ("bert: xpmir/cross-encoder-bert-base-BCE", "bert: marco/cross"),
+        ("minilm: cross-encoder/ms-marco-MiniLM-L6-v2", "minilm: marco/cross"),
+        ("tinybert: cross-encoder/ms-marco-TinyBERT-L2-v2", "tinybert: marco/cross"),
         ("    pair: 512", "    pair: 48"),
     ):
         clean.edit("config.yaml", old, new)
@@ -204,8 +203,8 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
             "folder` is null; this tier needs the published files of MS MARCO there",
         ),
         (
-            "{bert: marco/cross",
-            "{bert: marco",
+            "      bert: marco/cross",
+            "      bert: marco",
             "runs/bert.qs1.run",
             "rerankers.bert` is 'marco', which has no config.json; name a folder",
         ),

@@ -111,6 +111,8 @@ use rule step as msmarco_rerank with:
         **ON_GPU,
     params:
         **runs("term_fairness/msmarco_rerank"),
+        source=lambda wildcards: getattr(MSMARCO.rerankers, wildcards.reranker),
+        network=SETTINGS.network,
         pair=MSMARCO.pair,
         swapped=False,
     message:

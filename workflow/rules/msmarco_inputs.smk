@@ -28,12 +28,13 @@ def msmarco_file(name):
 
 
 def msmarco_model(reranker):
-    """Files of a cross-encoder in the folder that the user names."""
+    """Files of a cross-encoder in a folder; none for a name on the hub."""
     key = f"term_fairness.msmarco.rerankers.{reranker}"
     what = "a cross-encoder in safetensors with its tokenizer"
-    return encoder_files_in(
-        named_by_user(key, what, "data-cards/msmarco.md"), key, what
-    )
+    source = named_by_user(key, what, "data-cards/msmarco.md", kind="model")
+    if not os.path.isdir(source):
+        return []
+    return encoder_files_in(Path(source), key, what)
 
 
 def check_msmarco(rankers):

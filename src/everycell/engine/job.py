@@ -70,6 +70,8 @@ class Job:
 
     def __init__(self, snakemake: Any) -> None:
         self.snakemake = snakemake
+        #: Commit of each model of the hub that was used, by its name; the log ends with them too.
+        self.commits: dict[str, str | None] = {}
 
     def __enter__(self) -> Self:
         """Open the log and check the fetched inputs."""
@@ -133,7 +135,10 @@ class Job:
             self._finish()
         except (OSError, InputChangedError) as fault:
             self._fail(fault)
-        self.log.write(parameters_line(dict(self.snakemake.params.items())) + "\n")
+        said = dict(self.snakemake.params.items())
+        if self.commits:
+            said["commits"] = self.commits
+        self.log.write(parameters_line(said) + "\n")
         self.log.close()
 
     def _finish(self) -> None:

@@ -46,7 +46,7 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
     >>> with tempfile.NamedTemporaryFile(suffix=".gguf") as empty:
     ...     convert_gguf(Path(empty.name), Path("never"), name="x")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    everycell.learning.models.ModelError: The GGUF file ... cannot be read (...
+    everycell.learning.hub.ModelError: The GGUF file ... cannot be read (...
     """
     # transformers takes the file apart anew for settings, tokenizer and weights, and makes a table
     # of names for each module: without this, converting takes more than twice as long.

@@ -321,7 +321,7 @@ def load_language_model(
     --------
     >>> load_language_model(Path("no/such/folder"))
     Traceback (most recent call last):
-    everycell.learning.models.ModelError: There is no folder no/such/folder: name the folder of a \
+    everycell.learning.hub.ModelError: There is no folder no/such/folder: name the folder of a \
 model, or give the name of a hub model as a str.
     """
     folder = model_folder(source, network=network, revision=revision)

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from huggingface_hub import snapshot_download
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 from transformers import (
     AutoConfig,
     AutoTokenizer,
@@ -25,6 +23,7 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
+from everycell.learning.hub import ModelError, cached_folder, download_model
 from everycell.learning.tildev2 import TildeV2
 
 Head = Literal["masked-lm", "encoder", "classifier", "tildev2"]
@@ -43,16 +42,6 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 # What a cross-encoder starts anew when a language model or an encoder becomes one.
 _NEW_PARTS = ("classifier.", "bert.pooler.")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5")
-# From a hub: never code, never a pickle.
-_HUB_FILES = (
-    ["*.safetensors", "*.safetensors.index.json", "*config.json", "vocab.txt", "merges.txt"]
-    + [f"{name}.json" for name in ("tokenizer", "special_tokens_map", "added_tokens")]
-    + ["chat_template.jinja"]
-)
-
-
-class ModelError(Exception):
-    """A model cannot be loaded or used; the message says what to do."""
 
 
 def load_model(
@@ -98,7 +87,7 @@ def load_model(
     --------
     >>> load_model(Path("no/such/folder"), "encoder")
     Traceback (most recent call last):
-    everycell.learning.models.ModelError: There is no folder no/such/folder: name the folder of a \
+    everycell.learning.hub.ModelError: There is no folder no/such/folder: name the folder of a \
 model, or give the name of a hub model as a str.
     """
     if head not in _CLASSES:
@@ -127,7 +116,7 @@ def model_folder(source: Path | str, *, network: bool = False, revision: str | N
     --------
     >>> model_folder(Path("no/such/folder"))
     Traceback (most recent call last):
-    everycell.learning.models.ModelError: There is no folder no/such/folder: name the folder of a \
+    everycell.learning.hub.ModelError: There is no folder no/such/folder: name the folder of a \
 model, or give the name of a hub model as a str.
     """
     folder = _hub_folder(source, network, revision) if isinstance(source, str) else source
@@ -181,8 +170,8 @@ def _missing(folder: Path) -> str | None:
         if pickles:
             return (
                 f"{folder} has its weights only as {', '.join(pickles)}, which can run code when "
-                "it is read; take a version with model.safetensors, or convert it where that is "
-                "safe"
+                "it is read; take a version with model.safetensors, or convert it with `everycell "
+                "convert-weights`"
             )
         return f"{folder} has no model.safetensors, which holds the weights; copy it there"
     if not any((folder / name).is_file() for name in ("tokenizer.json", "vocab.txt")):
@@ -195,27 +184,22 @@ def _missing(folder: Path) -> str | None:
 
 def _hub_folder(name: str, network: bool, revision: str | None) -> Path:
     """Folder of a hub model: from the local cache if it is whole there, else from the network."""
-    try:
-        folder = Path(snapshot_download(name, revision=revision, local_files_only=True))
-        if not network or not _missing(folder):
-            return folder
-    except HFValidationError as error:
+    folder = cached_folder(name, revision)
+    if folder is None and not network:
         raise ModelError(
-            f"{name!r} is no name of a hub model (such as 'org/model'): give a folder as a Path."
-        ) from error
-    except LocalEntryNotFoundError as error:
-        if not network:
-            raise ModelError(
-                f"The model {name} is not in the local cache of the hub, and the network is not "
-                "allowed here: allow it, or download the model before (hf download)."
-            ) from error
-    try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=_HUB_FILES))
-    except (OSError, HfHubHTTPError, LocalEntryNotFoundError) as error:
+            f"The model {name} is not in the local cache of the hub, and the network is not "
+            "allowed here: allow it, or download the model before (hf download)."
+        )
+    if folder is not None and (not network or not _missing(folder)):
+        return folder
+    folder = download_model(name, revision)
+    if not any(folder.glob("*.safetensors")):
         raise ModelError(
-            f"The model {name} could not be downloaded ({error}): check its name, its revision "
-            "and the network, or download it elsewhere and give its folder."
-        ) from error
+            f"The hub has no weights of {name} in safetensors at this revision: take another "
+            f"revision or model, or get its pickle (`hf download {name}`), turn that into "
+            "safetensors with `everycell convert-weights`, and name the folder."
+        )
+    return folder
 
 
 def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> BertPreTrainedModel:

@@ -97,7 +97,7 @@ def load_encoder(
     --------
     >>> load_encoder("castorini/no-such-model", "ance")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    everycell.learning.models.ModelError: The query encoder castorini/no-such-model cannot be
+    everycell.learning.hub.ModelError: The query encoder castorini/no-such-model cannot be
     loaded (...): name a folder with its weights in safetensors and its tokenizer, or allow the
     network.
     """

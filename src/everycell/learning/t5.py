@@ -46,7 +46,7 @@ def load_t5(
     --------
     >>> load_t5("castorini/no-such-model")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    everycell.learning.models.ModelError: The T5 castorini/no-such-model cannot be loaded (...):
+    everycell.learning.hub.ModelError: The T5 castorini/no-such-model cannot be loaded (...):
     name a folder with its weights in safetensors and its tokenizer, or allow the network.
     """
     options = {"local_files_only": not network or Path(source).is_dir()}

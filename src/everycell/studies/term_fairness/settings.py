@@ -74,11 +74,23 @@ class QueryEncoders(Settings):
 
 
 class ReRankers(Settings):
-    """Folders of cross-encoders, in safetensors with their tokenizers."""
+    """Cross-encoders in safetensors with their tokenizers: names on the hub, or folders."""
 
-    bert: PlainPath | None = Field(None, description="BERT, trained on MS MARCO.")
-    minilm: PlainPath | None = Field(None, description="MiniLM, distilled on MS MARCO.")
-    tinybert: PlainPath | None = Field(None, description="TinyBERT, distilled on MS MARCO.")
+    bert: str | None = Field(
+        "xpmir/cross-encoder-bert-base-BCE",
+        min_length=1,
+        description="BERT, trained on MS MARCO.",
+    )
+    minilm: str | None = Field(
+        "cross-encoder/ms-marco-MiniLM-L6-v2",
+        min_length=1,
+        description="MiniLM, distilled on MS MARCO.",
+    )
+    tinybert: str | None = Field(
+        "cross-encoder/ms-marco-TinyBERT-L2-v2",
+        min_length=1,
+        description="TinyBERT, distilled on MS MARCO.",
+    )
 
 
 class MsMarco(Settings):

@@ -7,7 +7,8 @@ from datasets import Dataset
 
 from everycell.collections.squad import read_squad
 from everycell.engine.job import Job
-from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.hub import commit_of
+from everycell.learning.models import device, load_model, model_folder, one_thread
 from everycell.learning.sentence_classifier import (
     answer_probabilities,
     classification_loss,
@@ -23,13 +24,14 @@ SMALLEST = 1e-7
 with Job(snakemake) as job:
     one_thread()
     files, params = snakemake.input, snakemake.params
-    model, tokenizer = load_model(
-        job.folder_of("encoder") if files.get("encoder") else params.model["name"],
-        "classifier",
-        seed=job.seed,
-        network=params.model["network"],
-        revision=params.model["revision"],
-    )
+    if files.get("encoder"):
+        source = job.folder_of("encoder")
+    else:
+        named = dict(params.model)
+        name = named.pop("name")
+        source = model_folder(name, **named)
+        job.commits[name] = commit_of(source)
+    model, tokenizer = load_model(source, "classifier", seed=job.seed)
     _, labelled = read_labels(files)
     rows = labelled.loc[labelled["partition"] == "train", ["question", "sentence", "answers"]]
     examples = rows.to_dict("list")

@@ -1,0 +1,146 @@
+"""Models of the Hugging Face hub, or of a mirror that ``HF_ENDPOINT`` names.
+
+Only configuration, tokenizer and safetensors are taken: never code, never a pickle. They lie in the
+hub's own cache (``HF_HOME``), under the commit that they are of.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import re
+from pathlib import Path
+
+from huggingface_hub import constants, snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+logger = logging.getLogger(__name__)
+
+#: What is taken of a repository.
+FILES = (
+    ["*.safetensors", "*.safetensors.index.json", "*config.json", "vocab.txt", "merges.txt"]
+    + [f"{name}.json" for name in ("tokenizer", "special_tokens_map", "added_tokens", "vocab")]
+    + ["chat_template.jinja", "*.model"]
+)
+_BY_HAND = "or download it elsewhere and give its folder"
+
+
+class ModelError(Exception):
+    """A model cannot be loaded or used; the message says what to do."""
+
+
+def cached_folder(name: str, revision: str | None = None) -> Path | None:
+    """Folder of a model in the local cache of the hub; None where the cache has none of it.
+
+    Parameters
+    ----------
+    name : str
+        Name on the hub, such as ``"bert-base-uncased"``.
+    revision : str, optional
+        Commit, tag or branch; its main branch by default.
+
+    Raises
+    ------
+    ModelError
+        The name can be no name of a model.
+
+    Examples
+    --------
+    >>> cached_folder("no/such/name")
+    Traceback (most recent call last):
+    everycell.learning.hub.ModelError: 'no/such/name' is no name of a hub model (such as \
+'org/model'): give a folder as a Path.
+    """
+    try:
+        return Path(
+            snapshot_download(name, revision=revision, local_files_only=True, allow_patterns=FILES)
+        )
+    except HFValidationError as error:
+        raise ModelError(
+            f"{name!r} is no name of a hub model (such as 'org/model'): give a folder as a Path."
+        ) from error
+    except LocalEntryNotFoundError:
+        return None
+
+
+def download_model(name: str, revision: str | None = None) -> Path:
+    """Folder of a model with all of `FILES` that the hub has, downloaded where they are not yet.
+
+    Parameters
+    ----------
+    name, revision
+        As for `cached_folder`.
+
+    Raises
+    ------
+    ModelError
+        The hub does not know it, does not give it without its terms being accepted, cannot be
+        asked, or what it says cannot be read; the disk is full.
+    """
+    hub = constants.ENDPOINT
+    what = f"The model {name}" + (f" at {revision}" if revision else "")
+    try:
+        folder = Path(snapshot_download(name, revision=revision, allow_patterns=FILES))
+    except GatedRepoError as error:
+        raise ModelError(
+            f"{what} is given only to those who accepted its terms: accept them on {hub}/{name}, "
+            "and put a token of yours that may read it into the environment variable HF_TOKEN."
+        ) from error
+    except RevisionNotFoundError as error:
+        raise ModelError(
+            f"{hub} has no revision {revision!r} of {name}: give a commit, tag or branch that its "
+            "page lists, or null for the main branch."
+        ) from error
+    except RepositoryNotFoundError as error:
+        raise ModelError(
+            f"{hub} knows no model {name}, or does not show it without a token: correct the name, "
+            "or put a token of yours that may read it into the environment variable HF_TOKEN."
+        ) from error
+    except OfflineModeIsEnabled as error:
+        raise ModelError(
+            f"{what} is not in the local cache of the hub, and HF_HUB_OFFLINE is set: unset it, "
+            f"{_BY_HAND}."
+        ) from error
+    # A page of a proxy in place of JSON is a ValueError; the library has no one base of its errors.
+    except (OSError, HfHubHTTPError, LocalEntryNotFoundError, ValueError, KeyError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise ModelError(
+                f"{what} does not fit into {constants.HF_HUB_CACHE}: make room there, or name "
+                "another disk in the environment variable HF_HOME."
+            ) from error
+        raise ModelError(
+            f"{what} could not be downloaded from {hub} ({_first_line(error)}): check its name, "
+            f"its revision and the network, {_BY_HAND}."
+        ) from error
+    logger.info("%s is of commit %s of %s.", what, commit_of(folder), hub)
+    return folder
+
+
+def commit_of(folder: Path) -> str | None:
+    """Commit that a folder of the hub's cache is of; None of any other folder.
+
+    Examples
+    --------
+    >>> commit_of(Path("hub/models--org--toy/snapshots") / ("0" * 40))
+    '0000000000000000000000000000000000000000'
+    >>> commit_of(Path("my/model")) is None
+    True
+    """
+    is_commit = folder.parent.name == "snapshots" and re.fullmatch("[0-9a-f]{40}", folder.name)
+    return folder.name if is_commit else None
+
+
+def _first_line(error: BaseException) -> str:
+    """What an error says, without the numbers of requests that its further lines have."""
+    token = os.environ.get("HF_TOKEN")
+    said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(". ")
+    return said.replace(token, "...") if token else said

@@ -1,0 +1,100 @@
+"""Models of a hub that a local server stands in for, and what is said where it gives none."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from corpus_server import CorpusServer
+from huggingface_hub import constants
+
+from everycell.learning import hub
+from everycell.learning.hub import ModelError, cached_folder, commit_of, download_model
+from everycell.learning.models import model_folder
+
+FILES = {
+    "config.json": b"{}",
+    "tokenizer.json": b"{}",
+    "model.safetensors": bytes(range(256)) * 40,
+    "pytorch_model.bin": b"a pickle",
+    "run.py": b"raise SystemExit",
+}
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CorpusServer]:
+    with CorpusServer() as server:
+        server.commit = server.add_repository("org/toy", FILES)
+        # Both are read when the library is imported.
+        monkeypatch.setattr(constants, "ENDPOINT", server.url)
+        monkeypatch.setattr("huggingface_hub.hf_api.ENDPOINT", server.url, raising=False)
+        monkeypatch.setattr("huggingface_hub.hf_api.api.endpoint", server.url)
+        monkeypatch.setattr(
+            constants, "HUGGINGFACE_CO_URL_TEMPLATE",
+            server.url + "/{repo_id}/resolve/{revision}/{filename}",
+        )  # fmt: skip
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        yield server
+
+
+def test_only_safe_files_are_taken_and_the_cache_serves_without_a_network(server):
+    server.fault("model.safetensors", "cut", times=1)
+    folder = model_folder("org/toy", network=True)
+    assert {path.name for path in folder.iterdir()} == {
+        "config.json", "tokenizer.json", "model.safetensors"
+    }  # fmt: skip
+    assert (folder / "model.safetensors").read_bytes() == FILES["model.safetensors"]
+    assert commit_of(folder) == server.commit
+    server.asked.clear()
+    for network in (False, True):
+        assert model_folder("org/toy", network=network) == folder
+    assert model_folder("org/toy", revision=server.commit) == folder
+    assert server.asked == []
+    assert cached_folder("org/other") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "revision", "fault", "said"),
+    [
+        ("org/none", None, None, "knows no model org/none, or does not show it without a token"),
+        ("org/toy", None, "gated", "accepted its terms: accept them on http.*/org/toy, and put"),
+        ("org/toy", "v9", None, "has no revision 'v9' of org/toy"),
+        ("org/toy", None, "html", "could not be downloaded from http"),
+    ],
+)
+def test_what_the_hub_does_not_give_is_a_sentence(server, name, revision, fault, said):
+    if fault:
+        server.fault(name, fault)
+    with pytest.raises(ModelError, match=said) as caught:
+        download_model(name, revision)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_full_disk_and_a_model_without_safetensors_are_sentences(server, monkeypatch):
+    server.add_repository("org/pickle", {"config.json": b"{}", "pytorch_model.bin": b"x"})
+    with pytest.raises(ModelError, match="no weights of org/pickle .* `everycell convert-weights`"):
+        model_folder("org/pickle", network=True)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(hub, "snapshot_download", full)
+    with pytest.raises(ModelError, match="does not fit into .*hub: make room there"):
+        download_model("org/toy")
+
+
+def test_the_endpoint_of_the_environment_is_asked(server, tmp_path):
+    code = "from everycell.learning.hub import *; print(commit_of(download_model('org/toy')))"
+    environment = {"PATH": "/usr/bin", **server.environment(tmp_path / "home")}
+    environment["PYTHONPATH"] = str(Path(hub.__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == server.commit, done.stderr
