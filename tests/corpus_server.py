@@ -67,6 +67,8 @@ class CorpusServer:
         #: Method, path and Range of each request.
         self.asked: list[tuple[str, str, str | None]] = []
         self.closing = threading.Event()
+        #: Whether a part of a file can be asked for.
+        self.accepts_ranges = True
         self._downloads: dict[str, dict[str, dict]] = {}
         handler = type("Handler", (_Handler,), {"outer": self})
         self.http = ThreadingHTTPServer(("127.0.0.1", port), handler)
@@ -273,9 +275,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_file(self, data: bytes, path: str, headers: dict[str, str]) -> None:
         """A file or the part that is asked for, or what the fault that is due makes of it."""
         fault = None if self.command == "HEAD" else self.outer.due(path, path.rpartition("/")[2])
-        headers = {"Accept-Ranges": "bytes", "Content-Type": "application/octet-stream"} | headers
+        headers = {"Content-Type": "application/octet-stream"} | headers
+        if self.outer.accepts_ranges:
+            headers["Accept-Ranges"] = "bytes"
         status, start = 200, 0
-        if asked := self.headers.get("Range"):
+        asked = self.headers.get("Range") if self.outer.accepts_ranges else None
+        if asked:
             start = int(asked.removeprefix("bytes=").partition("-")[0])
             status = 206
             headers["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"

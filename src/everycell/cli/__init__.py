@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from everycell.cli import checks, citing, explaining, machine, measures, reranking, results, sheets
+from everycell.cli import (
+    checks,
+    citing,
+    converting,
+    explaining,
+    machine,
+    measures,
+    reranking,
+    results,
+    sheets,
+)
 
 app = typer.Typer(
     help="Look at what the workflow rebuilt. Run it in the project folder.",
@@ -24,6 +34,9 @@ for _name, _command in {
     "summary": results.summary,
     "check-verdicts": checks.check_verdicts,
     "fetch": machine.fetch,
+    "fetch-corpus": converting.fetch_corpus,
+    "convert-corpus": converting.convert_corpus,
+    "convert-weights": converting.convert_weights,
     "count-terms": measures.count_terms_,
     "fairness": measures.fairness,
     "overlap": measures.overlap,

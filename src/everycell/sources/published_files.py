@@ -223,6 +223,13 @@ def _download(published: Published, place: Path) -> None:
     import requests
     from ir_datasets.util import RequestsDownload
 
+    class Download(RequestsDownload):
+        """Refuses the page of an error, which ir_datasets takes for the file."""
+
+        def _iter_response_data(self, response: Any, *rest: Any) -> Iterator[bytes]:
+            response.raise_for_status()
+            yield from super()._iter_response_data(response, *rest)
+
     url, digest, size, said = published.url, _md5(), 0, time.monotonic()
     # Without "identity" a server may compress on the way, and a broken download could not go on.
     options = dict(published.options)
@@ -231,7 +238,7 @@ def _download(published: Published, place: Path) -> None:
     logger.info("Fetching %s (%s).", url, whole)
     start = b""
     try:
-        with RequestsDownload(url, **options).stream() as source, place.open("wb") as target:
+        with Download(url, **options).stream() as source, place.open("wb") as target:
             while chunk := source.read(_CHUNK):
                 start = start or chunk[:512]
                 digest.update(chunk)

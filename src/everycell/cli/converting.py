@@ -1,0 +1,104 @@
+"""Corpora and models brought into the form that the workflow takes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everycell.cli.project import errors_as_sentences
+from everycell.config import read_config
+from everycell.engine.printed_cells import CardError
+
+
+def fetch_corpus(
+    names: Annotated[list[str], typer.Argument(help="msmarco, msmarco_qa, nq, scidocs or squad.")],
+) -> None:
+    """Fetch corpora of the full tier before a run, where the workflow looks for them."""
+    from everycell.sources import corpora
+
+    with errors_as_sentences():
+        settings = read_config(Path("config.yaml"))
+        downloads = settings.corpora.downloads
+        for name in names:
+            made = corpora.fetch_corpus(
+                name,
+                Path(settings.corpora.folder, name),
+                downloads=downloads and Path(downloads),
+                network=settings.network,
+            )
+            for path in made.values():
+                typer.echo(path)
+
+
+def convert_corpus(
+    target: Annotated[Path, typer.Argument(help="Folder to make.")],
+    beir: Annotated[
+        Path | None, typer.Option(help="Folder with corpus.jsonl, queries.jsonl and qrels/.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="With --beir: name of the judgements.")] = "test",
+    collection: Annotated[
+        Path | None,
+        typer.Option(help="TREC: lines 'id, tab, text', with a title between or not."),
+    ] = None,
+    topics: Annotated[Path | None, typer.Option(help="TREC: lines 'id, tab, question'.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="TREC: judgements.")] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(help="JSON lines with `answers` and `id` or `question`, as NQ-open has them."),
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=FILE: a run (bm25, unicoil, tct-colbert); may be repeated."),
+    ] = None,
+) -> None:
+    """Turn a BEIR folder or TREC files into what `attribution.full.nq` takes."""
+    from everycell.collections.beir import convert_beir, convert_trec
+    from everycell.collections.errors import CollectionError
+    from everycell.trec.runs import read_run
+
+    trec = (collection, topics, qrels)
+    with errors_as_sentences(CollectionError):
+        if target.exists():
+            raise CardError(f"{target} is there already; name a folder that is not.")
+        if (beir is None) == (None in trec):
+            raise CardError("Give --beir, or all of --collection, --topics and --qrels.")
+        runs = dict(_named_run(each) for each in run or [])
+        for path in runs.values():
+            read_run(path)
+        if beir is not None:
+            made = convert_beir(beir, target, split=split, answers=answers)
+        else:
+            made = convert_trec(collection, topics, qrels, target, answers=answers)
+        for name, path in runs.items():
+            shutil.copyfile(path, target / f"{name}.run")
+    typer.echo(
+        f"{target}: {made.questions} questions, {made.answered} of them with right answers, "
+        f"{made.passages} passages; left out, since no relevant passage is there: {made.left_out}"
+    )
+
+
+def _named_run(given: str) -> tuple[str, Path]:
+    name, equal, path = given.partition("=")
+    if not equal or not name or "/" in name:
+        raise CardError(f"--run is {given!r}; give NAME=FILE, such as bm25=runs/mine.run.")
+    return name, Path(path)
+
+
+def convert_weights(
+    source: Annotated[Path, typer.Argument(help="Folder with pytorch_model.bin, or its parts.")],
+    target: Annotated[Path, typer.Argument(help="Folder to make.")],
+    one_output: Annotated[
+        bool,
+        typer.Option("--one-output", help="A classifier of two outputs becomes their difference."),
+    ] = False,
+) -> None:
+    """Turn a model whose weights are a pickle into safetensors, without running its code."""
+    from everycell.learning import pickle_weights
+    from everycell.learning.hub import ModelError
+
+    with errors_as_sentences(ModelError):
+        for path in pickle_weights.convert_weights(source, target, one_output=one_output):
+            typer.echo(path)

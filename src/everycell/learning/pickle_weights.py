@@ -1,0 +1,194 @@
+"""Weights of a pickle as safetensors, read where a pickle can do no harm.
+
+A pickle can run code when it is read. Here a process of its own reads it, with torch's reader of
+weights alone (``weights_only=True``), which refuses whatever is no tensor or plain container.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from everycell.engine.files import appears_whole
+from everycell.engine.untrusted import in_quotes
+from everycell.learning.hub import FILES, ModelError
+
+#: Checkpoint of transformers, and the index of one in several files.
+WEIGHTS = "pytorch_model.bin"
+INDEX = f"{WEIGHTS}.index.json"
+
+
+def convert_weights(source: Path, target: Path, *, one_output: bool = False) -> list[Path]:
+    """Write a model whose weights are a pickle as one in safetensors.
+
+    Parameters
+    ----------
+    source : Path
+        Folder with ``pytorch_model.bin``, or with its parts and ``pytorch_model.bin.index.json``;
+        configuration and tokenizer are copied.
+    target : Path
+        Folder to make.
+    one_output : bool
+        Whether a classifier of two outputs (not relevant, relevant) becomes one of their
+        difference, which ranks alike: a cross-encoder here has one output.
+
+    Returns
+    -------
+    list of Path
+        Files of the target.
+
+    Raises
+    ------
+    ModelError
+        No such weights, a pickle that holds more than weights or is damaged, a target that is
+        there, or a model that has no classifier of two outputs.
+
+    Examples
+    --------
+    >>> convert_weights(Path("no/model"), Path("new"))
+    Traceback (most recent call last):
+    everycell.learning.hub.ModelError: no/model has no pytorch_model.bin: name a folder with one, \
+or with its parts and pytorch_model.bin.index.json.
+    """
+    source, target = Path(source), Path(target)
+    if target.exists():
+        raise ModelError(f"{target} is there already: name a folder that is not.")
+    names = _parts(source)
+    if one_output and len(names) > 1:
+        raise ModelError(
+            f"{source} is in {len(names)} parts: one output is made of one part alone."
+        )
+    with appears_whole(target) as place:
+        place.mkdir()
+        for name in names:
+            new = place / _safe_name(name)
+            _in_own_process(source / name, new, one_output)
+        _copy_others(source, place, one_output)
+        made = sorted(path.name for path in place.iterdir())
+    return [target / name for name in made]
+
+
+def _parts(source: Path) -> list[str]:
+    """Names of the files of the weights."""
+    if (source / WEIGHTS).is_file():
+        return [WEIGHTS]
+    if not (source / INDEX).is_file():
+        raise ModelError(
+            f"{source} has no {WEIGHTS}: name a folder with one, or with its parts and {INDEX}."
+        )
+    names = sorted(set(_index(source)["weight_map"].values()))
+    for name in names:
+        # A name of an index never leads out of the folder.
+        if Path(name).name != name or not (source / name).is_file():
+            raise ModelError(
+                f"{source / INDEX} names {in_quotes(name)}, which is no file beside it: copy all "
+                "parts of the model there."
+            )
+    return names
+
+
+def _index(source: Path) -> dict[str, Any]:
+    try:
+        index = json.loads((source / INDEX).read_text(encoding="utf-8"))
+        if not all(isinstance(name, str) for name in index["weight_map"].values()):
+            raise TypeError("a name is no text")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(
+            f"{source / INDEX} is no index of weights ({error}): copy it again from the source."
+        ) from None
+    return index
+
+
+def _safe_name(name: str) -> str:
+    return name.replace("pytorch_model", "model").removesuffix(".bin") + ".safetensors"
+
+
+def _in_own_process(path: Path, new: Path, one_output: bool) -> None:
+    command = [sys.executable, "-m", __name__, str(path), str(new)]
+    done = subprocess.run(
+        [*command, *(["--one-output"] if one_output else [])],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise ModelError(said[-1] if said else f"{path} ended its reader ({done.returncode}).")
+
+
+def _copy_others(source: Path, place: Path, one_output: bool) -> None:
+    """Configuration, tokenizer and, of a model in parts, its index."""
+    for path in sorted(source.iterdir()):
+        wanted = any(fnmatch(path.name, kind) for kind in FILES if "safetensors" not in kind)
+        if path.is_file() and wanted:
+            shutil.copyfile(path, place / path.name)
+    if (source / INDEX).is_file() and not (source / WEIGHTS).is_file():
+        index = _index(source)
+        index["weight_map"] = {key: _safe_name(name) for key, name in index["weight_map"].items()}
+        text = json.dumps(index, indent=2) + "\n"
+        (place / "model.safetensors.index.json").write_text(text, encoding="utf-8")
+    if one_output:
+        config = json.loads((place / "config.json").read_text(encoding="utf-8"))
+        config |= {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
+        config.pop("num_labels", None)
+        (place / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+
+def _convert(path: Path, new: Path, one_output: bool) -> None:
+    """Read a pickle and write its tensors; runs in a process of its own."""
+    import pickle
+
+    import torch
+    from safetensors.torch import save_file
+
+    try:
+        # A file of an older torch is no archive, and cannot be mapped.
+        read = torch.load(
+            path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path)
+        )
+    except pickle.UnpicklingError as error:
+        reason = str(error).replace("\n", " ")
+        raise ModelError(
+            f"{path} holds more than weights, or is damaged, and was not read "
+            f"({_refused(reason)}): take the model from a source that you trust, in safetensors."
+        ) from None
+    except (RuntimeError, ValueError, OSError, EOFError) as error:
+        raise ModelError(
+            f"{path} cannot be read ({str(error).splitlines()[0]}): copy it again."
+        ) from None
+    if not isinstance(read, Mapping) or not all(map(torch.is_tensor, read.values())):
+        raise ModelError(f"{path} is no table of weights by name: take the checkpoint of a model.")
+    # Names that share memory are written apart: each loader then finds all of them.
+    seen: set[int] = set()
+    weights = {}
+    for name, tensor in read.items():
+        storage = tensor.untyped_storage().data_ptr()
+        weights[name] = tensor.clone() if storage in seen else tensor.contiguous()
+        seen.add(storage)
+    if one_output:
+        for name in ("classifier.weight", "classifier.bias"):
+            if name not in weights or len(weights[name]) != 2:
+                raise ModelError(f"{path} has no {name} of two outputs: leave out one output.")
+            weights[name] = (weights[name][1] - weights[name][0]).unsqueeze(0)
+    save_file(weights, new, metadata={"format": "pt"})
+
+
+def _refused(reason: str) -> str:
+    """What torch would not read, of its long message."""
+    found = re.search(r"(?i)unsupported (global: )?(global|class|operand) [\w.]+", reason)
+    return found[0] if found else reason[:120]
+
+
+if __name__ == "__main__":
+    try:
+        _convert(Path(sys.argv[1]), Path(sys.argv[2]), "--one-output" in sys.argv[3:])
+    except ModelError as error:
+        sys.exit(str(error))

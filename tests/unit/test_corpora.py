@@ -1,0 +1,203 @@
+"""Corpora that come by themselves, from a server that cuts, spoils and stalls on demand."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import ir_datasets
+import pytest
+from corpus_server import CorpusServer
+
+import everycell
+from everycell.collections.cited_questions import read_msmarco_qa
+from everycell.collections.msmarco import read_judgements, stream_passages
+from everycell.collections.scidocs import read_scidocs
+from everycell.collections.squad import read_squad
+from everycell.sources.corpora import CORPORA, OWN, SOURCE, fetch_corpus
+from everycell.sources.published_files import CorpusError, entry_of
+
+QA = "/msmarco/dev_v2.1.json.gz"
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CorpusServer]:
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("IR_DATASETS_DL_DISABLE_PBAR", "true")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with CorpusServer() as server:
+        server.add_toy_corpora()
+        server.downloads = server.write_downloads(tmp_path / "downloads.json")
+        yield server
+
+
+def fetched(server: CorpusServer, name: str, folder: Path, **options) -> dict[str, Path]:
+    return fetch_corpus(name, folder, downloads=server.downloads, **options)
+
+
+def left_in(folder: Path) -> list[str]:
+    return sorted(
+        path.name for path in folder.rglob("*") if path.is_file() and ".lock" not in path.name
+    )
+
+
+def test_each_corpus_is_what_its_reader_takes(server, tmp_path):
+    found = {name: fetched(server, name, tmp_path / name) for name in CORPORA}
+    passages = list(stream_passages(found["msmarco"]["collection.tsv"], expected=300))
+    assert passages[0][0] == "0"
+    assert len(read_judgements(found["msmarco"]["qrels.dev.tsv"], ["1", "2"])) == 2
+    questions = read_msmarco_qa(found["msmarco_qa"]["dev_v2.1.json"])
+    assert questions.relevant["document"].str.endswith(".1").all()
+    assert len(read_squad(found["squad"]["train-v2.0.json"])) == 40
+    papers = read_scidocs(tmp_path / "scidocs", seed=1)
+    assert len(papers.documents) == 190
+    # A second time nothing is asked.
+    server.asked.clear()
+    fetched(server, "nq", tmp_path / "nq")
+    assert server.asked == []
+
+
+def test_a_cut_download_goes_on_where_it_was(server, tmp_path):
+    body = server.files[QA] = bytes(200_000) + server.files[QA]
+    server.add_file(QA, body, ("msmarco-qna", "dev"))
+    server.write_downloads(server.downloads)
+    server.fault(QA, "cut", times=1)
+    # The bytes before are no gzip, so that it is taken as it is.
+    made = fetched(server, "msmarco_qa", tmp_path / "qa")
+    assert made["dev_v2.1.json"].read_bytes() == body
+    first, second = [asked for asked in server.asked if asked[1] == QA]
+    assert first[2] is None and int(second[2].removeprefix("bytes=").rstrip("-")) > 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("corrupt", r"gave \d+ bytes where \d+ are expected, whose md5 is [0-9a-f]{32}, expected"),
+        ("html", "gave an HTML or XML page in place of data, whose md5 is"),
+        ("missing", "answered 404 Not Found"),
+        ("busy", "answered 503"),
+        ("cut", "broke off after"),
+    ],
+)
+def test_what_is_wrong_is_a_sentence_and_nothing_is_kept(server, tmp_path, fault, said):
+    server.fault(QA, fault)
+    if fault == "cut":
+        # A host that takes no Range begins anew each time.
+        server.accepts_ranges = False
+    with pytest.raises(CorpusError, match=said) as caught:
+        fetched(server, "msmarco_qa", tmp_path / "qa")
+    assert QA in str(caught.value) and "\n" not in str(caught.value)
+    assert left_in(tmp_path / "qa") == [] == left_in(tmp_path / "cache")
+    server.faults.clear()
+    assert fetched(server, "msmarco_qa", tmp_path / "qa")[SOURCE].exists()
+
+
+def test_a_page_is_no_corpus_where_nobody_published_a_hash(server, tmp_path):
+    entries = json.loads(server.downloads.read_text())
+    for entry in entries["scidocs"].values():
+        entry["expected_md5"] = None
+    server.downloads.write_text(json.dumps(entries))
+    server.fault("/scidocs/cite/val.qrel", "html", times=1)
+    with pytest.raises(CorpusError, match=r"val.qrel gave an HTML or XML page"):
+        fetched(server, "scidocs", tmp_path / "scidocs")
+    assert SOURCE not in left_in(tmp_path / "scidocs")
+    made = fetched(server, "scidocs", tmp_path / "scidocs")
+    recorded = json.loads(made[SOURCE].read_text())["files"]["cite/val.qrel"]
+    assert recorded["md5 of the download"] is None and len(recorded["sha256"]) == 64
+
+
+def test_there_is_room_or_nothing_begins(server, tmp_path, monkeypatch):
+    usage = SimpleNamespace(total=1, used=1, free=1000)
+    monkeypatch.setattr("everycell.sources.published_files.shutil.disk_usage", lambda _: usage)
+    said = r"The corpus msmarco_qa needs about 0.0 MB on the disk of .*, which has 0.0 MB free"
+    with pytest.raises(CorpusError, match=said):
+        fetched(server, "msmarco_qa", tmp_path / "qa")
+    assert server.asked == []
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit of util-linux")
+def test_a_disk_that_fills_is_a_sentence_and_leaves_nothing(server, tmp_path):
+    command = ["prlimit", "--fsize=2000", *in_a_process(server, "squad", tmp_path / "squad")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "cannot be written (" in done.stderr and "make room there" in done.stderr
+    assert left_in(tmp_path / "squad") == [] == left_in(tmp_path / "cache")
+
+
+def in_a_process(server: CorpusServer, name: str, folder: Path) -> list[str]:
+    code = (
+        "import sys, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        f"sys.path.insert(0, {str(Path(everycell.__file__).parents[1])!r})\n"
+        "from pathlib import Path\n"
+        "from everycell.sources.corpora import fetch_corpus\n"
+        f"fetch_corpus({name!r}, Path({str(folder)!r}), downloads=Path({str(server.downloads)!r}))"
+    )
+    return [sys.executable, "-c", code]
+
+
+def test_a_killed_fetch_is_made_again_and_asks_only_for_what_it_lacks(server, tmp_path):
+    server.fault("/squad/dev-v2.0.json", "stall", times=1)
+    process = subprocess.Popen(in_a_process(server, "squad", tmp_path / "squad"))
+    while not any(asked[1].endswith("dev-v2.0.json") for asked in server.asked):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert SOURCE not in left_in(tmp_path / "squad")
+    assert not (tmp_path / "squad/dev-v2.0.json").exists()
+    server.asked.clear()
+    made = fetched(server, "squad", tmp_path / "squad")
+    assert [asked[1] for asked in server.asked] == ["/squad/dev-v2.0.json"]
+    assert len(read_squad(made["dev-v2.0.json"])) == 40
+
+
+def test_a_changed_file_is_seen_in_the_cache_and_mended_in_the_folder(server, tmp_path):
+    made = fetched(server, "squad", tmp_path / "squad")
+    made["dev-v2.0.json"].write_text("{}")
+    fetched(server, "squad", tmp_path / "squad")
+    assert len(read_squad(made["dev-v2.0.json"])) == 40
+    (tmp_path / "cache/squad2/dev").write_text("{}")
+    made[SOURCE].unlink()
+    with pytest.raises(CorpusError, match=r"cache/squad2/dev has the md5 .* remove it and start"):
+        fetched(server, "squad", tmp_path / "squad")
+
+
+def test_without_a_network_a_copy_by_hand_is_taken(server, tmp_path):
+    with pytest.raises(CorpusError, match="config.yaml switches the network off: put the file"):
+        fetched(server, "msmarco_qa", tmp_path / "qa", network=False)
+    entry = json.loads(server.downloads.read_text())["msmarco-qna"]["dev"]
+    by_hand = tmp_path / "cache/downloads" / entry["expected_md5"]
+    by_hand.parent.mkdir(parents=True)
+    by_hand.write_bytes(server.files[QA])
+    assert fetched(server, "msmarco_qa", tmp_path / "qa", network=False)[SOURCE].exists()
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "is no dictionary of downloads"),
+        ("[]", "is no dictionary of downloads"),
+        ('{"squad2": {"dev": {"url": "file:///etc/passwd"}}}', "squad2, dev, url: "),
+    ],
+)
+def test_a_dictionary_that_is_none_is_said(server, tmp_path, content, said):
+    server.downloads.write_text(content)
+    with pytest.raises(CorpusError, match=said):
+        fetched(server, "squad", tmp_path / "squad")
+
+
+def test_every_corpus_stands_in_a_dictionary_with_hash_and_size(tmp_path, monkeypatch):
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
+    for name, corpus in CORPORA.items():
+        for part in corpus.parts:
+            entry = entry_of(part.place, OWN, {}, None)
+            assert (entry.md5 is None) == (name == "scidocs"), part
+            assert entry.size > 0 or name == "scidocs"
+            assert entry.url.startswith("https://")
+    assert not set(OWN) & set(ir_datasets.util.DownloadConfig.contents())

@@ -1,0 +1,131 @@
+"""Pickles of weights become safetensors; what else a pickle holds is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_bert import tiny_bert, write_bert
+from transformers import BertForSequenceClassification
+
+from everycell.learning import pickle_weights
+from everycell.learning.hub import ModelError
+from everycell.learning.models import load_model
+from everycell.learning.pickle_weights import INDEX, WEIGHTS, convert_weights
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "bee", "river"]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Return a folder whose weights are a pickle alone, two names of which share memory."""
+    folder = tmp_path / "source"
+    torch.manual_seed(1)
+    made = tiny_bert(BertForSequenceClassification, words=len(WORDS), positions=16)
+    write_bert(folder, made, WORDS)
+    weights = load_file(folder / "model.safetensors")
+    weights["tied"] = weights["classifier.weight"]
+    torch.save(weights, folder / WEIGHTS)
+    (folder / "model.safetensors").unlink()
+    (folder / "code.py").write_text("raise SystemExit")
+    return folder
+
+
+def weights_of(folder: Path) -> dict[str, torch.Tensor]:
+    return torch.load(folder / WEIGHTS, weights_only=True)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare the seconds in which another process imports torch, where no harm is meant."""
+    monkeypatch.setattr(pickle_weights, "_in_own_process", pickle_weights._convert)
+
+
+@pytest.mark.parametrize("is_archive", [True, False])
+@pytest.mark.usefixtures("in_this_process")
+def test_weights_stay_the_same_and_can_be_loaded(source, tmp_path, is_archive):
+    before = weights_of(source)
+    torch.save(before, source / WEIGHTS, _use_new_zipfile_serialization=is_archive)
+    made = convert_weights(source, tmp_path / "new")
+    assert {path.name for path in made} >= {"config.json", "model.safetensors"}
+    assert not {"code.py", WEIGHTS} & {path.name for path in made}
+    after = load_file(tmp_path / "new/model.safetensors")
+    assert set(after) == set(before)
+    assert all(torch.equal(after[name], before[name]) for name in before)
+    load_model(tmp_path / "new", "classifier")
+    with pytest.raises(ModelError, match="new is there already"):
+        convert_weights(source, tmp_path / "new")
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_model_in_parts_keeps_its_parts(source, tmp_path):
+    weights = weights_of(source)
+    names = sorted(weights)
+    halves = {"00001": names[: len(names) // 2], "00002": names[len(names) // 2 :]}
+    table = {}
+    for number, chosen in halves.items():
+        part = f"pytorch_model-{number}-of-00002.bin"
+        torch.save({name: weights[name].clone() for name in chosen}, source / part)
+        table |= dict.fromkeys(chosen, part)
+    (source / WEIGHTS).unlink()
+    (source / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": table}))
+    convert_weights(source, tmp_path / "new")
+    assert len(list((tmp_path / "new").glob("model-0000?-of-00002.safetensors"))) == 2
+    load_model(tmp_path / "new", "classifier")
+    (source / "pytorch_model-00002-of-00002.bin").unlink()
+    with pytest.raises(ModelError, match="'pytorch_model-00002-of-00002.bin', which is no file"):
+        convert_weights(source, tmp_path / "other")
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_two_outputs_become_their_difference(source, tmp_path):
+    weights = weights_of(source)
+    with pytest.raises(ModelError, match=r"no classifier\.weight of two outputs"):
+        convert_weights(source, tmp_path / "new", one_output=True)
+    rows = torch.randn(2, weights["classifier.weight"].shape[1])
+    weights |= {"classifier.weight": rows, "classifier.bias": torch.tensor([1.0, 3.0])}
+    torch.save(weights, source / WEIGHTS)
+    convert_weights(source, tmp_path / "new", one_output=True)
+    model, _ = load_model(tmp_path / "new", "classifier")
+    assert torch.allclose(model.classifier.weight[0], rows[1] - rows[0])
+    assert model.classifier.bias.tolist() == [2.0]
+
+
+class Harm:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple:
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_a_pickle_that_would_run_code_is_refused_and_runs_none(source, tmp_path, is_plain):
+    harm = {"weight": Harm(tmp_path / "harm")}
+    if is_plain:
+        (source / WEIGHTS).write_bytes(pickle.dumps(harm, protocol=2))
+    else:
+        torch.save(harm, source / WEIGHTS)
+    with pytest.raises(ModelError, match="holds more than weights, .* was not read") as caught:
+        convert_weights(source, tmp_path / "new")
+    assert "mkdir" in str(caught.value) and "\n" not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_what_is_no_table_of_weights_is_said(source, tmp_path):
+    torch.save([torch.zeros(2)], source / WEIGHTS)
+    with pytest.raises(ModelError, match="is no table of weights by name"):
+        convert_weights(source, tmp_path / "new")
+    whole = (source / WEIGHTS).read_bytes()
+    (source / WEIGHTS).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelError, match="was not read|cannot be read"):
+        convert_weights(source, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
