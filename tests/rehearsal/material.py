@@ -20,8 +20,10 @@ import torch
 from corpus_server import CorpusServer
 from language_model_server import Server, reply_of
 from tiny_bert import SPECIAL, tiny_bert, write_bert
+from tiny_language_model import make_model, make_tokenizer
 from tiny_t5 import write_t5
 from transformers import BertForSequenceClassification
+from workflow.endpoint_runs import KEY
 
 from everycell.collections.msmarco import QUERY_SETS, read_query_set
 from everycell.sources import fetch
@@ -46,7 +48,7 @@ class Stage:
 
     def endpoints(self, *names: str) -> Settings:
         """Settings that name the endpoint."""
-        settings = self.endpoint.settings(workers=2).model_dump(mode="json")
+        settings = self.endpoint.settings(workers=2, key=KEY).model_dump(mode="json")
         return {"endpoints": dict.fromkeys(names, settings)}
 
     def put_on_hub(self, name: str, write: Callable[[Path], None]) -> str:
@@ -81,6 +83,41 @@ def write_inference(folder: Path) -> None:
 
 def founded(place: str, by: str = "a small monastery") -> str:
     return f"The old town of {place} by the sea was founded in {YEARS[place]} by {by}."
+
+
+def write_language_model(folder: Path) -> None:
+    model = make_model()
+    # Prompts have a token for each of their bytes.
+    model.config.max_position_embeddings = 8192
+    model.save_pretrained(folder)
+    make_tokenizer().save_pretrained(folder)
+
+
+def satisfaction(stage: Stage) -> Settings:
+    """abolghasemi2026, chapter 3: an encoder and two language models, all on the hub."""
+    few = {"steps": 4, "batch": 4, "validations": 1, "samples": 8}
+    small = {"turns": 2, "utterance": 16, "size": 8, "heads": 2, "layers": 1, "hawkes_layers": 1}
+    models = {
+        name: {
+            "source": stage.put_on_hub(f"toy/{name}", write_language_model),
+            "dtype": "float32",
+            "batch": 4,
+        }
+        for name in ("zephyr", "mistral-if")
+    }
+    return {
+        "user_satisfaction": {
+            "orders": 2,
+            "draws": 20,
+            "full": {
+                "model": stage.put_on_hub("toy/encoder", write_encoder),
+                "bert": few | {"length": 16},
+                "asap": few | small,
+                "few_shot": {"pairs": 4},
+            },
+        },
+        "language_models": {"local": models},
+    }
 
 
 def attribution(stage: Stage) -> Settings:
@@ -332,6 +369,7 @@ def responses(stage: Stage) -> Settings:
 
 #: Target of a chapter -> its material. Those with more targets rehearse them together.
 CHAPTERS: dict[tuple[str, ...], Callable[[Stage], Settings]] = {
+    ("full_abolghasemi2026_ch3",): satisfaction,
     ("full_abolghasemi2026_ch5",): attribution,
     ("full_heuss2025_ch3",): fair_reranking,
     ("full_heuss2025_ch4",): list_explanations,

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
+from rehearsal.checks import CHECKS
 from rehearsal.material import CHAPTERS, Stage
+from workflow.endpoint_runs import KEY, check_key
 from workflow.project import Project
 
 from everycell.cli.full_tier import asked_for
 from everycell.engine.artefacts import load_papers
+
+SECRET = "sk-rehearsed-4711"
 
 
 @pytest.mark.slow
@@ -19,7 +23,7 @@ def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, .
     settings = CHAPTERS[targets](stage)
     (stage.folder / "mine.yaml").write_text(json.dumps(settings))
     project = Project(stage.folder, stage.mirror)
-    environment = stage.hub.environment(stage.folder / "home")
+    environment = stage.hub.environment(stage.folder / "home") | {KEY: SECRET}
     done = project.snakemake(
         "--cores", "2", "--configfile", "mine.yaml", "--", *targets, env=environment
     )
@@ -33,6 +37,9 @@ def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, .
         for artefact in artefacts:
             report = project.verdicts(artefact.id, "full")
             assert report["state"] == artefact.card.tiers["full"].state
-            assert artefact.id in page
+            assert f"full/{artefact.id}." in page
+    if check := CHECKS.get(targets[0]):
+        check(project, stage)
+    check_key(project, stage.endpoint, SECRET)
     done = project.everycell("verify")
     assert done.returncode == 0, done.stdout

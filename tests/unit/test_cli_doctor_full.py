@@ -45,7 +45,8 @@ def name_citations(project, **changed):
 
 
 def found(*arguments):
-    code, out, _ = call("doctor", "--full", *arguments, "--format", "json")
+    code, out, err = call("doctor", "--full", *arguments, "--format", "json")
+    assert out, err
     report = json.loads(out)
     assert code == (0 if report["can_start"] else 1)
     return report
@@ -74,8 +75,8 @@ def test_with_all_there_it_can_start_and_tells_the_cost(project, monkeypatch):
     code, out, _ = call("doctor", "--full", "heuss2025_ch5")
     assert code == 0 and out.splitlines()[-1] == "full_heuss2025_ch5 can start."
     assert "TOY_KEY is set" in out and "sk-never-shown" not in out
-    # 12,000 requests of 1,500 and 200 tokens: 18 x 2.5 + 2.4 x 10.
-    assert "about 69.00 USD at the prices named" in out
+    # 12,944 requests of 787 and 256 tokens: 10.187 x 2.5 + 3.314 x 10.
+    assert "about 58.60 USD at the prices named" in out
     # A model behind an endpoint needs no GPU here.
     assert "GPU:" not in out and "ok      network to models.example.org: answers" in out
     assert "CC BY-SA 3.0" in out and "0.2 GB" in out
@@ -154,16 +155,18 @@ def test_what_lies_in_the_cache_of_the_hub_needs_no_network(project):
     assert report["can_start"]
 
 
-def test_a_corpus_that_comes_by_itself_asks_its_hosts_until_it_is_there(project):
+def test_a_corpus_that_comes_by_itself_asks_its_hosts_until_it_is_there(project, repository):
     settings = {"answerability": {"full": {"squad": "fetch", "squad_dev": "fetch"}}}
-    (project / "config.yaml").write_text(json.dumps(settings))
-    report = found("lajewska2025_chB")
+    (project / "config.yaml").write_text((repository / "config.yaml").read_text())
+    (project / "mine.yaml").write_text(json.dumps(settings))
+    asked = ("lajewska2025_chB", "--configfile", "mine.yaml")
+    report = found(*asked)
     assert report["can_start"] and states(report)["package ir-datasets"] == "ok"
     assert states(report)["network to rajpurkar.github.io"] == "ok"
     folder = project / "work/corpora/squad"
     folder.mkdir(parents=True)
     (folder / "SOURCE.json").touch()
-    rows = found("lajewska2025_chB")["rows"]
+    rows = found(*asked)["rows"]
     assert not [row for row in rows if row["what"].startswith(("network", "package"))]
 
 

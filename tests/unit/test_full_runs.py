@@ -1,9 +1,11 @@
 """What the full tier takes: the declarations of all papers, and faults in them."""
 
+from importlib import import_module
+
 import pytest
 import yaml
 
-from everycell.config import Config
+from everycell.config import Config, read_config
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.full_runs import load_full_tier, runs_in_full, setting, unset
 from everycell.engine.printed_cells import CardError
@@ -57,6 +59,40 @@ def test_pages_that_say_more_are_there(repository, tier):
 def test_materials_count_once_for_two_works(tier):
     both = ["abolghasemi2024/table_1", "abolghasemi2026/table_4_1"]
     assert tier.takes(both) == tier.takes(both[:1])
+
+
+#: Runs that ask language models -> chapter whose code counts their requests, and the steps.
+COUNTED = {
+    "abolghasemi2026_ch3_few_shot": ("abolghasemi2026.ch3", {"labels": 1}),
+    # A benchmark each; paraphrases are counted for one of the two.
+    "abolghasemi2026_ch5_answers": (
+        "abolghasemi2026.ch5",
+        {"answers to Natural Questions": 1, "answers to MS MARCO QA": 1},
+    ),
+    "abolghasemi2026_ch5_paraphrases": (
+        "abolghasemi2026.ch5",
+        {"paraphrases (each benchmark, first attempts)": 2},
+    ),
+    "heuss2025_ch5_citations": ("heuss2025.ch5", {"cited answers": 1}),
+    "lajewska2025_ch6_pipeline": ("lajewska2025.ch6", {"nuggets": 1, "responses": 1}),
+    "lajewska2025_ch6_ragas": ("lajewska2025.ch6", {"ratings": 1}),
+    "lajewska2025_ch6_judges": ("lajewska2025.ch6", {"judgements": 1}),
+}
+
+
+def test_requests_are_those_that_the_code_of_the_chapters_counts(repository, tier):
+    assert COUNTED.keys() == {name for name, run in tier.runs.items() if run.requests}
+    config = read_config(repository / "config.yaml")
+    for name, (chapter, steps) in COUNTED.items():
+        loads = import_module(f"everycell.studies.{chapter}.scale").full_loads(config)
+        loads = [(load, steps[load.step]) for load in loads if load.step in steps]
+        assert len(loads) == len(steps), name
+        run = tier.runs[name]
+        assert run.requests == sum(times * load.requests for load, times in loads), name
+        read = sum(times * load.prompt_tokens for load, times in loads)
+        assert run.requests * run.prompt_tokens == pytest.approx(read, rel=0.01), name
+        most = sum(times * load.answer_tokens for load, times in loads)
+        assert run.requests * run.answer_tokens <= most, name
 
 
 CARD = """

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from workflow.project import Project
 
@@ -36,18 +34,6 @@ def named(clean: Project) -> Project:
         write_fold(clean.folder / "folds" / key, *fold)
         clean.edit("config.yaml", f"{key}: null", f"{key}: folds/{key}")
     return clean
-
-
-@pytest.mark.slow
-def test_folds_of_a_folder_give_the_figure(named):
-    named.build(f"{FIGURE}.verdicts.json")
-    points = pd.read_csv(named.folder / f"{FIGURE}.csv")
-    assert set(points["data"]) == {"MQ2008", "MSLR-WEB10K"}
-    assert len(points) == 2 * 2 * 2 * 8 * 5
-    first = pd.read_csv(named.folder / f"{FIGURE}.features.csv").groupby("data", sort=False).first()
-    assert first["feature"].tolist() == ["feature_7", "feature_100"]
-    report = json.loads((named.folder / f"{FIGURE}.verdicts.json").read_text())
-    assert report["state"] == "rebuilt" and len(report["conclusions"]) == 5
 
 
 def test_without_folders_the_configuration_is_named(tree):

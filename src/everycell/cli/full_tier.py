@@ -91,6 +91,9 @@ def check(settings: Any, tier: FullTier, artefacts: list[Artefact], root: Path) 
     places = {"model": hub_cache(), "index": index_cache(), "corpus": corpus_cache()}
     brings = {name for material in materials for name in material.packages}
     for material in materials:
+        # Of two that do the same only one may be named.
+        if not any(setting(settings, key) for key in material.settings):
+            continue
         row, asked_hosts = _material(settings, material)
         rows.append(row)
         if asked_hosts:
@@ -136,16 +139,16 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
                 found = f"`{key}` is {value!r}, which has no {pattern}"
                 do = f"put {pattern} into {value} (docs/{material.page})"
                 return Row("missing", what, found, do), set()
-    if not elsewhere and named:
+    if not elsewhere:
         return Row("ok", what, ", ".join(named.values())), set()
     if not material.hosts:
-        key, value = next(iter(elsewhere.items()), (material.settings[0], None))
-        found = f"`{key}` is {value!r}, which is not there" if value else f"`{key}` is not set"
+        key, value = next(iter(elsewhere.items()))
+        found = f"`{key}` is {value!r}, which is not there"
         return Row("missing", what, found, f"set {key} (docs/{material.page})"), set()
     kept = [
         value for value in elsewhere.values() if material.kind == "model" and in_hub_cache(value)
     ]
-    if elsewhere and len(kept) == len(elsewhere):
+    if len(kept) == len(elsewhere):
         return Row("ok", what, f"in the hub's cache: {', '.join(kept)}"), set()
     names = ", ".join(value for value in elsewhere.values() if value not in kept)
     return Row("ok", what, f"is fetched: {names}"), set(map(mirrored, material.hosts))

@@ -1,0 +1,91 @@
+"""What the results of a rehearsal must say, worked out by hand from its material."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from rehearsal.material import Stage
+from workflow.project import Project
+
+from everycell.trec.qrels import read_qrels
+
+
+def list_explanations(project: Project, stage: Stage) -> None:
+    points = pd.read_csv(project.folder / "results/full/heuss2025/figure_4_4.csv")
+    assert set(points["data"]) == {"MQ2008", "MSLR-WEB10K"}
+    assert len(points) == 2 * 2 * 2 * 8 * 5
+    features = pd.read_csv(project.folder / "results/full/heuss2025/figure_4_4.features.csv")
+    # The one that decides the labels of each fold.
+    first = features.groupby("data", sort=False).first()
+    assert first["feature"].tolist() == ["feature_7", "feature_100"]
+    report = project.verdicts("heuss2025/figure_4_4", "full")
+    assert len(report["conclusions"]) == 5
+
+
+def citations(project: Project, stage: Stage) -> None:
+    results = project.folder / "results/full/heuss2025"
+    numbers = pd.read_csv(results / "text_5_5.csv").set_index("claim")["value"]
+    # Whoever matches words cites each random document that is forged, and never loses the
+    # statement; the passage without the word is relevant and not cited.
+    assert numbers["questions of NaturalQuestions"] == 3
+    assert numbers["random document: forged one cited, share"] == 100
+    assert numbers["pairs with a relevant document that is not cited"] == 3
+    assert numbers["relevant, not cited: forged one cited, share"] == 100
+    assert numbers["documents predicted to be cited: cited"] == 100
+    counts = pd.read_csv(results / "table_5_2.csv").set_index(["row", "selection_step"])["value"]
+    assert counts["Cited less than all selected documents", "Pred. Rel."] == 3
+    assert counts["Cited all selected documents", "Pred. Cited"] == 3
+    shares = pd.read_csv(results / "figure_5_6.shares.csv")
+    found = shares[shares["kind"] == "random"].set_index("metric")["value"]
+    assert found["statement removed"] == 100 and found["forged alone"] == 100
+    report = project.verdicts("heuss2025/table_5_2", "full")
+    assert {cell["verdict"] for cell in report["cells"]} == {"differs"}
+    receipt = json.loads((results / "text_5_5.receipt.json").read_text())
+    assert receipt["parameters"]["language_models"][0]["model"]["name"] == "gpt-9"
+    # Each context is asked once.
+    bodies = [json.dumps(body["messages"]) for _, body, _ in stage.endpoint.seen]
+    assert bodies and len(bodies) == len(set(bodies))
+
+
+def runs_of_two_years(project: Project, stage: Stage) -> None:
+    results = project.folder / "results/full/lajewska2025"
+    read = {
+        name: pd.read_csv(results / f"{name}.csv", dtype={"cast_year": "str"})
+        for name in ("table_3_3", "text_3_4", "text_3_4_1", "text_3_5")
+    }
+    recall = read["table_3_3"].query("metric == 'R@1000' and cast_year == '2020'")["value"]
+    # Run by run a share of the judged documents, in the order of the folder: of the relevant ones
+    # about as many. The first two runs stand in Table 3.2 alone.
+    assert recall.tolist() == pytest.approx([0.3, 0.35, 0.4, 0.45, 0.5, 0.55], abs=0.05)
+    assert set(read["text_3_4"]["cast_year"]) == {"2020", "2021"}
+    changes = read["text_3_4_1"].set_index(["comparison", "metric", "end"])["value"]
+    first, third = recall.iloc[[0, 2]]
+    assert changes["rankers", "recall change", "highest"] == pytest.approx(
+        100 * (third / first - 1)
+    )
+    # What the released runs of 2021 give is the print, whatever those of 2020 are.
+    verdicts: dict[str, set[str]] = {}
+    for cell in project.verdicts("lajewska2025/table_3_4", "full")["cells"]:
+        verdicts.setdefault(cell["key"]["cast_year"], set()).add(cell["verdict"])
+    assert verdicts["2021"] == {"equal"} and "differs" in verdicts["2020"]
+    # The organisers' run has each relevant document once, by a passage of it.
+    qrels = read_qrels(stage.mirror / "cast-reproducibility/qrels/2021.txt.gz")
+    answered = qrels[qrels["relevance"] >= 2]["query"].nunique() / qrels["query"].nunique()
+    cells = read["text_3_5"].set_index("metric")["value"]
+    assert cells["R@500"] == pytest.approx(answered) == cells["MAP"]
+    report = project.verdicts("lajewska2025/text_3_5", "full")
+    assert {cell["key"]["row"]: cell["verdict"] for cell in report["cells"]} == {
+        "organisers’ run file": "differs",
+        "BaselineOrganizers@TREC’21": "quoted",
+    }
+
+
+#: First target of a rehearsal -> what is looked at beside verdicts and page.
+CHECKS: dict[str, Callable[[Project, Stage], None]] = {
+    "full_heuss2025_ch4": list_explanations,
+    "full_heuss2025_ch5": citations,
+    "full_lajewska2025_ch3": runs_of_two_years,
+}
