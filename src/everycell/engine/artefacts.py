@@ -27,7 +27,6 @@ from everycell.engine.printed_cells import (
     select,
     unlabelled,
 )
-from everycell.engine.publications import Publication
 from everycell.engine.validation import describe_fault
 from everycell.engine.yaml import load_yaml, yaml_fault
 
@@ -165,7 +164,6 @@ class Paper(CardFileModel):
     year: int
     kind: str
     reference: str
-    publication: Publication
     chapters: dict[str, str]
     #: Chapter -> its claims that nothing here can test.
     untested: dict[str, list[Untested]]
@@ -246,7 +244,6 @@ def load_papers(folder: Path) -> dict[str, Paper]:
             year=about.year,
             kind=about.kind,
             reference=about.reference,
-            publication=about.publication,
             chapters=chapters,
             untested=untested,
             artefacts=artefacts,

@@ -34,6 +34,8 @@
       combineWith: "AND",
       boost: { label: 8, key: 4, title: 2 },
       prefix: true,
+      // A long title is as good as a short one.
+      bm25: { k: 1.2, b: 0, d: 0.5 },
       // Numbers are meant as they are written.
       fuzzy: (word) => (word.length > 4 && !/\d/.test(word) ? 0.2 : false),
     },
