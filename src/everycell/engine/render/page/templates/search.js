@@ -32,7 +32,7 @@
     processTerm: bare,
     searchOptions: {
       combineWith: "AND",
-      boost: { label: 8, key: 4, title: 2 },
+      boost: { label: 8, key: 4, title: 2, chapter: 0.1 },
       prefix: true,
       // A long title is as good as a short one.
       bm25: { k: 1.2, b: 0, d: 0.5 },
