@@ -68,7 +68,7 @@
         ? `${found.length} of ${artefacts.length} artefacts`
         : "Nothing is found. Take a filter away, or try a label (table 4.8), a word of a title, or an author.";
     // The form stays in sight above what was found.
-    if (found.length) form.parentElement.scrollIntoView();
+    if (found.length) scrollTo({ top: form.parentElement.offsetTop });
   }
 
   // The address has what was asked, so that it can be sent to others and the back button works.
