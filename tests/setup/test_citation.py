@@ -7,6 +7,7 @@ import yaml
 
 import everycell
 from everycell.engine.artefacts import load_papers
+from everycell.engine.publications import read_publication
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -30,7 +31,7 @@ def test_the_references_are_the_works_as_their_files_cite_them():
     papers = load_papers(REPOSITORY / "published")
     assert len(cited["references"]) == len(papers)
     for reference, paper in zip(cited["references"], papers.values(), strict=True):
-        known = paper.publication
+        known = read_publication(REPOSITORY / "published" / paper.key)
         assert (reference["title"], reference["year"]) == (paper.title, paper.year)
         assert reference["type"] == {"thesis": "thesis", "paper": "conference-paper"}[paper.kind]
         names = [

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 from page import toys
 
 from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.card_checks import check_cards
 from everycell.engine.printed_cells import CardError
 from everycell.engine.render.page.evidence import read_sections
 from everycell.engine.render.page.model import build_model
@@ -158,6 +160,26 @@ def test_a_work_can_be_cited(index, page):
         assert "@phdthesis{toy2026," in text and "doi = {10.1000/toys\\_1}," not in text
         assert "doi = {10.1000/toys_1}," in text
     assert "Published as: Proceedings of <b>Toys</b>" in text
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("url", "javascript:alert(1)"),
+        ("url", "http://a.example"),
+        ("doi", "doi:10.1/x"),
+        ("urls", "x"),
+    ],
+)
+def test_an_address_that_is_none_is_named_with_its_file(tmp_path, field, value):
+    home = tmp_path / "published" / "toy2026"
+    found = toys.found(home.parent, tmp_path)
+    paper = yaml.safe_load((home / "paper.yaml").read_text())
+    paper["publication"][field] = value
+    (home / "paper.yaml").write_text(yaml.safe_dump(paper))
+    with pytest.raises(CardError, match=rf"toy2026/paper\.yaml: `publication`: .*{field}"):
+        write_page(tmp_path / "index.html", found)
+    assert any(field in fault for fault in check_cards(load_papers(home.parent)))
 
 
 def test_sections_of_the_works_follow_one_another():

@@ -29,7 +29,6 @@ from everycell.engine.printed_cells import (
     select_any,
     unlabelled,
 )
-from everycell.engine.publications import Publication
 from everycell.engine.tiers import Tier
 from everycell.engine.validation import describe_fault
 from everycell.engine.yaml import load_yaml, yaml_fault
@@ -172,7 +171,6 @@ class Paper(CardFileModel):
     year: int
     kind: str
     reference: str
-    publication: Publication
     chapters: dict[str, str]
     #: Chapter -> its claims that nothing here can test.
     untested: dict[str, list[Untested]]
@@ -253,7 +251,6 @@ def load_papers(folder: Path) -> dict[str, Paper]:
             year=about.year,
             kind=about.kind,
             reference=about.reference,
-            publication=about.publication,
             chapters=chapters,
             untested=untested,
             artefacts=artefacts,

@@ -10,6 +10,7 @@ import pandas as pd
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
 from everycell.engine.cards import RUNNABLE, PaperFile, table_beside
 from everycell.engine.printed_cells import CardError, decimals_shown, is_number, key_columns
+from everycell.engine.publications import read_publication
 from everycell.engine.spread import SEEDS
 from everycell.engine.tolerances import is_rounded
 
@@ -42,6 +43,10 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
             faults.append(f"{paper.key}: has no artefact; add a chapter file with cards.")
             continue
         facts = read_card_file(home / "paper.yaml", PaperFile).facts
+        try:
+            read_publication(home)
+        except CardError as error:
+            faults.append(str(error))
         for path in sorted(home.glob("*.csv")):
             if path.stem not in paper.artefacts and path.name not in facts:
                 faults.append(f"{path}: cells without a card; add {path.stem} to a chapter file.")

@@ -13,7 +13,6 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from everycell.engine.printed_cells import Selector
-from everycell.engine.publications import Publication
 from everycell.engine.tiers import TIERS, Tier
 
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
@@ -378,7 +377,8 @@ class PaperFile(CardFileModel):
     year: int
     kind: Literal["thesis", "paper"]
     reference: str
-    #: Where it can be read and cited, and where its code and data lie.
-    publication: Publication = Publication()
+    #: Where it can be read and cited, as `everycell.engine.publications` has it: what only the page
+    #: shows is no part of the code behind results.
+    publication: dict[str, object] = {}
     #: Files of the folder that are facts of the paper and no artefact's cells.
     facts: list[str] = []

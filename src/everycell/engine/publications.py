@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from everycell.engine.artefacts import read_card_file
+from everycell.engine.cards import PaperFile
+from everycell.engine.printed_cells import CardError
+from everycell.engine.validation import describe_fault
 
 Url = Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$")]
 Doi = Annotated[str, Field(pattern=r"^10\.\d{4,9}/[^\s\"'<>]+$")]
@@ -47,3 +53,30 @@ class Publication(_Part):
     origins: dict[str, Origin] = {}
     code: list[Repository] = []
     data: list[Repository] = []
+
+
+def read_publication(folder: Path | None) -> Publication:
+    """What the `paper.yaml` of a work says of its publication.
+
+    Parameters
+    ----------
+    folder
+        The work's folder of ``published/``; None for a work without any artefact.
+
+    Raises
+    ------
+    CardError
+        A field that is unknown, or not what it must be; the message names file and field.
+
+    Examples
+    --------
+    >>> read_publication(None).doi is None
+    True
+    """
+    if folder is None:
+        return Publication()
+    path = folder / "paper.yaml"
+    try:
+        return Publication.model_validate(read_card_file(path, PaperFile).publication)
+    except ValidationError as error:
+        raise CardError(f"{path}: `publication`: {describe_fault(Publication, error)}") from None

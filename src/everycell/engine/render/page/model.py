@@ -13,6 +13,7 @@ from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE, Untested
 from everycell.engine.coverage import Coverage, coverage
 from everycell.engine.printed_cells import CardError
+from everycell.engine.publications import Origin, read_publication
 from everycell.engine.render.page.evidence import (
     Section,
     bibtex,
@@ -81,6 +82,7 @@ def build_model(
     shown = []
     for paper in papers.values():
         artefacts = []
+        publication = read_publication(_folder_of(paper))
         sections = read_sections(_folder_of(paper))
         for artefact in paper.artefacts.values():
             if artefact.id not in entries:
@@ -90,19 +92,21 @@ def build_model(
             {
                 "key": paper.key,
                 "about": paper,
-                "links": links_of(paper.publication),
+                "publication": publication,
+                "links": links_of(publication),
                 "bibtex": bibtex(
                     paper.key,
                     title=paper.title,
                     authors=paper.authors,
                     year=paper.year,
                     kind=paper.kind,
-                    publication=paper.publication,
+                    publication=publication,
                 ),
                 "chapters": [
                     _chapter(
                         paper,
                         number,
+                        publication.origins.get(number),
                         [one for one in artefacts if one["chapter"] == number],
                         claims.get(f"{paper.key}_ch{number}"),
                         sections,
@@ -134,13 +138,13 @@ def build_model(
 def _chapter(
     paper: Paper,
     number: str,
+    origin: Origin | None,
     artefacts: Sequence[Mapping[str, Any]],
     claims: Coverage | None,
     sections: Sequence[Section],
 ) -> dict[str, Any]:
     name = f"{paper.key}_ch{number}"
     short = f"{'Chapter' if number.isdigit() else 'Appendix'} {number}"
-    origin = paper.publication.origins.get(number)
     return {
         "title": paper.chapters[number],
         "number": number,

@@ -32,8 +32,10 @@
     processTerm: bare,
     searchOptions: {
       combineWith: "AND",
-      boost: { label: 8, key: 4, title: 2 },
+      boost: { label: 8, key: 4, title: 2, chapter: 0.1 },
       prefix: true,
+      // A long title is as good as a short one.
+      bm25: { k: 1.2, b: 0, d: 0.5 },
       // Numbers are meant as they are written.
       fuzzy: (word) => (word.length > 4 && !/\d/.test(word) ? 0.2 : false),
     },
@@ -66,7 +68,7 @@
         ? `${found.length} of ${artefacts.length} artefacts`
         : "Nothing is found. Take a filter away, or try a label (table 4.8), a word of a title, or an author.";
     // The form stays in sight above what was found.
-    if (found.length) form.parentElement.scrollIntoView();
+    if (found.length) scrollTo({ top: form.parentElement.offsetTop });
   }
 
   // The address has what was asked, so that it can be sent to others and the back button works.
