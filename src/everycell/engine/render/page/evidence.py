@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from everycell.engine.publications import Origin, Publication
 
@@ -30,7 +31,8 @@ def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
     if publication.arxiv:
         found.append((f"arXiv {publication.arxiv}", f"https://arxiv.org/abs/{publication.arxiv}"))
     if isinstance(publication, Publication) and publication.url:
-        found.append(("publisher's page", publication.url))
+        # Its host and no word more: a library may hand out the text on another page of that host.
+        found.append((urlsplit(publication.url).netloc, publication.url))
     return found
 
 
