@@ -141,6 +141,12 @@ def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
     rebuilt = pd.concat(means).round(2).tolist()
     cells = papers["smith2026"].artefacts["table_1"].cells
     assert [float(value) for value in cells["value"]] == rebuilt
+    made_up = load_registry(project).sets["smith2026-data"].paper
+    (project / "my.run").write_bytes(RUN)
+    call("add-data", "smith2026", "my.run", "--as", "first.run", "--replace")
+    now = load_registry(project).sets["smith2026-data"]
+    assert made_up == "made-up files to begin with" and now.paper == "Title of the paper"
+    assert now.licence == "none stated"
     assert "The key smith2026 is taken" in refused("new-paper", "smith2026")
     assert "is no key; write small letters, then a year" in refused("new-paper", "Smith 2026")
     assert "The key seed is taken" in refused("new-paper", "seed")

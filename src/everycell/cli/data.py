@@ -12,6 +12,9 @@ from everycell.cli import project
 from everycell.cli.project import errors_as_sentences
 from everycell.config import read_config
 
+#: What a new paper says of its data, until the first file of one's own is put in their place.
+MADE_UP = "made-up files to begin with"
+
 
 def fetch(
     names: Annotated[list[str], typer.Argument(help="Data sets or files of the registry.")],
@@ -71,7 +74,7 @@ def add_data(
         set_name = set_name or f"{re.sub('[^a-z0-9-]', '-', paper.lower())}-data"
         about = project.PUBLISHED / paper / "paper.yaml"
         facts: dict[str, object] = {}
-        if about.is_file() and not _has_set(paper, set_name):
+        if about.is_file() and not _is_described(paper, set_name):
             written = read_card_file(about, PaperFile)
             facts = {"authors": written.authors, "paper": written.title, "licence": "none stated"}
         given = {"authors": authors, "licence": licence, "feeds": feeds}
@@ -95,9 +98,10 @@ def add_data(
         typer.echo(f"Others need the file too: give them {Path(settings.cache) / key} as a mirror.")
 
 
-def _has_set(paper: str, set_name: str) -> bool:
-    """Whether the registry of a paper has a set."""
+def _is_described(paper: str, set_name: str) -> bool:
+    """Whether the registry of a paper says of a set whose it is."""
     from everycell.engine.registry import read_part
 
     path = project.PUBLISHED / paper / "registry.yaml"
-    return path.exists() and set_name in read_part(path).sets
+    known = read_part(path).sets if path.exists() else {}
+    return set_name in known and known[set_name].paper != MADE_UP

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from everycell.cli import project
+from everycell.cli.data import MADE_UP
 from everycell.cli.project import errors_as_sentences
 from everycell.config import read_config
 from everycell.engine.printed_cells import CardError
@@ -59,8 +60,8 @@ def new_paper(
             typer.echo(f"{path}")
         facts = {
             "authors": "N. N.",
-            "paper": "made-up files to begin with",
-            "licence": "CC0-1.0",
+            "paper": MADE_UP,
+            "licence": "none stated",
             "feeds": [f"{key}/table_1"],
         }
         with tempfile.TemporaryDirectory() as folder:

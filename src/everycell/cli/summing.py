@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from everycell.cli import project
-from everycell.cli.printing import output_console, print_for_programs, print_frame
+from everycell.cli.printing import print_for_programs, with_noun
 from everycell.cli.project import Format, can_be_run, errors_as_sentences, warn_of_faults
 from everycell.engine.artefacts import Paper
 from everycell.engine.cards import RUNNABLE, Where
@@ -157,27 +157,23 @@ def print_summary(
     total = Tally()
     for tally in counts.values():
         total.add(tally)
-    print_frame(output_console(), pd.DataFrame([_shown(*item) for item in counts.items()]))
+    for key, tally in counts.items():
+        typer.echo(_line(key, tally))
     typer.echo(f"Page: {project.RESULTS / 'index.html'}")
     typer.echo(in_words(total))
 
 
-def _shown(key: str, tally: Tally) -> dict[str, str]:
-    """Counts of a work as a row for readers; a number that stands alone is of the one before it."""
-
-    def of(part: int, whole: int) -> str:
-        return f"{part:,} of {whole:,}"
-
-    return {
-        "work": key,
-        "rebuilt artefacts": of(tally.rebuilt, tally.artefacts),
-        "stand-ins": str(tally.stand_ins),
-        "compared cells": of(tally.compared, tally.cells),
-        **{verdict: f"{tally.verdicts[verdict]:,}" for verdict in ON_REBUILT},
-        "conclusions that hold": of(tally.outcomes["holds"], tally.claims),
-        "fail": str(tally.outcomes["fails"]),
-        "undecided": str(tally.outcomes["undecided"]),
-    }
+def _line(key: str, tally: Tally) -> str:
+    """What there is of a work, each number out of all that it could be."""
+    verdicts = {name: tally.verdicts[name] for name in ON_REBUILT}
+    by_verdict = counted(verdicts, {place: tally.explained[place] for place in PLACES})
+    return (
+        f"{key}: {tally.rebuilt} of {with_noun(tally.artefacts, 'artefact')} rebuilt, "
+        f"{with_noun(tally.stand_ins, 'stand-in')}; {tally.compared:,} of "
+        f"{tally.cells:,} cells compared{f': {by_verdict}' * bool(by_verdict)}; "
+        f"{tally.outcomes['holds']} of {with_noun(tally.claims, 'conclusion')} hold, "
+        f"{tally.outcomes['fails']} fail, {tally.outcomes['undecided']} undecided."
+    )
 
 
 def in_words(tally: Tally) -> str:
@@ -187,8 +183,8 @@ def in_words(tally: Tally) -> str:
         {place: tally.explained[place] for place in PLACES},
     )
     return (
-        f"{tally.artefacts} artefacts, {tally.rebuilt} rebuilt ({tally.hollow} of them without a "
-        f"rebuilt cell) and {tally.stand_ins} stand-ins; "
+        f"{with_noun(tally.artefacts, 'artefact')}, {tally.rebuilt} rebuilt ({tally.hollow} of "
+        f"them without a rebuilt cell) and {with_noun(tally.stand_ins, 'stand-in')}; "
         f"cells: {by_verdict or 'none'}; conclusions: {tally.outcomes['holds']} hold, "
         f"{tally.outcomes['fails']} fail, {tally.outcomes['undecided']} undecided."
     )
