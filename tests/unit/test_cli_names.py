@@ -80,7 +80,7 @@ def test_other_names(name, found):
     ("name", "said"),
     [
         ("table 1", "stands for abolghasemi2024/table_1, sakai2023/table_1; name the work too."),
-        ("sakai2024", "is no work, chapter or artefact; did you mean sakai2023"),
+        ("sakai2024", "is not a work, chapter or artefact; did you mean sakai2023"),
         ("lajewska2025/table_4_88", "did you mean lajewska2025/table_4_8"),
         ("lajewska", "did you mean lajewska2025"),
         ("", "`everycell list` names all."),

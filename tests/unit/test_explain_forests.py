@@ -101,7 +101,7 @@ def test_a_model_with_other_features_is_refused(ranker):
 def test_a_file_that_is_no_model_is_refused(tmp_path):
     path = tmp_path / "model.txt"
     path.write_text("no model")
-    with pytest.raises(ValueError, match="model.txt is no model of LightGBM"):
+    with pytest.raises(ValueError, match="model.txt is not a LightGBM model"):
         read_forest(path)
 
 
@@ -130,7 +130,7 @@ def test_a_broken_tree_is_refused_before_lightgbm_reads_it(tmp_path, old, new, s
     assert read_forest(path)(np.array([[0.9, 0.0], [0.1, 0.1]])).round(9).tolist() == [0.2, -0.2]
     assert old in whole
     path.write_text(whole.replace(old, new))
-    with pytest.raises(ValueError, match=f"model.txt is no model of LightGBM .*{said}"):
+    with pytest.raises(ValueError, match=f"model.txt is not a LightGBM model .*{said}"):
         read_forest(path)
 
 

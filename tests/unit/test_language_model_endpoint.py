@@ -545,7 +545,7 @@ def config(**endpoint):
         (config(url="http://:80/v1"), "an address has a host"),
         (config(url="h/v1"), "`language_models.endpoints.gpt.url` is 'h/v1'"),
         (config(timeout=0.0), "endpoints.gpt.timeout` is 0.0; allowed is: a number, above 0"),
-        (config(temperature=0), "`language_models.endpoints.gpt.temperature` is no key"),
+        (config(temperature=0), "`language_models.endpoints.gpt.temperature` is not a key"),
         (
             {"language_models": {"local": {"Big Model": {"source": "a"}}}},
             "'Big Model' needs a name of small letters",

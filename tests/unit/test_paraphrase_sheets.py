@@ -157,13 +157,13 @@ def test_what_was_changed_is_refused(tmp_path):
     path = sheet_path(folder, 1)
     path.write_bytes(path.read_bytes().replace(b"where is", b"Where was", 1))
     shown = {"p": dict.fromkeys(FORM.shown, "")}
-    with pytest.raises(SheetError, match="which is none of this sheet's 1"):
+    with pytest.raises(SheetError, match="which is not among this sheet's 1"):
         read_sheet(path, FORM, shown)
     with pytest.raises(SheetError, match="the question of item p0.* was changed"):
         read_labels(folder)
     key = folder / KEY
     key.write_text(key.read_text().replace('"swapped": true', '"swapped": 1'))
-    with pytest.raises(SheetError, match=r"key\.jsonl, line \d+: is no item"):
+    with pytest.raises(SheetError, match=r"key\.jsonl, line \d+: is not an item"):
         read_pairs(folder)
 
 

@@ -92,7 +92,7 @@ def test_a_file_without_a_number_may_have_any_segment(rag):
             "2024-1 what?\n",
             "line 1: is '2024-1 what.'; a line is 'id, tab, question'",
         ),
-        ("topics.tsv", "1\ta\n1\tb\n", "line 2: topic '1' stands there twice"),
+        ("topics.tsv", "1\ta\n1\tb\n", "line 2: topic '1' occurs twice there"),
         ("topics.tsv", "\n", "has no topic"),
         ("topics.tsv", "2024-2\tmice?\n", "'2024-1'"),
         ("topics.tsv", "2024-1\ta\n2024-2\tb\n3\tc\n", "has no passage for topic '3'"),
