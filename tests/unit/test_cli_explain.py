@@ -100,7 +100,7 @@ def test_the_rank_of_one_document_can_be_explained(files):
         (["--query", "1", "--objective", "rank"], "needs --document"),
         (["--query", "1", "--document", "1"], "takes no --document"),
         (["--query", "1", "--objective", "rank", "--document", "11"], "from 1 to that number"),
-        (["--query", "1", "--explainer", "sharp", "--objective", "weighted"], "of its own"),
+        (["--query", "1", "--explainer", "sharp", "--objective", "weighted"], "its own objective"),
     ],
 )
 def test_bad_options_are_refused_in_a_sentence(files, options, message):

@@ -143,7 +143,7 @@ def test_a_plan_names_targets_of_snakemake():
             "{full: {state: rebuilt, needs: a GPU}}",
             "toy/table_1",
             "toy/table_1 has a rule only in the full tier, which takes hours and what config.yaml "
-            "must name; ask for it by `everycell make full_toy_table_1`.",
+            "must name; ask for it with `everycell make full_toy_table_1`.",
         ),
         (
             "{embedded: {state: rebuilt, needs: nothing}}",

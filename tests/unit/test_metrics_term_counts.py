@@ -143,7 +143,7 @@ def test_files_that_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="make it with count_terms"):
         read_counts(tmp_path / "none")
     (tmp_path / "text").write_text("document_id,length")
-    with pytest.raises(ValueError, match="no Parquet file"):
+    with pytest.raises(ValueError, match="not a Parquet file"):
         read_counts(tmp_path / "text")
     pd.DataFrame({"document_id": ["d"], "f": [1]}).to_parquet(tmp_path / "short")
     with pytest.raises(ValueError, match="no column 'length'"):

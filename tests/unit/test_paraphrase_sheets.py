@@ -189,7 +189,7 @@ def test_the_commands_from_the_files_of_the_workflow(tmp_path):
     assert early.exit_code == 1 and "asked.parquet: holds no frame" in early.output
     pd.DataFrame({"query_id": ["q3", "q4", "q5"]}).to_parquet(made / "asked.parquet")
     lacking = run(app, asked)
-    assert lacking.exit_code == 1 and "bm25.run; name one by --run" in lacking.output
+    assert lacking.exit_code == 1 and "bm25.run; name one with --run" in lacking.output
     assert (
         "3 pairs, 0 of them" in run(app, [*asked[:-1], str(tmp_path / "a"), "--others", "0"]).output
     )

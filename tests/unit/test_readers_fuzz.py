@@ -848,7 +848,7 @@ FOUND = [
      parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "Row 2 of"),
     ("metrics.fairness_inputs.read_documents#jsonl", b"[" * DEEP, "Line 1 of .* is not JSON"),
     ("metrics.fairness_inputs.read_documents#jsonl", b"9" * 10_000, "Line 1 of .* is not JSON"),
-    ("language_models.records.Record#prompts", b"{}\n", "line 1: is no prompt"),
+    ("language_models.records.Record#prompts", b"{}\n", "line 1: is not a prompt"),
     ("trec.runs.read_run#gzip", b"\x1f\x8b", "cannot be read, or is damaged"),
     ("retrieval.query_files.read_encoded_queries", b"\xff\n", "line 1 is not a JSON object"),
     ("retrieval.query_files.read_encoded_queries", b"[" * DEEP, "line 1 is not a JSON object"),

@@ -113,8 +113,8 @@ def test_what_does_not_fit_is_refused_in_a_sentence(rag, name, content, message)
         (lambda line: b"{}\n" + line, "line 1: has no docid"),
         (lambda line: line.replace(b"Owls  sleep.", b" "), "has no text; take it out of the run"),
         (lambda line: line.replace(b'"Owls  sleep."', b"4"), "has no text"),
-        (lambda line: line.replace(b'"segment": "Owls  sleep."', b'"text": ""'), "no JSON object"),
-        (lambda line: line.replace(b'Owls  sleep."}', b"Owls"), "no JSON object"),
+        (lambda line: line.replace(b'"segment": "Owls  sleep."', b'"text": ""'), "not a JSON object"),
+        (lambda line: line.replace(b'Owls  sleep."}', b"Owls"), "not a JSON object"),
     ],
 )
 def test_a_line_that_is_no_segment_is_refused(rag, change, message):
