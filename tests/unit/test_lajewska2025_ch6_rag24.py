@@ -13,9 +13,9 @@ from everycell.language_models.templates import read_template
 from everycell.rag.grounded.detection import SLOTS, TEMPLATE
 from everycell.rag.grounded.nugget_agreement import found_share
 from everycell.studies.lajewska2025.ch6.creating import (
-    agreement,
     assigned_nuggets,
     created_nuggets,
+    in_common,
     six_scores,
 )
 from everycell.studies.lajewska2025.ch6.detected import detected_spans
@@ -195,7 +195,7 @@ def test_agreement_counts_both_ways_and_chance():
     released = pd.DataFrame(
         {"topic": ["1", "1", "2", "3"], "text": ["owls eat mice", "owls nest", "ships sink", "x"]}
     )
-    found = agreement(created, released)
+    found = in_common(created, released)
     assert found == {
         # "owls nest" has one of its two words in the first fact, as "ships sink" has.
         "created": 1.5,
