@@ -50,8 +50,7 @@ help: ## print this list
 	@echo "  WORKERS=3 (parallel tests)  PYTEST_ARGS="
 
 reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a summary
-	$(IN_VENV) snakemake --cores $(CORES) $(TARGET)
-	@$(IN_VENV) everycell summary
+	@$(IN_VENV) everycell make --cores $(CORES) $(TARGET)
 
 test: setup-test lint ## run the linters and the whole test suite
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs $(PYTEST_ARGS)

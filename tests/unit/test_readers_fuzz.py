@@ -440,6 +440,12 @@ def _readers() -> dict[str, Reader]:
         "collections.cited_questions.read_cited_questions#passages": Reader(
             ANSWERING, "passages.jsonl", _labels, {"questions.jsonl": ASKED}
         ),
+        "collections.beir.read_answers": Reader(
+            b'{"question": "How old?", "answer": ["800 years"]}\n{"id": "q", "answers": ["2"]}\n'
+        ),
+        "sources.published_files.read_dictionary": Reader(
+            json_of({"beir": {"nq": {"url": "https://example.org/nq.zip", "size_hint": 7}}})
+        ),
         "collections.cited_questions.read_msmarco_qa": Reader(
             json_of(
                 {

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import gzip
 import hashlib
-import json
 import logging
 import os
 import shutil
@@ -28,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from everycell.engine.files import appears_whole
 from everycell.engine.registry_entries import SourceError
+from everycell.engine.untrusted import parse_json
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ def read_dictionary(path: Path) -> Dictionary:
         A file that is not there or is none.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
         return TypeAdapter(dict[str, dict[str, dict[str, Any]]]).validate_python(content)
     except (OSError, ValueError) as error:
         first = str(error).splitlines()[0]
