@@ -266,6 +266,7 @@ NUGGET_TABLE = (
     b"qid;a_automatically_detected_nuggets;a_nuggets_importance;a_nuggets_assignments;"
     b"a_v_strict_score\n1;['red', 'big'];['vital', 'okay'];['support', 'not_support'];1.0\n"
 )
+SEGMENT = json_of({"docid": "x_07_0#0_0", "url": "", "segment": "Owls eat."}) + b"\n"
 OPEN_QUESTION = {
     "question": "what flies", "answers": ["bees"],
     "ctxs": [{"title": "Bees", "text": "They fly.", "isgold": True}],
@@ -462,6 +463,16 @@ def _readers() -> dict[str, Reader]:
         ),
         "collections.ginger_responses.read_responses": Reader(
             b"qid;query;a\n1;why?;So.\n2;how?;Thus.\n", call=lambda read, path: read([path])
+        ),
+        "collections.trec_rag.read_topics": Reader(b"2024-1\twhy?\n2024-2\thow?\n", "topics.tsv"),
+        "collections.trec_rag.read_segments": Reader(
+            SEGMENT, "mine.jsonl", call=lambda read, path: read([path], ["x_07_0#0_0"])
+        ),
+        "collections.trec_rag.read_rag_passages": Reader(
+            b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n",
+            "run.txt",
+            lambda read, path: read(path.parent, depth=5),
+            {"topics.tsv": b"2024-1\twhy?\n", "segments/mine.jsonl": SEGMENT},
         ),
         "collections.nugget_labels.read_nugget_labels#lines": Reader(json_of(NUGGETS), "x.jsonl"),
         "collections.nugget_labels.read_nugget_labels#table": Reader(
