@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
-import types
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,12 +16,12 @@ import pytest
 from everycell.retrieval import prebuilt
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import (
-    find_index,
     index_texts,
     search_impacts,
     search_vectors,
     search_words,
 )
+from everycell.retrieval.published_indexes import find_index
 from everycell.retrieval.query_files import (
     PrebuiltError,
     distinct_words,
@@ -138,15 +139,47 @@ def test_a_folder_with_files_is_not_overwritten(tmp_path):
         index_texts([("a", "bee")], tmp_path)
 
 
-def test_a_folder_is_taken_as_it_is_and_a_name_is_fetched(tmp_path, monkeypatch):
-    assert find_index(str(tmp_path)) == tmp_path
+@pytest.fixture
+def published(tmp_path, monkeypatch):
+    """Return an index that pyserini publishes on this machine."""
+    monkeypatch.setenv("PYSERINI_CACHE", str(tmp_path / "cache"))
     start_java()
-    import pyserini.util
+    from pyserini import prebuilt_index_info, util
 
-    monkeypatch.setattr(
-        pyserini.util, "download_prebuilt_index", lambda name, verbose: f"{tmp_path}/{name}"
-    )
-    assert find_index("msmarco-v1-passage") == tmp_path / "msmarco-v1-passage"
+    (tmp_path / "toy-index").mkdir()
+    (tmp_path / "toy-index/segments_1").write_text("index")
+    archive = Path(shutil.make_archive(str(tmp_path / "toy-index"), "gztar", tmp_path, "toy-index"))
+    entry = {
+        "urls": [archive.as_uri()],
+        "md5": util.compute_md5(archive),
+        "size compressed (bytes)": archive.stat().st_size,
+    }
+    for table in (prebuilt_index_info.TF_INDEX_INFO, util.TF_INDEX_INFO):
+        monkeypatch.setitem(table, "toy", entry)
+    return entry
+
+
+def test_a_folder_is_taken_as_it_is_and_a_published_index_is_fetched(tmp_path, published):
+    assert find_index(str(tmp_path)) == tmp_path
+    folder = find_index("toy")
+    assert folder == tmp_path / f"cache/indexes/toy-index.{published['md5']}"
+    assert [path.name for path in folder.iterdir()] == ["segments_1"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("md5", "0" * 32, "is not what pyserini publishes .*does not match checksum"),
+        ("size compressed (bytes)", 7, "is not what pyserini publishes .*expected file size"),
+        ("size compressed (bytes)", 10**17, "needs about 220000000 GB in .*cache/indexes, where"),
+        ("urls", ["file:///no/such/file.tar.gz"], "pyserini cannot fetch it"),
+    ],
+)
+def test_an_index_that_is_not_the_published_one_is_refused(tmp_path, published, key, value, said):
+    published[key] = value
+    with pytest.raises(PrebuiltError, match=said):
+        find_index("toy")
+    assert not list(tmp_path.glob("cache/indexes/toy-index.*/segments_1"))
 
 
 @pytest.mark.parametrize("search", [search_impacts, search_words])
@@ -177,40 +210,35 @@ def test_without_faiss_one_sentence_says_what_to_install(tmp_path, monkeypatch):
         search_vectors(tmp_path, {"q": [1.0]})
 
 
-class FlatIndex:
-    """What of faiss is used, in NumPy: CI has no faiss, and a skip would hide the rest."""
-
-    def __init__(self, vectors: np.ndarray) -> None:
-        self.vectors = vectors
-        self.ntotal, self.d = vectors.shape
-
-    def search(self, queries: np.ndarray, hits: int) -> tuple[np.ndarray, np.ndarray]:
-        assert queries.dtype == np.float32 and hits <= self.ntotal
-        scores = queries @ self.vectors.T
-        places = np.argsort(-scores, axis=1)[:, :hits]
-        found = np.take_along_axis(scores, places, axis=1)
-        # As an approximate index that does not find what is opposite.
-        return found, np.where(found < 0, -1, places)
+def write_vectors(folder: Path, index: faiss.Index, vectors: list[list[float]]) -> None:
+    """An index of vectors as pyserini publishes one; its ids are letters."""
+    rows = np.array(vectors, dtype=np.float32)
+    if not index.is_trained:
+        index.train(rows)
+    index.add(rows)
+    faiss.write_index(index, str(folder / "index"))
+    (folder / "docid").write_text("".join(f"{chr(97 + n)}\n" for n in range(len(rows))))
 
 
-def test_vectors_are_compared_by_their_inner_product(tmp_path, monkeypatch):
-    index = FlatIndex(np.array([[1, 0], [0, 2], [1, 1]], dtype=np.float32))
-    faiss = types.SimpleNamespace(read_index=lambda path: index, omp_set_num_threads=lambda n: n)
-    monkeypatch.setitem(sys.modules, "faiss", faiss)
-    monkeypatch.setattr(prebuilt, "find_spec", lambda name: True)
-    (tmp_path / "index").touch()
-    (tmp_path / "docid").write_text("a\nb\nc\n")
+def test_vectors_are_compared_by_their_inner_product(tmp_path):
+    write_vectors(tmp_path, faiss.IndexFlatIP(2), [[1, 0], [0, 2], [1, 1]])
     found = by_query(search_vectors(tmp_path, {"q": [1.0, 3.0], "r": [2.0, 0.0]}, hits=2))
     assert found == {"q": {"b": 6.0, "c": 4.0}, "r": {"a": 2.0, "c": 2.0}}
     assert len(search_vectors(tmp_path, {"q": [1.0, 3.0]}, hits=9)) == 3
-    assert by_query(search_vectors(tmp_path, {"q": [-1.0, 0.1]})) == {
-        "q": {"b": pytest.approx(0.2)}
-    }
     with pytest.raises(PrebuiltError, match="the queries have vectors of length 3"):
         search_vectors(tmp_path, {"q": [1.0, 3.0, 2.0]})
     (tmp_path / "docid").unlink()
     with pytest.raises(PrebuiltError, match="has no file 'docid'"):
         search_vectors(tmp_path, {"q": [1.0, 3.0]})
+
+
+def test_what_an_approximate_index_does_not_find_has_no_row(tmp_path):
+    # Of two cells, the one next to the query is looked through.
+    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(2), 2, 2, faiss.METRIC_INNER_PRODUCT)
+    index.cp.min_points_per_centroid = 1
+    write_vectors(tmp_path, index, [[9, 0], [8, 0], [0, 9], [0, 8]])
+    found = by_query(search_vectors(tmp_path, {"q": [1.0, 0.0]}))
+    assert found == {"q": {"a": 9.0, "b": 8.0}}
 
 
 def test_words_of_deepimpact():

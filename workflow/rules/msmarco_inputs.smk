@@ -1,4 +1,6 @@
 # Input functions and names of the rules of MS MARCO.
+from importlib.util import find_spec
+
 from everycell.collections.msmarco import COLLECTION as MSMARCO_PASSAGES, QUERY_SETS
 
 MSMARCO = SETTINGS.term_fairness.msmarco
@@ -48,6 +50,14 @@ def check_msmarco(rankers):
     for ranker in rankers:
         if ranker in MSMARCO_RERANKERS:
             msmarco_model(ranker)
+    kinds = {MSMARCO_INDEXES.get(ranker, (None,))[0] for ranker in rankers}
+    # Where each rule brings an environment of its own, this one says nothing.
+    has_own = workflow.deployment_settings.deployment_method
+    if "vectors" in kinds and not has_own and find_spec("faiss") is None:
+        raise WorkflowError(
+            "Searching vectors of MS MARCO needs the package faiss-cpu, which is not installed: "
+            "run `make setup` again, which installs envs/lucene.lock, or use --sdm conda."
+        )
 
 
 def msmarco_source(wildcards):

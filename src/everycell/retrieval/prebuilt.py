@@ -2,8 +2,8 @@
 
 Nothing of pyserini's Python is imported to search: its wrappers bring torch and more, and its
 encoders of queries do not load with transformers 5. Java classes of its jar are called directly,
-as in :mod:`everycell.retrieval.lucene`; vectors are searched by faiss, an optional package. Only an
-index that is given by its published name is fetched by pyserini, into its own cache.
+as in :mod:`everycell.retrieval.lucene`; vectors are searched by faiss. Indexes by their published
+names are found by :mod:`everycell.retrieval.published_indexes`.
 
 Encoded queries are files of JSON lines in pyserini's form, so that others' can be taken:
 ``{"id": ..., "contents": text, "vector": ...}``, the vector a mapping of term to weight, or a list
@@ -36,51 +36,6 @@ _AT_ONCE = 64
 
 # Passages in a file of what is indexed: Anserini reads as many files at once as it has threads.
 _A_FILE = 500_000
-
-
-def find_index(index: str) -> Path:
-    """Folder of an index that is given by its folder or by pyserini's name.
-
-    Parameters
-    ----------
-    index : str
-        A folder, or a name that pyserini publishes an index under ("msmarco-v1-passage"). One that
-        is not yet in pyserini's cache (``~/.cache/pyserini``, or where ``PYSERINI_CACHE`` says) is
-        downloaded: gigabytes, or tens of them for vectors.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    PrebuiltError
-        A name that pyserini does not know, or an index that cannot be fetched.
-    LuceneError
-        Java does not start, or pyserini is not installed.
-
-    Examples
-    --------
-    >>> find_index("msmarco")
-    Traceback (most recent call last):
-    everycell.retrieval.query_files.PrebuiltError: The index 'msmarco' is no folder, and pyserini
-    cannot fetch it (Unrecognized index name msmarco): give the folder of an index, or a name that
-    pyserini publishes.
-    """
-    if Path(index).is_dir():
-        return Path(index)
-    # pyserini reads the names from its jar; with Java running already, it leaves the options alone.
-    start_java()
-    from pyserini.util import download_prebuilt_index
-
-    try:
-        return Path(download_prebuilt_index(index, verbose=False))
-    except (ValueError, OSError) as error:
-        raise PrebuiltError(
-            f"The index {index!r} is no folder, and pyserini cannot fetch it ({error}): give the "
-            "folder of an index, or a name that pyserini publishes."
-        ) from error
 
 
 def index_texts(
@@ -294,8 +249,8 @@ def search_vectors(
     folder = Path(folder)
     if find_spec("faiss") is None:
         raise PrebuiltError(
-            "Searching vectors needs the package faiss-cpu, which is not installed: run `pip "
-            "install faiss-cpu==1.15.1` in the environment of this step."
+            "Searching vectors needs the package faiss-cpu, which is not installed: run `make "
+            "setup` again, or install envs/lucene.lock in the environment of this step."
         )
     if missing := [name for name in _DENSE if not (folder / name).is_file()]:
         raise PrebuiltError(

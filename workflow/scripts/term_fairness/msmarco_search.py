@@ -4,7 +4,8 @@ import pandas as pd
 
 from everycell.engine.job import Job
 from everycell.retrieval.java import start_java
-from everycell.retrieval.prebuilt import find_index, search_impacts, search_vectors, search_words
+from everycell.retrieval.prebuilt import search_impacts, search_vectors, search_words
+from everycell.retrieval.published_indexes import find_index
 from everycell.retrieval.query_files import read_encoded_queries
 from everycell.trec.runs import write_run
 

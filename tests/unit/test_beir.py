@@ -1,0 +1,97 @@
+"""Collections of BEIR and TREC as what attribution bias reads."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from functools import partial
+from pathlib import Path
+
+import command_line
+import pytest
+from toy_corpora import PLACES, YEARS, beir_zip, founded
+
+from everycell.collections.beir import Converted, convert_beir, convert_trec
+from everycell.collections.cited_questions import read_cited_questions
+from everycell.collections.errors import CollectionError
+
+refused = partial(command_line.refused, "convert-corpus")
+
+
+@pytest.fixture
+def beir(tmp_path: Path) -> Path:
+    """Return a BEIR folder with three questions."""
+    asked = [(f"when was {place} founded?", f"d{n}") for n, place in enumerate(PLACES[:3])]
+    pool = {f"d{n}": founded(place) for n, place in enumerate(PLACES[:5])} | {"empty": " "}
+    with zipfile.ZipFile(io.BytesIO(beir_zip("toy", asked, pool))) as archive:
+        archive.extractall(tmp_path)
+    return tmp_path / "toy"
+
+
+def test_beir_and_trec_files_of_one_collection_give_the_same(beir, tmp_path):
+    answers = tmp_path / "answers.jsonl"
+    rows = [
+        {"question": f"When was {PLACES[0]} founded", "answer": [YEARS[PLACES[0]]]},
+        {"id": "test1", "answers": ["then"]},
+    ]
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made = convert_beir(beir, tmp_path / "a", answers=answers)
+    assert made == Converted(questions=3, answered=2, passages=5, left_out=0)
+    found = read_cited_questions(tmp_path / "a")
+    assert found.questions["answers"].tolist() == [[YEARS[PLACES[0]]], ["then"], []]
+    assert found.relevant.values.tolist() == [["test0", "d0"], ["test1", "d1"], ["test2", "d2"]]
+    assert found.passages["text"][0] == f"Page d0. {founded(PLACES[0])}"
+
+    corpus = [json.loads(line) for line in (beir / "corpus.jsonl").read_text().splitlines()]
+    queries = [json.loads(line) for line in (beir / "queries.jsonl").read_text().splitlines()]
+    (tmp_path / "collection.tsv").write_text(
+        "".join(f"{row['_id']}\t{row['title']}\t{row['text']}\n" for row in corpus)
+    )
+    (tmp_path / "topics.tsv").write_text(
+        "".join(f"{row['_id']}\t{row['text']}\n" for row in queries)
+    )
+    (tmp_path / "qrels.txt").write_text("test0 0 d0 1\ntest1 0 d1 2\ntest2 0 d2 1\ntest2 0 d3 0\n")
+    files = [tmp_path / name for name in ("collection.tsv", "topics.tsv", "qrels.txt")]
+    assert convert_trec(*files, tmp_path / "b", answers=answers) == made
+    for name in ("questions.jsonl", "passages.jsonl"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_question_whose_passage_is_missing_is_left_out(beir, tmp_path):
+    qrels = beir / "qrels/test.tsv"
+    qrels.write_text(qrels.read_text().replace("\td2\t", "\telsewhere\t"))
+    assert convert_beir(beir, tmp_path / "new").left_out == 1
+    qrels.write_text("query-id\tcorpus-id\tscore\ntest0\telsewhere\t1\n")
+    with pytest.raises(CollectionError, match="no question has a relevant passage that is there"):
+        convert_beir(beir, tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("qrels/test.tsv", "test0\td0\t1\n", "has no header"),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ntest0\td0\n", "line 2: has 2 parts"),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ntest0\td0\tx\n", "the score is 'x'"),
+        ("corpus.jsonl", '{"title": "a"}\n', "corpus.jsonl, line 1: `_id`"),
+        ("queries.jsonl", "test0\n", "queries.jsonl, line 1: is no JSON object"),
+    ],
+)
+def test_a_file_of_another_form_is_a_sentence(beir, tmp_path, file, content, said):
+    (beir / file).write_text(content)
+    with pytest.raises(CollectionError, match=said):
+        convert_beir(beir, tmp_path / "new")
+    assert not (tmp_path / "new/questions.jsonl").exists()
+
+
+def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.run").write_text("test0 Q0 d0 1 3.0 x\n")
+    _, said, _ = command_line.call(
+        "convert-corpus", "new", "--beir", beir, "--run", "bm25=mine.run"
+    )
+    assert "new: 3 questions, 0 of them with right answers, 5 passages" in said
+    assert Path("new/bm25.run").read_text() == Path("mine.run").read_text()
+    assert "new is there already" in refused("new", "--beir", str(beir))
+    assert "Give --beir, or all of" in refused("other", "--topics", "t.tsv")
+    assert "give NAME=FILE" in refused("other", "--beir", str(beir), "--run", "mine.run")
