@@ -298,6 +298,13 @@ def test_a_damaged_folder_is_named(folder, damage, message):
         load_language_model(folder)
 
 
+def test_a_model_that_the_gpu_cannot_hold_is_not_moved_to_the_cpu(folder, monkeypatch):
+    # Without a GPU that could hold anything, all of it lands on the CPU.
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(ModelError, match="more than the GPUs have that this job sees: ask for"):
+        load_language_model(folder)
+
+
 def settings_of(tmp_path, source, **changed):
     local = {"toy": LocalSettings(source=str(source))}
     return LanguageModels(local=local, records=str(tmp_path / "records"), **changed)
@@ -316,6 +323,29 @@ def test_a_model_is_opened_by_name_and_replayed_without_its_files(tmp_path, fold
             model.answer(ask("Why?"))
     prompts = (tmp_path / "records/run.prompts.jsonl").read_text().splitlines()
     assert [json.loads(line)["prompt"] for line in prompts] == ["Where?", "Where"]
+
+
+def test_a_model_with_a_batch_is_asked_in_batches_and_answers_the_same(
+    tmp_path, folder, monkeypatch
+):
+    asked = [ask("Where is " + "it " * number, logprobs=True) for number in range(5)]
+    with open_language_model("toy", settings_of(tmp_path, folder), "one") as model:
+        alone = model.answer_all(asked)
+    sizes, answer = [], LocalModel.answer_batch
+    monkeypatch.setattr(
+        LocalModel,
+        "answer_batch",
+        lambda self, requests: (sizes.append(len(requests)), answer(self, requests))[1],
+    )
+    local = {"toy": LocalSettings(source=str(folder), batch=3)}
+    settings = LanguageModels(local=local, records=str(tmp_path / "records"))
+    with open_language_model("toy", settings, "three") as model:
+        together = model.answer_all(asked)
+    assert sizes == [3, 2]
+    assert [answer.text for answer in together] == [answer.text for answer in alone]
+    # The batch is no part of the model's identity: what it answered is found with another one.
+    with open_language_model("toy", settings_of(tmp_path, folder), "three") as model:
+        assert model.answer_all(asked) == together and model.asked == 0
 
 
 def test_a_changed_model_is_asked_anew(tmp_path, folder):

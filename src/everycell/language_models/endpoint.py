@@ -35,7 +35,7 @@ from everycell.language_models.generation import (
     Request,
 )
 from everycell.language_models.quoted_keys import TELLING, quotes_key
-from everycell.language_models.replies import NoReplyError, read_answer, read_model_names
+from everycell.language_models.replies import NoReplyError, parse_answer, parse_model_names
 from everycell.language_models.settings import EndpointSettings
 
 # Bytes of a reply: a thousand times a long answer with its log-probabilities.
@@ -169,7 +169,7 @@ class Endpoint:
             raise self._fault(status, headers, content)
         self._refuse_quoted_key(content.decode(errors="replace"))
         try:
-            answer = read_answer(content, request, self.identity)
+            answer = parse_answer(content, request, self.identity)
         except NoReplyError:
             raise _PassingError(
                 f"The endpoint {self.identity.host} answered what is no reply of OpenAI's "
@@ -188,7 +188,7 @@ class Endpoint:
             It cannot be reached, or the key is missing.
         """
         status, _, content = self._send("GET", "/models")
-        names = read_model_names(content) if status == 200 else []
+        names = parse_model_names(content) if status == 200 else []
         return [name for name in names if not quotes_key(name, self._key)]
 
     def _take_turn(self) -> None:

@@ -350,8 +350,9 @@ model, or give the name of a hub model as a str.
             f"{', '.join(sorted(report['missing_keys'])[:3])}; take a model with a language-model "
             "head."
         )
-    places = set(map(str, getattr(model, "hf_device_map", {}).values()))
-    if places & {"cpu", "disk"}:
+    # It is there only where the model lies in several places.
+    places = getattr(model, "hf_device_map", {"": model.device.type}).values()
+    if torch.cuda.is_available() and {"cpu", "disk"} & set(map(str, places)):
         size = model.get_memory_footprint() / 1e9
         raise ModelError(
             f"The model {source} takes {size:.0f} GB, more than the GPUs have that this job sees: "

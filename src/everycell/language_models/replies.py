@@ -85,8 +85,8 @@ class _List(_Reply):
     data: list[_Listed]
 
 
-def read_answer(content: bytes, request: Request, identity: Identity) -> Answer:
-    """Read the answer to a request from the reply of a server.
+def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer:
+    """Take the answer to a request from the reply of a server.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def read_answer(content: bytes, request: Request, identity: Identity) -> Answer:
     >>> from everycell.language_models.settings import Decoding
     >>> asked = Request(prompt="1 + 1 = ", decoding=Decoding())
     >>> reply = b'{"choices": [{"text": "2", "finish_reason": "stop"}], "model": "toy"}'
-    >>> answer = read_answer(reply, asked, Identity(name="toy"))
+    >>> answer = parse_answer(reply, asked, Identity(name="toy"))
     >>> answer.text, answer.finish, answer.served_by
     ('2', 'stop', 'toy')
     """
@@ -138,14 +138,14 @@ def read_answer(content: bytes, request: Request, identity: Identity) -> Answer:
     return Answer(text=text, finish=finish, tokens=tokens, **facts)
 
 
-def read_model_names(content: bytes) -> list[str]:
+def parse_model_names(content: bytes) -> list[str]:
     """Names of the models in a server's list; none where it is no list.
 
     Examples
     --------
-    >>> read_model_names(b'{"data": [{"id": "llama"}, {"id": "zephyr"}]}')
+    >>> parse_model_names(b'{"data": [{"id": "llama"}, {"id": "zephyr"}]}')
     ['llama', 'zephyr']
-    >>> read_model_names(b"<html>")
+    >>> parse_model_names(b"<html>")
     []
     """
     try:

@@ -116,10 +116,11 @@ class StopTexts(StoppingCriteria):
         # The text may lie over several tokens, each of which has one byte or more.
         longest = max((len(text.encode()) for text in self._texts), default=0)
         last = max(self._start, ids.shape[1] - longest)
-        for row in range(len(ids) if self._texts else 0):
+        # All rows at once: each look at a GPU waits for it.
+        for row, tail in enumerate(ids[:, last:].tolist() if self._texts else ()):
             if row not in self.lengths:
-                tail = self._tokenizer.decode(ids[row, last:])
-                if any(text in tail for text in self._texts):
+                said = self._tokenizer.decode(tail)
+                if any(text in said for text in self._texts):
                     self.lengths[row] = ids.shape[1] - self._start
         done = [row in self.lengths for row in range(len(ids))]
         return torch.tensor(done, dtype=torch.bool, device=ids.device)
