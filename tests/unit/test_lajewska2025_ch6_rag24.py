@@ -9,17 +9,21 @@ import pytest
 from everycell.collections.nugget_labels import PARTS, SYSTEMS
 from everycell.language_models.generation import Answer
 from everycell.language_models.settings import Decoding
+from everycell.language_models.templates import read_template
+from everycell.rag.grounded.autonuggetizer import read_prompt
+from everycell.rag.grounded.detection import SLOTS, TEMPLATE
 from everycell.rag.grounded.nugget_agreement import found_share
 from everycell.studies.lajewska2025.ch6.creating import (
-    agreement,
     assigned_nuggets,
     created_nuggets,
+    in_common,
     six_scores,
 )
-from everycell.studies.lajewska2025.ch6.judging import judged_again
+from everycell.studies.lajewska2025.ch6.detected import detected_spans
+from everycell.studies.lajewska2025.ch6.judging import compared, judged_again, scores_again
 from everycell.studies.lajewska2025.ch6.parts import parts_tables
 from everycell.studies.lajewska2025.ch6.rag24 import BASELINES, RUNS, rag_responses, to_judge
-from everycell.studies.lajewska2025.ch6.written import Writer
+from everycell.studies.lajewska2025.ch6.written import Writer, written_responses
 
 NUGGETS = 9
 
@@ -113,14 +117,52 @@ def test_a_baseline_stands_without_its_reasoning_and_no_nugget_says_nothing(writ
     assert whole["ginger_top_5", "2"] == whole["ginger_lsa_duot5", "2"] == ""
 
 
-def test_a_topic_without_released_facts_is_named():
-    labels = pd.DataFrame(
-        [("j", "a", "1", 1, "owls", "vital", "support")],
-        columns=["judge", "run", "topic", "nugget", "text", "importance", "support"],
-    )
+RELEASED = pd.DataFrame(
+    [("j", "a", "1", 1, "owls", "vital", "support")],
+    columns=["judge", "run", "topic", "nugget", "text", "importance", "support"],
+)
+
+
+def test_a_topic_that_was_not_released_is_named():
     responses = pd.DataFrame({"run": ["a"], "topic": ["9"], "question": ["why?"], "text": ["So."]})
-    with pytest.raises(ValueError, match="Run 'a': the released labels have no facts of topic '9'"):
-        judged_again(labels, responses, lambda prompts: [], topics=1)
+    with pytest.raises(ValueError, match="The released labels have no topic '9'"):
+        judged_again(RELEASED, responses, lambda prompts: [], topics=1, known={"1"})
+
+
+def test_a_topic_for_which_the_judge_made_no_facts_scores_nothing_and_stays():
+    responses = pd.DataFrame(
+        {"run": "ginger_top_5", "topic": ["1", "9"], "question": "why?", "text": ["Owls.", "So."]}
+    )
+    released = RELEASED.assign(run="ginger_top_5")
+    found = judged_again(
+        released, responses, lambda prompts: ["1: support"], topics=2, known={"1", "9"}
+    )
+    assert found["nugget"].tolist() == [1, 0]
+    scores = scores_again({"GPT4o": found.assign(judge="GPT4o")})
+    assert scores[["topic", "value"]].values.tolist() == [["1", 1.0], ["9", 0.0]]
+    assert compared({"GPT4o": found}).set_index("metric").at["facts", "value"] == 1
+
+
+def test_of_a_passage_without_text_nobody_is_asked_and_none_is_lost():
+    shown = pd.DataFrame(
+        {
+            "input": "top5",
+            "topic": "1",
+            "question": "Q?",
+            "passage_id": list("ab"),
+            "text": ["", "Owls."],
+        }
+    )
+    asked = []
+
+    def ask(prompts):
+        asked.extend(prompts)
+        return ["<IN>Owls.</IN> <IN>Ships.</IN>"]
+
+    template = read_template(TEMPLATE, SLOTS, last="passage")
+    found = detected_spans(shown, template, ask)
+    assert found.spans == {("top5", "1", "a"): (), ("top5", "1", "b"): ((0, 5),)}
+    assert (found.marked, found.strays, found.unmarked, len(asked)) == (2, 1, 1, 1)
 
 
 def test_created_facts_give_all_six_scores():
@@ -154,7 +196,7 @@ def test_agreement_counts_both_ways_and_chance():
     released = pd.DataFrame(
         {"topic": ["1", "1", "2", "3"], "text": ["owls eat mice", "owls nest", "ships sink", "x"]}
     )
-    found = agreement(created, released)
+    found = in_common(created, released)
     assert found == {
         # "owls nest" has one of its two words in the first fact, as "ships sink" has.
         "created": 1.5,
@@ -191,3 +233,40 @@ def test_parts_need_the_mean_of_three():
         "both",
         "10 passages for 20",
     }
+
+
+def test_baselines_and_variants_on_cast_have_their_names():
+    passages = pd.DataFrame(
+        [("relevant", "1", "why?", "text")], columns=["input", "topic", "question", "text"]
+    )
+    decoding = Decoding(max_tokens=50)
+    writer = Writer(Model(), decoding, decoding, {}, clusters=3, sentences=3, words=22)
+    made = frames("1", ["relevant"])
+    found = written_responses(writer, passages, *made, ["1"], reasoned=True)
+    assert found.groupby("system", sort=False).size().to_dict() == {
+        "Baseline": 1,
+        "Baseline CoT": 1,
+        "GINGER -fluency": 3,
+        "GINGER": 1,
+    }
+    plain = found[found["system"] == "GINGER -fluency"]
+    assert [list(each) for each in plain["nuggets"]] == [[9], [8], [7]]
+    assert "Baseline CoT" not in set(written_responses(writer, passages, *made, ["1"])["system"])
+
+
+def test_prompts_of_ones_own_make_and_rate_nuggets(tmp_path):
+    words = {"create": "Mine: $question $facts $passages", "importance": "Rate: $question $facts"}
+    prompts = {}
+    for name, text in words.items():
+        (tmp_path / name).write_text(text)
+        prompts[name] = read_prompt(name, tmp_path / name)
+    asked = []
+
+    def ask(messages):
+        asked.extend(each[-1].content for each in messages)
+        return ["- owls hunt\n1: okay"] * len(messages)
+
+    passages = pd.DataFrame({"topic": ["1"], "question": "Q?", "text": ["They hunt."]})
+    found = created_nuggets(passages, ask, prompts)
+    assert asked == ["Mine: Q? (none) 1. They hunt.", "Rate: Q? 1. owls hunt"]
+    assert found[["text", "importance"]].values.tolist() == [["owls hunt", "okay"]]

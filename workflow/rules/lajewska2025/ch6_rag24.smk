@@ -240,16 +240,7 @@ use rule table as lajewska2025_ch6_judged_again with:
         ),
         responses=written_for_rag("responses.parquet") if WRITTEN_ANEW else [],
         released=nugget_labels() if WRITTEN_ANEW else [],
-        further=(
-            [
-                written_for_rag("detection.provenance.json"),
-                written_for_rag("responses.provenance.json"),
-                judges_named("work/ginger/rag24/created", "provenance.json"),
-                judges_named("work/ginger/rag24/assigned", "provenance.json"),
-            ]
-            if WRITTEN_ANEW
-            else []
-        ),
+        further=asked_for_rag if WRITTEN_ANEW else [],
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "again"),

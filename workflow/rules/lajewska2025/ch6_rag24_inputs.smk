@@ -55,6 +55,18 @@ def judges_named(folder, *endings):
     return files
 
 
+def asked_for_rag(wildcards):
+    """What was asked of whom to write responses, and to create and assign nuggets."""
+    ending = "provenance.json"
+    found = [
+        written_for_rag(f"{step}.{ending}")(wildcards)
+        for step in ("detection", "responses")
+    ]
+    for step in ("created", "assigned"):
+        found += judges_named(f"work/ginger/rag24/{step}", ending)(wildcards)
+    return found
+
+
 def three_judges(ending):
     """Labels of a language model for each judge of the thesis, of which Table 6.8 has the mean."""
 

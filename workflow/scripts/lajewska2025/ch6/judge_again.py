@@ -10,15 +10,19 @@ from everycell.engine.job import Job
 from everycell.language_models.jobs import asking, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.autonuggetizer import read_prompt
+from everycell.studies.lajewska2025.annotations import paths
 from everycell.studies.lajewska2025.ch6.judging import judged_again
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    labels = read_nugget_labels(*map(Path, files.labels)).nuggets
-    paths = list(map(Path, files.responses))
+    released = read_nugget_labels(*map(Path, files.labels))
+    labels = released.nuggets
+    files_of_responses = paths(files.responses)
     # Those that this project wrote are a frame, the released ones are tables.
-    written = paths[0].suffix == ".parquet"
-    responses = pd.read_parquet(paths[0]) if written else read_responses(paths)
+    written = files_of_responses[0].suffix == ".parquet"
+    responses = (
+        pd.read_parquet(files_of_responses[0]) if written else read_responses(files_of_responses)
+    )
     decoding = Decoding(max_tokens=params.max_tokens)
     template = read_prompt("assign", Path(files.prompt) if files.prompt else None)
     with model_of_job(snakemake, job.log) as model:
@@ -27,6 +31,7 @@ with Job(snakemake) as job:
             responses,
             asking(model, decoding),
             topics=params.topics,
+            known=set(released.responses["topic"]),
             template=template,
         )
     job.write_frame(found.assign(judge=params.judge), "labels")

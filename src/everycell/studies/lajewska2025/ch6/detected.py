@@ -39,7 +39,7 @@ def detected_spans(
     template: Template,
     ask: Callable[[Sequence[tuple[Message, ...]]], Sequence[str]],
 ) -> DetectedSpans:
-    """Ask for the nuggets of all passages.
+    """Ask for the nuggets of all passages; of one without text nobody is asked.
 
     Parameters
     ----------
@@ -61,9 +61,13 @@ def detected_spans(
     DetectedSpans(spans={('relevant', '1', 'p'): ((3, 6),)}, marked=2, strays=1, unmarked=0)
     """
     rows = list(shown.itertuples(index=False))
-    answers = ask([detection_prompt(template, row.question, row.text) for row in rows])
-    spans, strays, unmarked, marks = {}, 0, 0, 0
-    for row, answer in zip(rows, answers, strict=True):
+    asked = [row for row in rows if row.text.strip()]
+    answers = ask([detection_prompt(template, row.question, row.text) for row in asked])
+    spans: dict[tuple[str, str, str], tuple[Span, ...]] = {
+        (row.input, row.topic, row.passage_id): () for row in rows
+    }
+    strays, unmarked, marks = 0, len(rows) - len(asked), 0
+    for row, answer in zip(asked, answers, strict=True):
         found = marked_spans(row.text, answer)
         spans[row.input, row.topic, row.passage_id] = found.spans
         marks += answer.count(OPENING)

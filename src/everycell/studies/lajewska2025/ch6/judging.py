@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from string import Template
 
 import pandas as pd
@@ -21,6 +21,7 @@ def judged_again(
     ask: Ask,
     *,
     topics: int,
+    known: Collection[str],
     template: Template | None = None,
 ) -> pd.DataFrame:
     """Labels of support by another judge, for the same facts.
@@ -35,6 +36,8 @@ def judged_again(
         Asks the language model.
     topics : int
         The first ones that are judged.
+    known : collection of str
+        Topics that the judge was given, also those for which it made no facts.
     template : string.Template, optional
         A prompt in place of the project's own.
 
@@ -42,23 +45,26 @@ def judged_again(
     -------
     pandas.DataFrame
         Columns `run`, `topic`, `nugget`, `importance` (one a fact, that which the first judge gave
-        most often), `before` (its support) and `support` ("" where the model gave no label).
+        most often), `before` (its support) and `support` ("" where the model gave no label). A
+        response to a topic without facts has one row, of nugget 0, which weighs nothing.
 
     Raises
     ------
     ValueError
-        A response to a topic of which the judge has no facts.
+        A response to a topic that is not known.
     """
     chosen = list(dict.fromkeys(responses["topic"]))[:topics]
     shown = responses[responses["topic"].isin(chosen)]
     facts = dict(list(with_one_key(labels).groupby(["run", "topic"], sort=False)))
-    for row in shown.itertuples(index=False):
-        if (row.run, row.topic) not in facts:
-            raise ValueError(
-                f"Run {row.run!r}: the released labels have no facts of topic {row.topic!r}; judge "
-                "topics of TREC RAG 2024 alone."
-            )
-    given = [facts[row.run, row.topic] for row in shown.itertuples(index=False)]
+    unknown = [topic for topic in chosen if topic not in known]
+    if unknown:
+        raise ValueError(
+            f"The released labels have no topic {unknown[0]!r}, which has a response; judge "
+            "responses to topics of TREC RAG 2024 alone."
+        )
+    given = [
+        facts.get((row.run, row.topic), labels.iloc[:0]) for row in shown.itertuples(index=False)
+    ]
     said = assign_nuggets(
         [
             (row.question, row.text, own["text"].tolist())
@@ -70,6 +76,11 @@ def judged_again(
     parts = [
         own[[*_KEYS, "importance"]].assign(before=own["support"], support=list(each))
         for own, each in zip(given, said, strict=True)
+    ]
+    parts += [
+        pd.DataFrame([[row.run, row.topic, 0, "", "", ""]], columns=parts[0].columns)
+        for row, own in zip(shown.itertuples(index=False), given, strict=True)
+        if own.empty
     ]
     return pd.concat(parts, ignore_index=True)
 
@@ -91,13 +102,14 @@ def compared(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Examples
     --------
-    >>> labels = pd.DataFrame({"before": ["support", "not_support", "support"],
-    ...     "support": ["support", "not_support", ""]})
+    >>> labels = pd.DataFrame({"nugget": [1, 2, 3], "support": ["support", "not_support", ""],
+    ...     "before": ["support", "not_support", "support"]})
     >>> compared({"a": labels})["value"].round(2).tolist()
     [3.0, 0.33, 1.0, 1.0]
     """
     rows = []
-    for name, labels in by_judge.items():
+    for name, every in by_judge.items():
+        labels = every[every["nugget"] > 0]
         said = labels[labels["support"] != ""]
         first, second = said["before"] == "support", said["support"] == "support"
         found = {
