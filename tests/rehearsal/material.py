@@ -108,7 +108,7 @@ def satisfaction(stage: Stage) -> Settings:
     return {
         "user_satisfaction": {
             "orders": 2,
-            "draws": 20,
+            "draws": 100,
             "full": {
                 "model": stage.put_on_hub("toy/encoder", write_encoder),
                 "bert": few | {"length": 16},

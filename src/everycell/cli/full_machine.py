@@ -45,7 +45,8 @@ def hub_cache() -> Path:
 
 def in_hub_cache(name: str) -> bool:
     """Whether weights of a model of the hub were fetched."""
-    folder = hub_cache() / f"models--{name.replace('/', '--')}" / "snapshots"
+    repository, _, _ = name.partition("@")
+    folder = hub_cache() / f"models--{repository.replace('/', '--')}" / "snapshots"
     return any(folder.glob("*/*.safetensors"))
 
 
