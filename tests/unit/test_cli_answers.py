@@ -99,6 +99,8 @@ def test_one_row_an_answer_and_plain_forms(write):
         ({"relevant": []}, "line 1: relevant: List should have at least 1 item"),
         ({"answer": None}, "line 1: answer: Input should be a valid string"),
         ({"documents": 0}, "line 1: documents"),
+        ({"documents": 10**12}, "line 1: documents"),
+        ({"relevant": ["2"]}, "line 1 has the relevant document '2'"),
         ({"documents": ["a", "a"]}, "line 1 has a document twice"),
         ({"tokens": [["x", -1.0]]}, "line 1 has tokens that are not its answer"),
         ({"tokens": [["Delft [2].", 0.5]]}, "line 1 has the log-probability 0.5"),

@@ -599,6 +599,16 @@ def _readers() -> dict[str, Reader]:
         ),
         "explain.forests.read_forest": Reader(FOREST),
         "rag.cite_checks.read_passages": Reader(b'{"id": "p", "text": "Owls hunt."}\n'),
+        "rag.citation_report.read_cited_answers#number": Reader(
+            b'{"question": "Who?", "answer": "Owls [1].", "documents": 2, "relevant": [1]}\n'
+        ),
+        "rag.citation_report.read_cited_answers#ids": Reader(
+            b'{"question": "Who?", "arm": "human", "answer": "Owls [1]", "documents": ["p", "q"],'
+            b' "relevant": ["q"], "tokens": [["Owls [", -0.5], ["1]", -1]]}\n'
+        ),
+        "dialogue.satisfaction_report.read_predictions": Reader(
+            b'{"id": "1", "satisfied": true, "predicted": false, "estimator": "bert"}\n'
+        ),
         "rag.cite_checks.read_answers#answer": Reader(
             b'{"question": "Who?", "documents": ["p"], "answer": "Owls [1]."}\n', call=_cited
         ),
@@ -626,6 +636,7 @@ NOT_HERE = {
     "engine.yaml.load_yaml": "parses a text; `read_config` and `load_papers` are in the table",
     "studies.sakai2023.ch1.conversations.read_targets": "takes a frame",
     "engine.verdicts.read_rebuilt": "takes a frame",
+    "engine.json_lines.read_json_lines": "parses what readers in the table are given",
     "engine.registry.load_registry": "reads the package's own file; see test_registry.py",
     "learning.models.load_model": "damaged and hostile models: test_learning_models.py",
     "learning.models.read_tokenizer": "damaged and hostile models: test_learning_models.py",

@@ -205,7 +205,7 @@ def compare(
     judgements: Annotated[Path, typer.Argument(metavar="QRELS", help="Qrels in TREC format.")],
     measure: Annotated[
         list[str] | None,
-        typer.Option(help="As MAP, nDCG@3, RR@10, P@5, R@500; MAP and nDCG; may be given again."),
+        typer.Option(help="As ir_measures: AP, nDCG@3, P(rel=2)@5; MAP and nDCG; may be repeated."),
     ] = None,
     level: Annotated[int, typer.Option(help="Least relevance that counts as relevant.")] = 1,
     k: Annotated[
