@@ -144,7 +144,7 @@ $(STAMPS)/torch-cpu: envs/torch-cpu.lock $(STAMPS)/venv
 	$(UV_INSTALL) --no-deps $(TORCH_CPU) -r $<
 	@rm .venv/unfinished && touch $@
 
-$(STAMPS)/project: pyproject.toml envs/base.in $(STAMPS)/base
+$(STAMPS)/project: pyproject.toml $(STAMPS)/base
 	@touch .venv/unfinished
 	$(UV_INSTALL) --no-deps --no-build-isolation -e .
 	@rm .venv/unfinished && touch $@

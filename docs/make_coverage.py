@@ -149,7 +149,8 @@ def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts
         again = f"{each.recomputed} of {each.printed}" if each.printed else ""
         near = each.cells["equal"] + each.cells["close"]
         lines.append(
-            f"| `{paper}_ch{chapter}` | {title} | {each.artefacts} | {each.states['rebuilt'] or ''} "
+            f"| `{paper}_ch{chapter}` | {title} | {each.artefacts} "
+            f"| {each.states['rebuilt'] or ''} "
             f"| {each.states['stand_in'] or ''} | {each.states['full'] or ''} | {again} "
             f"| {share(near, each.recomputed) if each.recomputed else ''} "
             f"| {claims(each.claims)} | {claims(each.stand_in_claims)} |\n"

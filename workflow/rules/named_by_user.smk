@@ -82,7 +82,7 @@ def named_model_files(key, page, what):
     """Files of a model in a folder, or the folder in which a model of the hub comes by itself."""
     source = named_by_user(key, what, page, kind="model")
     if not os.path.isdir(source) and re.fullmatch(HUB_NAME, source):
-        return ["work/hub-models/" + source.replace("/", "--")]
+        return ["work/hub-models/" + "--".join(Path(source).parts)]
     return encoder_files_in(named_by_user(key, what, page), key, what)
 
 
