@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from rehearsal.checks import CHECKS
@@ -14,11 +15,15 @@ from everycell.cli.full_tier import asked_for
 from everycell.engine.artefacts import load_papers
 
 SECRET = "sk-rehearsed-4711"
+#: Too long for the suite, which has the path of these chapters in parts: `make rehearse` sets
+#: EVERYCELL_REHEARSE=1 and runs them too.
+LONG = {("full_lajewska2025_ch6", "full_lajewska2025_chC"), ("full_abolghasemi2026_ch3",)}
+REHEARSED = [each for each in CHAPTERS if each not in LONG or "EVERYCELL_REHEARSE" in os.environ]
 
 
 @pytest.mark.slow
 @pytest.mark.released
-@pytest.mark.parametrize("targets", CHAPTERS, ids="+".join)
+@pytest.mark.parametrize("targets", REHEARSED, ids="+".join)
 def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, ...]) -> None:
     settings = CHAPTERS[targets](stage)
     (stage.folder / "mine.yaml").write_text(json.dumps(settings))
