@@ -196,7 +196,7 @@ def test_every_rule_says_what_it_does_and_needs(rules):
         # Snakemake refuses both: what comes from the cache took no time.
         assert bool(rule.benchmark) != bool(rule.cache.flag), rule.name
         assert rule.message, rule.name
-        assert Path(rule.conda_env).stem in ("base", "docs", "lucene", "torch"), rule.name
+        assert Path(rule.conda_env).stem in ("base", "corpora", "docs", "lucene", "torch"), rule.name
         assert {"mem_mb", "runtime"} <= rule.resources.keys(), rule.name
 
 
