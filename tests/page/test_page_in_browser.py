@@ -315,6 +315,26 @@ def test_a_phone_scrolls_tables_and_not_the_page(browser, url, overview_url):
     page.close()
 
 
+def test_a_phone_scrolls_a_wide_figure_and_does_not_shrink_it(browser, url):
+    page = browser.new_page(viewport={"width": 360, "height": 740}, color_scheme="dark")
+    page.goto(url)
+    picture = page.locator("figure img").first
+    picture.scroll_into_view_if_needed()
+    draw = """async (image, width) => {
+        image.src = `data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="90"/>`;
+        await image.decode();
+        return [image.clientWidth, image.parentElement.scrollWidth > image.parentElement.clientWidth];
+    }"""  # noqa: E501
+    assert picture.evaluate(draw, 1200) == [560, True]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    width, scrolls = picture.evaluate(draw, 100)
+    assert 100 <= width < 120 and not scrolls
+    # Ink of figures is dark, so they lie on white paper where the page is dark.
+    ground = picture.evaluate("image => getComputedStyle(image).backgroundColor")
+    assert ground == "rgb(255, 255, 255)"
+    page.close()
+
+
 def test_without_scripts_all_is_there(browser, url, overview_url):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

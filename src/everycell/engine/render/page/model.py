@@ -264,7 +264,11 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
         table | {"downloads": _downloads(home, f"{artefact.name}.{name}", files)}
         for name, title in artefact.card.beside.items()
         if f"{artefact.name}.{name}.csv" in files and f"{artefact.name}.{name}.svg" not in files
-        if (table := companion_table(folder / home / f"{artefact.name}.{name}.csv", title))
+        if (
+            table := companion_table(
+                folder / home / f"{artefact.name}.{name}.csv", title, artefact.card.names
+            )
+        )
     ]
     return {
         "name": tier,

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
 
 #: Names that mean the same in every table; a card has the names of its own (`Card.names`).
 COMMON = {
@@ -48,3 +51,51 @@ def shown_name(name: str, names: Mapping[str, str] = {}) -> str:
     ('avg list size', 'nDCG@10')
     """
     return names.get(name) or COMMON.get(name) or name.replace("_", " ")
+
+
+def shown_label(level: str | None, label: Any, names: Mapping[str, str] = {}) -> Any:
+    """Return a label of a laid out table as a reader sees it.
+
+    Parameters
+    ----------
+    level
+        Key column that the label is a value of; None for the name of a column.
+    label
+        A metric is named by `shown_name`; a value of another key, such as a run, is renamed only
+        where `names` has it.
+    names
+        As in `shown_name`.
+
+    Examples
+    --------
+    >>> shown_label("metric", "p_value"), shown_label("run", "bm25_k1"), shown_label("run", 5)
+    ('p', 'bm25_k1', 5)
+    """
+    if level is None or level == "metric":
+        return shown_name(str(label), names)
+    return names.get(str(label), label)
+
+
+def with_shown_names(laid: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Return a laid out table with the names that a reader sees: of key columns and of metrics.
+
+    Examples
+    --------
+    >>> laid = pd.DataFrame({"p_value": [0.5]}, index=pd.Index(["a_b"], name="run_tag"))
+    >>> with_shown_names(laid, {"a_b": "A and B"}).to_dict("index")
+    {'A and B': {'p': 0.5}}
+    """
+    labels = {axis: _with_shown_labels(getattr(laid, axis), names) for axis in ("index", "columns")}
+    return laid.set_axis(labels["index"], axis="index").set_axis(labels["columns"], axis="columns")
+
+
+def _with_shown_labels(index: pd.Index, names: Mapping[str, str]) -> pd.Index:
+    heads = [None if name is None else shown_name(str(name), names) for name in index.names]
+    # From lists, not by level: labels that were different may meet.
+    levels = [
+        [shown_label(name, label, names) for label in index.get_level_values(place)]
+        for place, name in enumerate(index.names)
+    ]
+    if index.nlevels == 1:
+        return pd.Index(levels[0], name=heads[0], dtype=index.dtype if not levels[0] else None)
+    return pd.MultiIndex.from_arrays(levels, names=heads)
