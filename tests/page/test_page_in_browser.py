@@ -188,6 +188,13 @@ def test_a_search_stands_in_the_address_and_the_back_button_undoes_it(browser, o
     expect(overview.locator("#hits .row")).to_have_count(2)
 
 
+def test_a_search_that_was_typed_into_the_address_may_have_any_sign(browser, overview_url):
+    # An error of a script would fail in `watched`.
+    with watched(browser, f"{overview_url}#q=50%") as page:
+        assert page.locator("input[name=q]").input_value() == "50%"
+        assert "Nothing is found" in page.locator("output").inner_text()
+
+
 def test_a_number_of_the_chapters_lists_the_artefacts_that_have_such_cells(overview):
     overview.locator(".matrix td.differs a").click()
     assert found(overview) == ["toy2026/table_1"]

@@ -4,7 +4,10 @@
 
   // A link reaches what is folded.
   const unfold = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let name = location.hash.slice(1);
+    // A sign % that stands for itself, as in a search that somebody typed into the address.
+    try { name = decodeURIComponent(name); } catch { return; }
+    const target = document.getElementById(name);
     if (!target) return;
     let hidden = false;
     for (let box = target; box; box = box.parentElement?.closest("details")) {
