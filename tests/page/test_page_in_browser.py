@@ -333,9 +333,11 @@ def test_a_phone_scrolls_a_wide_figure_and_does_not_shrink_it(browser, url):
         return [image.clientWidth, image.parentElement.scrollWidth > image.parentElement.clientWidth];
     }"""  # noqa: E501
     assert picture.evaluate(draw, 1200) == [560, True]
+    expect(picture.locator("xpath=..")).to_have_class("wide")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     width, scrolls = picture.evaluate(draw, 100)
     assert 100 <= width < 120 and not scrolls
+    expect(picture.locator("xpath=..")).not_to_have_class("wide")
     # Ink of figures is dark, so they lie on white paper where the page is dark.
     ground = picture.evaluate("image => getComputedStyle(image).backgroundColor")
     assert ground == "rgb(255, 255, 255)"

@@ -26,14 +26,16 @@
     location.href = `../index.html#${new URLSearchParams(new FormData(find))}`;
   });
 
-  // A table that is cut off says so.
+  // A table or figure that is cut off says so.
   const widths = () => {
-    for (const box of document.querySelectorAll(".scroll")) {
+    for (const box of document.querySelectorAll(".scroll, figure > a")) {
       box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1);
     }
   };
   addEventListener("resize", widths);
   document.addEventListener("toggle", widths, true);
+  // Figures come late.
+  document.addEventListener("load", widths, true);
   document.getElementById("sides")?.addEventListener("change", widths);
   widths();
 
