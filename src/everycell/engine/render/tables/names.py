@@ -91,11 +91,13 @@ def with_shown_names(laid: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFra
 
 def _with_shown_labels(index: pd.Index, names: Mapping[str, str]) -> pd.Index:
     heads = [None if name is None else shown_name(str(name), names) for name in index.names]
-    # From lists, not by level: labels that were different may meet.
-    levels = [
-        [shown_label(name, label, names) for label in index.get_level_values(place)]
-        for place, name in enumerate(index.names)
-    ]
+    levels = []
+    for place, name in enumerate(index.names):
+        labels = index.get_level_values(place)
+        shown = [shown_label(name, label, names) for label in labels]
+        # What nobody renames keeps its type: pandas would make 1.0 of the 1 beside a 0.5.
+        levels.append(labels if shown == labels.tolist() else pd.Index(shown))
     if index.nlevels == 1:
-        return pd.Index(levels[0], name=heads[0], dtype=index.dtype if not levels[0] else None)
+        return levels[0].rename(heads[0])
+    # Not by level: labels that were different may meet.
     return pd.MultiIndex.from_arrays(levels, names=heads)
