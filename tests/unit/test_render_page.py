@@ -288,6 +288,26 @@ def test_what_does_not_stand_comes_first(index, page):
     assert "Receipt does not verify" in page.read_text()
 
 
+def test_a_cell_of_two_tiers_counts_once_in_the_deeper_one(tmp_path):
+    results = tmp_path / "results"
+    found = toys.found(tmp_path / "published", results)
+    released = next(toy for toy in found if toy.tier == "released")
+    cells = released.report.model_dump()["cells"]
+    differs = next(cell for cell in cells if cell["verdict"] == "differs")
+    differs["rebuilt"] = 0.22
+    full = toys.report(released.artefact, "full", "rebuilt", cells=cells)
+    (results / "full/toy2026").mkdir(parents=True)
+    (results / "full/toy2026/table_1.receipt.json").write_text('{"execution": {"seconds": 1}}')
+    found = [replace(toy, report=full) if toy.tier == "full" and toy.artefact == released.artefact
+             else toy for toy in found]  # fmt: skip
+    model = build_model(load_papers(tmp_path / "published"), found, results)
+    assert len(model["papers"][0]["chapters"][0]["artefacts"][0]["tables"]) == 2
+    for verdict in ("differs", "explained", "inconsistent"):
+        assert model["falls"]["count"][verdict] == model["cells"][verdict] == 1
+    [group] = model["falls"]["cells"]["differs"]
+    assert group["cells"][0]["rebuilt"] == "0.220"
+
+
 def test_a_stand_in_has_no_verdicts(page, tmp_path):
     found = toys.found(tmp_path / "published2", tmp_path / "results2")
     standing = [entry for entry in found if entry.tier != "released"]

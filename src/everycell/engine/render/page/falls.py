@@ -30,7 +30,8 @@ def what_falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for one in artefacts:
         faults += [(one, tier, fault) for tier in one["tiers"] for fault in tier["faults"]]
         explained = set()
-        for table in one["tables"]:
+        # Of two tiers that rebuild a table the deeper one counts, as everywhere.
+        for table in one["tables"][-1:]:
             bad = [cell for cell in table["cells"] if cell["verdict"] in cells]
             by = itemgetter("verdict", "source", "why")
             for (verdict, source, why), group in groupby(bad, key=by):
