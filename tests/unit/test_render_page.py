@@ -288,14 +288,16 @@ def test_what_does_not_stand_comes_first(index, page):
     assert "Receipt does not verify" in page.read_text()
 
 
-def test_a_cell_of_two_tiers_counts_once_in_the_deeper_one(tmp_path):
+def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     results = tmp_path / "results"
     found = toys.found(tmp_path / "published", results)
     released = next(toy for toy in found if toy.tier == "released")
     cells = released.report.model_dump()["cells"]
     differs = next(cell for cell in cells if cell["verdict"] == "differs")
     differs["rebuilt"] = 0.22
-    full = toys.report(released.artefact, "full", "rebuilt", cells=cells)
+    claims = [one.model_copy(update={"on_rebuilt": "fails", "detail": "0 of 1"})
+              for one in released.report.conclusions]  # fmt: skip
+    full = toys.report(released.artefact, "full", "rebuilt", cells=cells, conclusions=claims)
     (results / "full/toy2026").mkdir(parents=True)
     (results / "full/toy2026/table_1.receipt.json").write_text('{"execution": {"seconds": 1}}')
     found = [replace(toy, report=full) if toy.tier == "full" and toy.artefact == released.artefact
@@ -306,6 +308,9 @@ def test_a_cell_of_two_tiers_counts_once_in_the_deeper_one(tmp_path):
         assert model["falls"]["count"][verdict] == model["cells"][verdict] == 1
     [group] = model["falls"]["cells"]["differs"]
     assert group["cells"][0]["rebuilt"] == "0.220"
+    # Undecided where it was released, and failing in full.
+    assert model["conclusions"] == {"holds": 0, "fails": 1, "undecided": 0}
+    assert [claim["tier"] for claim in model["falls"]["claims"]["rebuilt"]] == ["full"]
 
 
 def test_a_stand_in_has_no_verdicts(page, tmp_path):
