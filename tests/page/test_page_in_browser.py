@@ -138,6 +138,7 @@ def test_opens_from_disk_with_its_figures(page):
         ("two runs", "table_1"),
         ("drawng", "figure_2"),
         ("n. toys bars", "figure_1"),
+        ("Table 2 of the toy2026", "table_2"),
     ],
 )
 def test_search_finds_a_label_a_key_and_words_of_titles_first(overview, words, first):
