@@ -170,7 +170,8 @@ def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
     assert made_up == "made-up files to begin with" and now.paper == "Title of the paper"
     assert now.licence == "none stated"
     assert "The key smith2026 is taken" in refused("new-paper", "smith2026")
-    assert "is no key; write small letters, then a year" in refused("new-paper", "Smith 2026")
+    for key in ("Smith 2026", "class", "page", "../a2026"):
+        assert "is no key; write small letters, then a year" in refused("new-paper", key)
     assert "The key seed is taken" in refused("new-paper", "seed")
 
 
