@@ -172,7 +172,8 @@ def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
     assert "The key smith2026 is taken" in refused("new-paper", "smith2026")
     for key in ("Smith 2026", "class", "page", "../a2026"):
         assert "is no key; write small letters, then a year" in refused("new-paper", key)
-    assert "The key seed is taken" in refused("new-paper", "seed")
+    assert "choose another one, as smith2026b" in refused("new-paper", "seed")
+    assert call("new-paper", "smith2026b")[0] == 0
 
 
 def test_the_line_of_a_new_paper_stands_above_that_of_data(project):
