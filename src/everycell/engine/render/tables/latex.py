@@ -114,7 +114,7 @@ def table_as_latex(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: s
     """Return a laid out table, with raised `marks` after its values; `label` is for references.
 
     A table that is wider than the text is scaled to its width; one of more than `LONG` rows runs
-    over pages, with its head on each.
+    over pages, with its head on each, in small letters and at its own width.
     """
     names = laid.index.to_frame()
     # Texts from the start: a column of numbers takes none.
