@@ -177,3 +177,11 @@ def test_satisfaction_is_what_scikit_learn_gives(write):
 )
 def test_predictions_that_are_refused(write, line, says):
     assert says in refused("satisfaction", write([*predictions(1)[:2], line]))
+
+
+def test_a_text_may_hold_characters_at_which_python_cuts_lines(tmp_path):
+    line = {"question": "Who\u2028is\x85it?", "answer": "Ada [1].", "documents": 1, "relevant": [1]}
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(json.dumps(line, ensure_ascii=False).encode() + b"\r\n")
+    rows = said_in_json("citations", str(path), "--per-query")["rows"]
+    assert [row["question"] for row in rows] == [line["question"]]

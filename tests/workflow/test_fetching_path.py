@@ -37,6 +37,6 @@ def test_a_corpus_and_a_model_come_by_themselves(
     assert not any(path.is_symlink() for path in found.values())
     log = (clean.folder / f"logs/fetch/hub-models/org--toy@{commit}.log").read_text()
     said = json.loads(log.splitlines()[-1])["parameters"]
-    assert commit in said["commits"]
+    assert f": '{commit}'" in said["commits"]
     log = (clean.folder / "logs/fetch/corpora/squad.log").read_text()
     assert "Licence: CC BY-SA 4.0" in log

@@ -9,8 +9,8 @@ from everycell.learning.hub import commit_of
 from everycell.learning.models import model_folder
 
 with Job(snakemake) as job:
-    name, _, revision = snakemake.wildcards.model.replace("--", "/", 1).partition("@")
-    cached = model_folder(name, network=snakemake.params.network, revision=revision or None)
+    name = snakemake.wildcards.model.replace("--", "/", 1)
+    cached = model_folder(name, network=snakemake.params.network)
     job.commits[name] = commit_of(cached)
     made = Path(snakemake.output[0])
     # Files of the cache are links into its store, which a result must not depend on.

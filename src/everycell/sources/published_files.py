@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 from typing import IO, Any
 
@@ -180,6 +181,13 @@ def check_room(what: str, needed: Mapping[Path, int]) -> None:
                 "IR_DATASETS_HOME in the environment (downloads) and `corpora.folder` in "
                 "config.yaml (what is unpacked)."
             )
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove what killed processes had written of a file that nobody else writes now."""
+    for folder in path.parent.glob(f".{escape(path.name)}.*/"):
+        logger.info("Removing %s, which a killed download left.", folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def bring(published: Published, *, network: bool) -> Path:
