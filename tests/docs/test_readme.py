@@ -346,6 +346,6 @@ def test_the_study_page_counts_tests_of_repeated_ratings(mirror, tmp_path):
                 found[unit].append(anova(table, rating, [factor])["p"].item() <= 0.05)
     assert (len(constant), len(found["rows"])) == (5, 21)
     assert (
-        f"makes 21 tests where both sides are. As printed, {sum(found['rows'])} of" in study_page()
+        f"makes 21 tests where both sides do. As printed, {sum(found['rows'])} of" in study_page()
     )
-    assert f"With one row a worker, {sum(found['workers'])} have" in study_page()
+    assert f"With one row per worker, {sum(found['workers'])} do" in study_page()

@@ -82,7 +82,7 @@ def test_fairweb(mirror, tmp_path, repository):
         "judged pages of level L1": list(gains.values()).count(1),
         "judged pages of level L2": list(gains.values()).count(3),
         "runs": len(runs),
-        "pages of a run and topic": pages,
+        "pages per run and topic": pages,
     }.items():
         assert [what, str(count)] in card
     for topic, names in SETS.items():

@@ -161,7 +161,7 @@ def test_the_card_of_the_released_files(grepbias, repository):
         "texts in a female wording": wording["female"],
         "texts in a neutral wording": wording["neutral"],
         "texts that name both genders": wording["both"],
-        "items: documents whatever their wording": grepbias.counts.items,
+        "items: documents regardless of their wording": grepbias.counts.items,
         "items with all three wordings": grepbias.counts.worded_items,
         "male wordings with the text of the neutral one": (
             wordings["male"] == wordings["neutral"]

@@ -111,7 +111,7 @@ def test_the_card_of_the_released_file(mirror, tmp_path, repository):
         "passages that are gold for two questions or more": int(
             (found.gold["document"].value_counts() > 1).sum()
         ),
-        "questions whose gold passage holds no answer by its words": len(gold - held),
+        "questions whose gold passage contains no answer word for word": len(gold - held),
         "questions with one relevant passage": sum(len(found) == 1 for found in relevant.values()),
         "words of a passage, median": int(words.median()),
         "words of a passage, most": int(words.max()),

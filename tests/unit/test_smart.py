@@ -264,7 +264,7 @@ def test_card_of_cacm(repository, real):
         "documents": found.counts.documents,
         "documents with an abstract": (abstract > 0).sum(),
         "documents with an abstract of 50 words or more: possible queries": (abstract >= 50).sum(),
-        "documents whose text another document has too": found.documents["text"]
+        "documents that share their text with another document": found.documents["text"]
         .duplicated(keep=False)
         .sum(),
         "topics": found.counts.topics,

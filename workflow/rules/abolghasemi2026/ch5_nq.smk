@@ -102,4 +102,4 @@ use rule step as abolghasemi2026_ch5_paraphrase with:
         records="abolghasemi2026-ch5-paraphrases-{bench}",
         seed=SETTINGS.seed,
     message:
-        "Passages of {wildcards.bench} in the words of {params.model}"
+        "Paraphrasing passages of {wildcards.bench} with {params.model}"
