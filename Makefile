@@ -35,7 +35,7 @@ VENV_IS := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help reproduce test test-quick test-faults docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
+.PHONY: help reproduce test test-quick test-faults rehearse docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
   setup-cluster lint bench audit clean-results locks
 ifneq ($(VENV_IS),whole)
 .PHONY: $(STAMPS)/venv
@@ -50,8 +50,7 @@ help: ## print this list
 	@echo "  WORKERS=3 (parallel tests)  PYTEST_ARGS="
 
 reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a summary
-	$(IN_VENV) snakemake --cores $(CORES) $(TARGET)
-	@$(IN_VENV) everycell summary
+	@$(IN_VENV) everycell make --cores $(CORES) $(TARGET)
 
 test: setup-test lint ## run the linters and the whole test suite
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs $(PYTEST_ARGS)
@@ -63,6 +62,9 @@ test-quick: setup-test lint ## the linters and the quick tests alone, in three m
 test-faults: setup-test ## damage on purpose, and the table of what survived in docs/reliability.md
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q -m fault --kills=$(FAULT_KILLS) \
 	  --fault-table=docs/reliability.md $(PYTEST_ARGS)
+
+rehearse: setup-test ## run full tiers, chapter by chapter, on small material with stand-in servers
+	EVERYCELL_REHEARSE=1 $(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs tests/rehearsal
 
 setup: setup-lucene setup-torch $(STAMPS)/corpora ## make .venv with all that a run needs (3 GB)
 
@@ -145,7 +147,7 @@ $(STAMPS)/torch-cpu: envs/torch-cpu.lock $(STAMPS)/venv
 	$(UV_INSTALL) --no-deps $(TORCH_CPU) -r $<
 	@rm .venv/unfinished && touch $@
 
-$(STAMPS)/project: pyproject.toml envs/base.in $(STAMPS)/base
+$(STAMPS)/project: pyproject.toml $(STAMPS)/base
 	@touch .venv/unfinished
 	$(UV_INSTALL) --no-deps --no-build-isolation -e .
 	@rm .venv/unfinished && touch $@

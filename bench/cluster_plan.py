@@ -24,7 +24,9 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("Snakefile", "config.yaml", "envs", "published", "recorded", "src", "workflow")
+PARTS = (
+    "Snakefile", "config.yaml", "envs", "profiles", "published", "recorded", "src", "workflow"
+)  # fmt: skip
 TARGETS = ("full_abolghasemi2026_ch5", "full_heuss2025_ch5", "full_abolghasemi2026_ch3")
 NEEDED = {
     "data/nq": ("questions.jsonl", "passages.jsonl", "bm25.run", "unicoil.run", "tct-colbert.run"),
@@ -56,7 +58,7 @@ def plan(folder: Path, models: int) -> tuple[float, float, str]:
     """Seconds, megabytes and output of a dry run for so many language models."""
     (folder / "many.json").write_text(json.dumps(settings(models)))
     command = ["snakemake", "-n", *TARGETS, "--configfile", "many.json"]
-    command += ["--workflow-profile", "workflow/profiles/slurm", "--executor", "dryrun"]
+    command += ["--workflow-profile", "profiles/slurm", "--executor", "dryrun"]
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(folder / "src"),
@@ -97,7 +99,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=10_000, help="about so many are planned")
     wanted = parser.parse_args().jobs
-    profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text())
+    profile = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in PARTS:

@@ -97,10 +97,13 @@ def share(part: int, whole: int) -> str:
 
     Examples
     --------
-    >>> share(1188, 1294), share(0, 10), share(10, 10)
-    ('91.8 %', '0.0 %', '100.0 %')
+    >>> share(1188, 1294), share(0, 10), share(10, 10), share(2999, 3000), share(1, 3000)
+    ('91.8 %', '0.0 %', '100.0 %', '99.9 %', '0.1 %')
     """
-    return f"{100 * part / whole:.1f} %"
+    percent = 100 * part / whole
+    if 0 < part < whole:
+        percent = min(max(percent, 0.1), 99.9)
+    return f"{percent:.1f} %"
 
 
 def claims(counts: Counter[str]) -> str:
@@ -149,7 +152,8 @@ def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts
         again = f"{each.recomputed} of {each.printed}" if each.printed else ""
         near = each.cells["equal"] + each.cells["close"]
         lines.append(
-            f"| `{paper}_ch{chapter}` | {title} | {each.artefacts} | {each.states['rebuilt'] or ''} "
+            f"| `{paper}_ch{chapter}` | {title} | {each.artefacts} "
+            f"| {each.states['rebuilt'] or ''} "
             f"| {each.states['stand_in'] or ''} | {each.states['full'] or ''} | {again} "
             f"| {share(near, each.recomputed) if each.recomputed else ''} "
             f"| {claims(each.claims)} | {claims(each.stand_in_claims)} |\n"

@@ -142,7 +142,8 @@ def relinked(text: str, source: str, page: str) -> str:
     Returns
     -------
     str
-        A link to a file of the project that the site lacks is its text alone.
+        A link to a file of the project that the site lacks is its text alone; pictures that HTML
+        shows are found as well.
     """
 
     def link(match: re.Match[str]) -> str:
@@ -156,6 +157,12 @@ def relinked(text: str, source: str, page: str) -> str:
         target = posixpath.relpath(target, posixpath.dirname(page) or ".")
         return f"[{match['text']}]({target}{'#' + anchor if anchor else ''})"
 
+    def shown(match: re.Match[str]) -> str:
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), match["address"]))
+        target = path.removeprefix("docs/")
+        return f'{match["name"]}="{posixpath.relpath(target, posixpath.dirname(page) or ".")}"'
+
+    text = re.sub(r'\b(?P<name>src|srcset)="(?P<address>docs/[^"]+)"', shown, text)
     return re.sub(r"\[(?P<text>[^]]*)\]\((?!https?:)(?P<address>[^)\s]+)\)", link, text)
 
 

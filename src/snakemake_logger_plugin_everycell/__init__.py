@@ -107,8 +107,9 @@ class Run:
     def left(self) -> str:
         """Time that is left, in words; empty where nothing is known of it."""
         now = time.time()
-        running = [(job.rule, now - job.since) for job in self.running.values()]
-        found = durations.estimate(self.waiting, running, self.known, self.cores)
+        # Copies: the bar asks from a thread of its own, while jobs begin and end.
+        running = [(job.rule, now - job.since) for job in list(self.running.values())]
+        found = durations.estimate(dict(self.waiting), running, self.known, self.cores)
         if found.seconds < 1:
             return ""
         about = "at least" if found.unknown else "about"

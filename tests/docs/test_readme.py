@@ -130,7 +130,15 @@ def result_files() -> set[str]:
 
 
 #: Options of Snakemake whose value is no target.
-VALUED = ("--cores", "--config", "--configfile", "--profile", "--report", "--workflow-profile")
+VALUED = (
+    "--cores",
+    "--config",
+    "--configfile",
+    "--profile",
+    "--report",
+    "--resources",
+    "--workflow-profile",
+)
 
 
 @params("snakemake")
@@ -148,6 +156,11 @@ def test_snakemake_targets_and_options_exist(page, words, known_targets):
             assert Path(target).stem in known_targets
         elif target.startswith("results/"):
             assert target.split(".")[0] in result_files()
+        elif target.startswith("work/"):
+            # What lies between: a rule writes there.
+            folder = target.split("/")[1]
+            rules = (REPOSITORY / "workflow" / "rules").rglob("*.smk")
+            assert any(f'"work/{folder}/' in read(file) for file in rules)
         else:
             assert target in known_targets | {*TOYS}
 

@@ -138,6 +138,7 @@ def test_opens_from_disk_with_its_figures(page):
         ("two runs", "table_1"),
         ("drawng", "figure_2"),
         ("n. toys bars", "figure_1"),
+        ("Table 2 of the toy2026", "table_2"),
     ],
 )
 def test_search_finds_a_label_a_key_and_words_of_titles_first(overview, words, first):
@@ -186,6 +187,13 @@ def test_a_search_stands_in_the_address_and_the_back_button_undoes_it(browser, o
     assert "#" not in overview.url
     overview.go_back()
     expect(overview.locator("#hits .row")).to_have_count(2)
+
+
+def test_a_search_that_was_typed_into_the_address_may_have_any_sign(browser, overview_url):
+    # An error of a script would fail in `watched`.
+    with watched(browser, f"{overview_url}#q=50%") as page:
+        assert page.locator("input[name=q]").input_value() == "50%"
+        assert "Nothing is found" in page.locator("output").inner_text()
 
 
 def test_a_number_of_the_chapters_lists_the_artefacts_that_have_such_cells(overview):
@@ -312,6 +320,28 @@ def test_a_phone_scrolls_tables_and_not_the_page(browser, url, overview_url):
             "box => [box.scrollWidth, box.clientWidth]"
         )
         assert inner > outer
+    page.close()
+
+
+def test_a_phone_scrolls_a_wide_figure_and_does_not_shrink_it(browser, url):
+    page = browser.new_page(viewport={"width": 360, "height": 740}, color_scheme="dark")
+    page.goto(url)
+    picture = page.locator("figure img").first
+    picture.scroll_into_view_if_needed()
+    draw = """async (image, width) => {
+        image.src = `data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="90"/>`;
+        await image.decode();
+        return [image.clientWidth, image.parentElement.scrollWidth > image.parentElement.clientWidth];
+    }"""  # noqa: E501
+    assert picture.evaluate(draw, 1200) == [560, True]
+    expect(picture.locator("xpath=..")).to_have_class("wide")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    width, scrolls = picture.evaluate(draw, 100)
+    assert 100 <= width < 120 and not scrolls
+    expect(picture.locator("xpath=..")).not_to_have_class("wide")
+    # Ink of figures is dark, so they lie on white paper where the page is dark.
+    ground = picture.evaluate("image => getComputedStyle(image).backgroundColor")
+    assert ground == "rgb(255, 255, 255)"
     page.close()
 
 

@@ -108,7 +108,7 @@ def satisfaction(stage: Stage) -> Settings:
     return {
         "user_satisfaction": {
             "orders": 2,
-            "draws": 20,
+            "draws": 100,
             "full": {
                 "model": stage.put_on_hub("toy/encoder", write_encoder),
                 "bert": few | {"length": 16},
@@ -359,11 +359,11 @@ def responses(stage: Stage) -> Settings:
                 ),
                 "inference": stage.put_on_hub("toy/nli", write_inference),
                 "questions": 3,
-                "judges": {"mine": "GPT4o"},
+                "judges": {"mine": "GPT4o", "second": "Gemini", "third": "Claude"},
                 "topics": 2,
             }
         },
-        "language_models": stage.endpoints("mine"),
+        "language_models": stage.endpoints("mine", "second", "third"),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from rehearsal.checks import CHECKS
@@ -12,13 +13,18 @@ from workflow.project import Project
 
 from everycell.cli.full_tier import asked_for
 from everycell.engine.artefacts import load_papers
+from everycell.engine.render.page.vocabulary import page_of_chapter
 
 SECRET = "sk-rehearsed-4711"
+#: Too long for the suite, which has the path of these chapters in parts: `make rehearse` sets
+#: EVERYCELL_REHEARSE=1 and runs them too.
+LONG = {("full_lajewska2025_ch6", "full_lajewska2025_chC"), ("full_abolghasemi2026_ch3",)}
+REHEARSED = [each for each in CHAPTERS if each not in LONG or "EVERYCELL_REHEARSE" in os.environ]
 
 
 @pytest.mark.slow
 @pytest.mark.released
-@pytest.mark.parametrize("targets", CHAPTERS, ids="+".join)
+@pytest.mark.parametrize("targets", REHEARSED, ids="+".join)
 def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, ...]) -> None:
     settings = CHAPTERS[targets](stage)
     (stage.folder / "mine.yaml").write_text(json.dumps(settings))
@@ -29,7 +35,6 @@ def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, .
     )
     assert done.returncode == 0, done.stdout[-6000:]
     assert "Left out" not in done.stdout
-    page = (stage.folder / "results/index.html").read_text(encoding="utf-8")
     papers = load_papers(stage.folder / "published")
     for target in targets:
         artefacts = asked_for(papers, target)[1]
@@ -37,7 +42,8 @@ def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, .
         for artefact in artefacts:
             report = project.verdicts(artefact.id, "full")
             assert report["state"] == artefact.card.tiers["full"].state
-            assert f"full/{artefact.id}." in page
+            page = stage.folder / "results" / page_of_chapter(artefact.paper, artefact.chapter)
+            assert f"full/{artefact.id}." in page.read_text(encoding="utf-8")
     if check := CHECKS.get(targets[0]):
         check(project, stage)
     check_key(project, stage.endpoint, SECRET)

@@ -54,12 +54,11 @@ def set_up(checkout: Path) -> Path:
 
 def test_cores_and_target_are_honoured(set_up):
     planned = make(set_up, "-n", "reproduce", "CORES=5", "TARGET=lajewska2025_ch4").stdout
-    assert "snakemake --cores 5 lajewska2025_ch4\n" in planned
-    assert planned.rstrip().endswith("everycell summary")
+    assert "everycell make --cores 5 lajewska2025_ch4\n" in planned
 
 
 def test_two_cores_and_the_default_target_otherwise(set_up):
-    assert "snakemake --cores 2 \n" in make(set_up, "-n", "reproduce").stdout
+    assert "everycell make --cores 2 \n" in make(set_up, "-n", "reproduce").stdout
 
 
 def test_without_a_goal_the_targets_are_listed(checkout):

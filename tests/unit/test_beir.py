@@ -95,3 +95,16 @@ def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypat
     assert "new is there already" in refused("new", "--beir", str(beir))
     assert "Give --beir, or all of" in refused("other", "--topics", "t.tsv")
     assert "give NAME=FILE" in refused("other", "--beir", str(beir), "--run", "mine.run")
+
+
+def test_a_conversion_that_fails_leaves_nothing_behind(beir, tmp_path):
+    queries = beir / "queries.jsonl"
+    sound = queries.read_text()
+    queries.write_text("test0\n")
+    target = tmp_path / "new"
+    assert "is not a JSON object" in refused(str(target), "--beir", str(beir))
+    (beir / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\ntest0\telsewhere\t1\n")
+    queries.write_text(sound)
+    said = refused(str(target), "--beir", str(beir))
+    assert said.startswith("everycell: Of these files no question has a relevant passage")
+    assert [path.name for path in tmp_path.iterdir() if path != beir] == []

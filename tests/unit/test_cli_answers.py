@@ -102,6 +102,8 @@ def test_one_row_an_answer_and_plain_forms(write):
         ({"relevant": []}, "line 1: relevant: List should have at least 1 item"),
         ({"answer": None}, "line 1: answer: Input should be a valid string"),
         ({"documents": 0}, "line 1: documents"),
+        ({"documents": 10**12}, "line 1: documents"),
+        ({"relevant": ["2"]}, "line 1 has the relevant document '2'"),
         ({"documents": ["a", "a"]}, "line 1 has a document twice"),
         ({"tokens": [["x", -1.0]]}, "line 1 has tokens that are not its answer"),
         ({"tokens": [["Delft [2].", 0.5]]}, "line 1 has the log-probability 0.5"),
@@ -178,3 +180,11 @@ def test_satisfaction_is_what_scikit_learn_gives(write):
 )
 def test_predictions_that_are_refused(write, line, says):
     assert says in refused("satisfaction", write([*predictions(1)[:2], line]))
+
+
+def test_a_text_may_hold_characters_at_which_python_cuts_lines(tmp_path):
+    line = {"question": "Who\u2028is\x85it?", "answer": "Ada [1].", "documents": 1, "relevant": [1]}
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(json.dumps(line, ensure_ascii=False).encode() + b"\r\n")
+    rows = said_in_json("citations", str(path), "--per-query")["rows"]
+    assert [row["question"] for row in rows] == [line["question"]]

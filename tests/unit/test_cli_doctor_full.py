@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import socket
 import threading
 
 import ir_datasets  # noqa: F401 - imported before the machine of the tests is made up
@@ -104,8 +105,8 @@ def test_a_gpu_and_the_hub_are_asked_for_where_models_run_here(project, monkeypa
     assert report["can_start"] and states(report)["GPU"] == "ok"
     assert states(report)["network to huggingface.co"] == "ok"
     disk = next(row for row in report["rows"] if row["what"].startswith("disk"))
-    # Two models of 7B, a BERT, and what is made.
-    assert disk["what"] == "disk: 40 GB here"
+    # Two models of 7B, a BERT, and what is made: 48 trained models.
+    assert disk["what"] == "disk: 52 GB here"
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Small", 8.0)])
     report = found("abolghasemi2026_ch3")
     size = requirements("zephyr", Config().language_models).gpu_gb
@@ -207,3 +208,28 @@ def test_a_host_that_answers_is_reachable_whatever_it_says():
     server.shutdown()
     server.server_close()
     assert full_machine.unreachable(url) == "Connection refused"
+
+
+def test_what_speaks_no_http_or_has_no_scheme_is_not_reachable():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet() -> None:
+            connection, _ = server.accept()
+            connection.recv(1000)
+            connection.sendall(b"SSH-2.0-toy\r\n")
+            connection.close()
+
+        threading.Thread(target=greet, daemon=True).start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        assert full_machine.unreachable(url) == "SSH-2.0-toy"
+    assert full_machine.unreachable("hub.example.org") == "unknown url type: 'hub.example.org'"
+
+
+def test_a_gpu_that_does_not_tell_its_memory(tmp_path, monkeypatch):
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\necho 'GB10, [N/A]'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert full_machine.gpus() is None
+    program.write_text("#!/bin/sh\necho 'A100, 81920'\n")
+    assert full_machine.gpus() == [("A100", pytest.approx(85.9, abs=0.01))]

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit.toy_papers import CARD, write_paper
 
+from everycell.cli import making
+from everycell.cli.entry import missing_module
 from everycell.cli.making import plan
 from everycell.cli.names import Named, Names
 from everycell.engine.artefacts import all_artefacts, load_papers
@@ -163,3 +165,11 @@ def test_what_has_no_rule_is_told_in_words(tmp_path, tiers, name, said):
     papers = load_papers(write_paper(tmp_path, CARD.replace(known, tiers)))
     found = plan(papers, [name])
     assert (found.targets, found.left_out, found.works) == ([], [said], [])
+
+
+def test_a_light_installation_says_what_runs_the_workflow(monkeypatch):
+    monkeypatch.setattr(making, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError) as error:
+        making.run_snakemake(["all"])
+    assert "snakemake is not installed" in missing_module(error.value)
+    assert "pip install 'everycell[workflow]'" in missing_module(error.value)

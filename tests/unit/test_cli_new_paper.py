@@ -42,6 +42,7 @@ def server(monkeypatch):
     """Yield the address of a server of files by their names, and these."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     files = {"/a.run": RUN, "/a.run.gz": gzip.compress(RUN), "/page.run": b"<!DOCTYPE html><p>No"}
+    files["/encoded.run.gz"] = files["/a.run.gz"]
     asked = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -50,6 +51,8 @@ def server(monkeypatch):
             body = files.get(self.path)
             self.send_response(404 if body is None else 200)
             self.send_header("Content-Length", str(len(body or b"")))
+            if "encoded" in self.path:
+                self.send_header("Content-Encoding", "gzip")
             self.end_headers()
             self.wfile.write(body or b"")
 
@@ -79,6 +82,25 @@ def test_a_file_at_a_url_is_fetched_once_and_fetched_again_where_it_lacks(projec
     code, out, _ = call("fetch", "toy-data")
     assert (code, out) == (0, "resources/toy-data/a.run\n")
     assert kept.read_bytes() == RUN and asked == [f"/{name}"] * 2
+
+
+def test_a_packed_file_that_a_server_calls_encoded_is_the_same_when_it_is_fetched_again(
+    project, server
+):
+    host, _ = server
+    assert call("add-data", "toy", f"{host}/encoded.run.gz")[0] == 0
+    kept = project / "resources/toy-data/encoded.run"
+    assert kept.read_bytes() == RUN
+    kept.unlink()
+    assert call("fetch", "toy-data")[0] == 0 and kept.read_bytes() == RUN
+
+
+def test_a_key_that_leaves_the_cache_writes_nothing_there(project, tmp_path):
+    (tmp_path / "a.run").write_bytes(RUN)
+    before = sorted(tmp_path.rglob("*"))
+    for options in (["--set", "../out"], ["--as", "../../out/a.run"]):
+        assert "published/toy/registry.yaml" in refused("add-data", "toy", "a.run", *options)
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "resources"])
 
 
 def test_a_file_of_ones_own_is_copied_and_can_be_replaced(project, tmp_path):
@@ -148,8 +170,10 @@ def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
     assert made_up == "made-up files to begin with" and now.paper == "Title of the paper"
     assert now.licence == "none stated"
     assert "The key smith2026 is taken" in refused("new-paper", "smith2026")
-    assert "is not a key; write small letters, then a year" in refused("new-paper", "Smith 2026")
-    assert "The key seed is taken" in refused("new-paper", "seed")
+    for key in ("Smith 2026", "class", "page", "../a2026"):
+        assert "is not a key; write small letters, then a year" in refused("new-paper", key)
+    assert "choose another one, such as smith2026b" in refused("new-paper", "seed")
+    assert call("new-paper", "smith2026b")[0] == 0
 
 
 def test_the_line_of_a_new_paper_stands_above_that_of_data(project):

@@ -150,9 +150,12 @@ def test_a_killed_fetch_is_made_again_and_asks_only_for_what_it_lacks(server, tm
     process.wait()
     assert SOURCE not in left_in(tmp_path / "squad")
     assert not (tmp_path / "squad/dev-v2.0.json").exists()
+    assert list((tmp_path / "cache/squad2").glob(".dev.*/dev"))
     server.asked.clear()
     made = fetched(server, "squad", tmp_path / "squad")
     assert [asked[1] for asked in server.asked] == ["/squad/dev-v2.0.json"]
+    # What the killed one had written takes no room for ever.
+    assert left_in(tmp_path / "cache") == ["dev", "train"]
     assert len(read_squad(made["dev-v2.0.json"])) == 40
 
 
@@ -165,6 +168,17 @@ def test_a_changed_file_is_seen_in_the_cache_and_mended_in_the_folder(server, tm
     made[SOURCE].unlink()
     with pytest.raises(CorpusError, match=r"cache/squad2/dev has the md5 .* remove it and start"):
         fetched(server, "squad", tmp_path / "squad")
+
+
+def test_another_published_file_takes_the_place_of_the_one_that_is_there(server, tmp_path):
+    made = fetched(server, "squad", tmp_path / "squad")
+    server.add_file("/squad/new.json", b'{"data": []}', ("squad2", "dev"))
+    server.write_downloads(server.downloads)
+    with pytest.raises(CorpusError, match=r"cache/squad2/dev has the md5 .* or comes from another"):
+        fetched(server, "squad", tmp_path / "squad")
+    (tmp_path / "cache/squad2/dev").unlink()
+    fetched(server, "squad", tmp_path / "squad")
+    assert made["dev-v2.0.json"].read_bytes() == b'{"data": []}'
 
 
 def test_without_a_network_a_copy_by_hand_is_taken(server, tmp_path):

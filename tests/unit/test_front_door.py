@@ -164,3 +164,16 @@ def test_fairness_of_a_frame_is_that_of_the_file(judged, tmp_path):
     assert 0 < found.means["TExFAIR"].min() < found.means["TExFAIR"].max() < 1
     own = everycell.fairness(theirs, counts, 5, background="run")
     assert (own.means["NFaiRR"] >= found.means["NFaiRR"].iloc[0]).all()
+
+
+def test_measures_and_cutoffs_come_in_any_kind_of_sequence():
+    run, qrels = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 1}}
+    expected = everycell.evaluate(run, qrels, ["RR", "P@1"])
+    assert expected.loc["q"].tolist() == [0.5, 0.0]
+    for measures in (np.array(["RR", "P@1"]), iter(["RR", "P@1"]), dict.fromkeys(["RR", "P@1"])):
+        pd.testing.assert_frame_equal(everycell.evaluate(run, qrels, measures), expected)
+    for one in ("RR", ir_measures.RR):
+        pd.testing.assert_frame_equal(everycell.evaluate(run, qrels, one), expected[["RR"]])
+    counts = pd.DataFrame({"length": [5, 5], "f": [1, 0], "m": [0, 2]}, index=["a", "b"])
+    for k in (2, np.int64(2), [2], np.array([2])):
+        assert everycell.fairness(run, counts, k=k).means["k"].tolist() == [2]

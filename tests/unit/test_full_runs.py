@@ -7,7 +7,13 @@ import yaml
 
 from everycell.config import Config, read_config
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.full_runs import load_full_tier, runs_in_full, setting, unset
+from everycell.engine.full_runs import (
+    load_full_tier,
+    named_and_waiting,
+    runs_in_full,
+    setting,
+    unset,
+)
 from everycell.engine.printed_cells import CardError
 
 
@@ -47,8 +53,24 @@ def test_what_a_card_waits_for_is_a_material_or_a_language_model_of_its_runs(pap
         known |= {
             key for each in tier.materials_of([artefact.id]).values() for key in each.settings
         }
-        waited = {key for keys in unset(Config(), artefact) for key in keys.split("|")}
+        waited = {
+            key.rpartition(" of ")[2]
+            for keys in unset(Config(), artefact)
+            for key in keys.split("|")
+        }
         assert waited <= known, artefact.id
+
+
+def test_a_key_may_have_to_hold_several_names(papers):
+    judged = {name: papers["lajewska2025"].artefacts[name] for name in ("table_6_7", "table_6_8")}
+    judges = {"one": "GPT4o", "two": "Gemini"}
+    config = Config.model_validate({"ginger": {"full": {"judges": judges}}})
+    named, waiting = named_and_waiting(config, judged.values())
+    assert named == [judged["table_6_7"]]
+    assert waiting == {("3 of ginger.full.judges",): [judged["table_6_8"]]}
+    judges |= {"three": "Claude"}
+    config = Config.model_validate({"ginger": {"full": {"judges": judges}}})
+    assert named_and_waiting(config, judged.values()) == ([*judged.values()], {})
 
 
 def test_pages_that_say_more_are_there(repository, tier):

@@ -56,6 +56,9 @@ def test_only_safe_files_are_taken_and_the_cache_serves_without_a_network(server
     for network in (False, True):
         assert model_folder("org/toy", network=network) == folder
     assert model_folder("org/toy", revision=server.commit) == folder
+    assert model_folder(f"org/toy@{server.commit}") == folder
+    with pytest.raises(ModelError, match="org/toy is not in the local cache"):
+        model_folder("org/toy@v9")
     assert server.asked == []
     assert cached_folder("org/other") is None
 

@@ -10,19 +10,20 @@ from everycell.collections.nugget_labels import PARTS, SYSTEMS
 from everycell.language_models.generation import Answer
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
+from everycell.rag.grounded.autonuggetizer import read_prompt
 from everycell.rag.grounded.detection import SLOTS, TEMPLATE
 from everycell.rag.grounded.nugget_agreement import found_share
 from everycell.studies.lajewska2025.ch6.creating import (
-    agreement,
     assigned_nuggets,
     created_nuggets,
+    in_common,
     six_scores,
 )
 from everycell.studies.lajewska2025.ch6.detected import detected_spans
 from everycell.studies.lajewska2025.ch6.judging import compared, judged_again, scores_again
 from everycell.studies.lajewska2025.ch6.parts import parts_tables
 from everycell.studies.lajewska2025.ch6.rag24 import BASELINES, RUNS, rag_responses, to_judge
-from everycell.studies.lajewska2025.ch6.written import Writer
+from everycell.studies.lajewska2025.ch6.written import Writer, written_responses
 
 NUGGETS = 9
 
@@ -195,7 +196,7 @@ def test_agreement_counts_both_ways_and_chance():
     released = pd.DataFrame(
         {"topic": ["1", "1", "2", "3"], "text": ["owls eat mice", "owls nest", "ships sink", "x"]}
     )
-    found = agreement(created, released)
+    found = in_common(created, released)
     assert found == {
         # "owls nest" has one of its two words in the first fact, as "ships sink" has.
         "created": 1.5,
@@ -232,3 +233,40 @@ def test_parts_need_the_mean_of_three():
         "both",
         "10 passages for 20",
     }
+
+
+def test_baselines_and_variants_on_cast_have_their_names():
+    passages = pd.DataFrame(
+        [("relevant", "1", "why?", "text")], columns=["input", "topic", "question", "text"]
+    )
+    decoding = Decoding(max_tokens=50)
+    writer = Writer(Model(), decoding, decoding, {}, clusters=3, sentences=3, words=22)
+    made = frames("1", ["relevant"])
+    found = written_responses(writer, passages, *made, ["1"], reasoned=True)
+    assert found.groupby("system", sort=False).size().to_dict() == {
+        "Baseline": 1,
+        "Baseline CoT": 1,
+        "GINGER -fluency": 3,
+        "GINGER": 1,
+    }
+    plain = found[found["system"] == "GINGER -fluency"]
+    assert [list(each) for each in plain["nuggets"]] == [[9], [8], [7]]
+    assert "Baseline CoT" not in set(written_responses(writer, passages, *made, ["1"])["system"])
+
+
+def test_prompts_of_ones_own_make_and_rate_nuggets(tmp_path):
+    words = {"create": "Mine: $question $facts $passages", "importance": "Rate: $question $facts"}
+    prompts = {}
+    for name, text in words.items():
+        (tmp_path / name).write_text(text)
+        prompts[name] = read_prompt(name, tmp_path / name)
+    asked = []
+
+    def ask(messages):
+        asked.extend(each[-1].content for each in messages)
+        return ["- owls hunt\n1: okay"] * len(messages)
+
+    passages = pd.DataFrame({"topic": ["1"], "question": "Q?", "text": ["They hunt."]})
+    found = created_nuggets(passages, ask, prompts)
+    assert asked == ["Mine: Q? (none) 1. They hunt.", "Rate: Q? 1. owls hunt"]
+    assert found[["text", "importance"]].values.tolist() == [["owls hunt", "okay"]]

@@ -94,6 +94,10 @@ def test_two_outputs_become_their_difference(source, tmp_path):
     model, _ = load_model(tmp_path / "new", "classifier")
     assert torch.allclose(model.classifier.weight[0], rows[1] - rows[0])
     assert model.classifier.bias.tolist() == [2.0]
+    for damage in ("{", "[]"):
+        (source / "config.json").write_text(damage)
+        with pytest.raises(ModelError, match=r"source/config\.json is no configuration of a model"):
+            convert_weights(source, tmp_path / "other", one_output=True)
 
 
 class Harm:

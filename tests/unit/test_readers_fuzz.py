@@ -266,6 +266,7 @@ NUGGET_TABLE = (
     b"qid;a_automatically_detected_nuggets;a_nuggets_importance;a_nuggets_assignments;"
     b"a_v_strict_score\n1;['red', 'big'];['vital', 'okay'];['support', 'not_support'];1.0\n"
 )
+SEGMENT = json_of({"docid": "x_07_0#0_0", "url": "", "segment": "Owls eat."}) + b"\n"
 OPEN_QUESTION = {
     "question": "what flies", "answers": ["bees"],
     "ctxs": [{"title": "Bees", "text": "They fly.", "isgold": True}],
@@ -440,6 +441,12 @@ def _readers() -> dict[str, Reader]:
         "collections.cited_questions.read_cited_questions#passages": Reader(
             ANSWERING, "passages.jsonl", _labels, {"questions.jsonl": ASKED}
         ),
+        "collections.beir.read_answers": Reader(
+            b'{"question": "How old?", "answer": ["800 years"]}\n{"id": "q", "answers": ["2"]}\n'
+        ),
+        "sources.published_files.read_dictionary": Reader(
+            json_of({"beir": {"nq": {"url": "https://example.org/nq.zip", "size_hint": 7}}})
+        ),
         "collections.cited_questions.read_msmarco_qa": Reader(
             json_of(
                 {
@@ -456,6 +463,16 @@ def _readers() -> dict[str, Reader]:
         ),
         "collections.ginger_responses.read_responses": Reader(
             b"qid;query;a\n1;why?;So.\n2;how?;Thus.\n", call=lambda read, path: read([path])
+        ),
+        "collections.trec_rag.read_topics": Reader(b"2024-1\twhy?\n2024-2\thow?\n", "topics.tsv"),
+        "collections.trec_rag.read_segments": Reader(
+            SEGMENT, "mine.jsonl", call=lambda read, path: read([path], ["x_07_0#0_0"])
+        ),
+        "collections.trec_rag.read_rag_passages": Reader(
+            b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n",
+            "run.txt",
+            lambda read, path: read(path.parent, depth=5),
+            {"topics.tsv": b"2024-1\twhy?\n", "segments/mine.jsonl": SEGMENT},
         ),
         "collections.nugget_labels.read_nugget_labels#lines": Reader(json_of(NUGGETS), "x.jsonl"),
         "collections.nugget_labels.read_nugget_labels#table": Reader(
@@ -582,6 +599,16 @@ def _readers() -> dict[str, Reader]:
         ),
         "explain.forests.read_forest": Reader(FOREST),
         "rag.cite_checks.read_passages": Reader(b'{"id": "p", "text": "Owls hunt."}\n'),
+        "rag.citation_report.read_cited_answers#number": Reader(
+            b'{"question": "Who?", "answer": "Owls [1].", "documents": 2, "relevant": [1]}\n'
+        ),
+        "rag.citation_report.read_cited_answers#ids": Reader(
+            b'{"question": "Who?", "arm": "human", "answer": "Owls [1]", "documents": ["p", "q"],'
+            b' "relevant": ["q"], "tokens": [["Owls [", -0.5], ["1]", -1]]}\n'
+        ),
+        "dialogue.satisfaction_report.read_predictions": Reader(
+            b'{"id": "1", "satisfied": true, "predicted": false, "estimator": "bert"}\n'
+        ),
         "rag.cite_checks.read_answers#answer": Reader(
             b'{"question": "Who?", "documents": ["p"], "answer": "Owls [1]."}\n', call=_cited
         ),
@@ -609,6 +636,7 @@ NOT_HERE = {
     "engine.yaml.load_yaml": "parses a text; `read_config` and `load_papers` are in the table",
     "studies.sakai2023.ch1.conversations.read_targets": "takes a frame",
     "engine.verdicts.read_rebuilt": "takes a frame",
+    "engine.json_lines.read_json_lines": "parses what readers in the table are given",
     "engine.registry.load_registry": "reads the package's own file; see test_registry.py",
     "learning.models.load_model": "damaged and hostile models: test_learning_models.py",
     "learning.models.read_tokenizer": "damaged and hostile models: test_learning_models.py",

@@ -399,6 +399,7 @@ NO_NUMBERS = {
     "filelock",
     "httpx2",
     "huggingface-hub",
+    "ir-datasets",
     "pooch",
     "psutil",
     "pydantic",

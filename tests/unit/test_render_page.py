@@ -206,6 +206,51 @@ def test_cells_show_value_and_mark(page):
     assert len(cells) == len(toys.CELLS)
 
 
+def changed(tmp_path, *, names=None, values=None):
+    """Page and overview of the toys with names in the card, or with other rebuilt values."""
+    published, results = tmp_path / "cards", tmp_path / "changed"
+    made = toys.found(published, results)
+    chapter = published / "toy2026" / "ch1.yaml"
+    cards = yaml.safe_load(chapter.read_text())
+    cards["artefacts"]["table_1"]["names"] = names or {}
+    chapter.write_text(yaml.safe_dump(cards))
+    papers = load_papers(published)
+    entries = []
+    for toy in made:
+        report = toy.report.model_dump()
+        for cell in report["cells"]:
+            cell["rebuilt"] = (values or {}).get(tuple(cell["key"].values()), cell["rebuilt"])
+        artefact = papers["toy2026"].artefacts[toy.artefact.name]
+        entries.append(replace(toy, artefact=artefact, report=Report.model_validate(report)))
+    index = write_page(results / "index.html", entries, papers)
+    return (results / "pages/toy2026_ch1.html").read_text(), index.read_text()
+
+
+def test_every_view_of_a_table_has_the_names_of_its_card(tmp_path):
+    names = {"run": "system <i>", "MAP": "mean AP", "a": "run A_1", "length": "words"}
+    page, index = changed(tmp_path, names=names)
+    grids = re.findall(r"<table.*?</table>", page, re.DOTALL)
+    # With verdicts, as a stand-in, and beside it; the last is another table.
+    assert len(grids) == 4
+    named = [grid for grid in grids if ">mean AP</th>" in grid]
+    assert len(named) == 3 and all(">run A_1</th>" in grid for grid in named)
+    assert not [grid for grid in grids if re.search(r">(MAP|a|run|length)</th>", grid)]
+    assert any(">system &lt;i&gt;</th>" in grid for grid in named)
+    assert "RMSE mean AP 0.1" in page and "mean AP 1.000" in page
+    assert "b / x / mean AP" in index
+
+
+def test_a_value_that_rounds_to_the_printed_one_has_the_digits_that_tell_them_apart(tmp_path):
+    # Their verdicts say that they are not the same: a tolerance of zero, a printed marker.
+    values = {("b", "x", "MAP"): 0.25004, ("a", "y", "MAP"): 0.5, ("b", "y", "MAP"): -0.4}
+    page, index = changed(tmp_path, values=values)
+    shown = re.findall(r"<small>printed</small> (\S+) <small>/ rebuilt</small> (\S+?)[<\s]", page)
+    assert ("0.250", "0.25004") in shown
+    # No digit tells 0.5 from 0.5: its marker differs.
+    assert ("0.5", "0.500") in shown and ("0.4", "-0.400") in shown
+    assert "rebuilt <b>0.25004</b>" in index
+
+
 def test_markers_are_in_the_details_of_a_cell_and_no_other_has_any(page):
     details = Outline(page.read_text()).values("data-r")
     assert [text for text in details if "marker" in text] == [
@@ -241,6 +286,31 @@ def test_what_does_not_stand_comes_first(index, page):
     assert "figure_9.csv: changed since it was made." in shown
     assert "stand-in “made-up runs”" in shown
     assert "Receipt does not verify" in page.read_text()
+
+
+def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
+    results = tmp_path / "results"
+    found = toys.found(tmp_path / "published", results)
+    released = next(toy for toy in found if toy.tier == "released")
+    cells = released.report.model_dump()["cells"]
+    differs = next(cell for cell in cells if cell["verdict"] == "differs")
+    differs["rebuilt"] = 0.22
+    claims = [one.model_copy(update={"on_rebuilt": "fails", "detail": "0 of 1"})
+              for one in released.report.conclusions]  # fmt: skip
+    full = toys.report(released.artefact, "full", "rebuilt", cells=cells, conclusions=claims)
+    (results / "full/toy2026").mkdir(parents=True)
+    (results / "full/toy2026/table_1.receipt.json").write_text('{"execution": {"seconds": 1}}')
+    found = [replace(toy, report=full) if toy.tier == "full" and toy.artefact == released.artefact
+             else toy for toy in found]  # fmt: skip
+    model = build_model(load_papers(tmp_path / "published"), found, results)
+    assert len(model["papers"][0]["chapters"][0]["artefacts"][0]["tables"]) == 2
+    for verdict in ("differs", "explained", "inconsistent"):
+        assert model["falls"]["count"][verdict] == model["cells"][verdict] == 1
+    [group] = model["falls"]["cells"]["differs"]
+    assert group["cells"][0]["rebuilt"] == "0.220"
+    # Undecided where it was released, and failing in full.
+    assert model["conclusions"] == {"holds": 0, "fails": 1, "undecided": 0}
+    assert [claim["tier"] for claim in model["falls"]["claims"]["rebuilt"]] == ["full"]
 
 
 def test_a_stand_in_has_no_verdicts(page, tmp_path):

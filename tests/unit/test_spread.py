@@ -14,6 +14,7 @@ from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.printed_cells import CardError
 from everycell.engine.spread import Spread, in_words, spreads, summarised, tolerance_of
+from everycell.engine.tolerances import allowed
 from everycell.engine.verdicts import report
 
 CARD = """\
@@ -80,6 +81,11 @@ def test_few_trainings_give_no_tolerance(n):
     found = of([0.5, 0.9][:n])
     assert tolerance_of(found) is None and "too few" in in_words(found, 2)
     assert math.isnan(found.deviation) == (n == 1)
+
+
+def test_a_training_without_a_number_does_not_count():
+    found = of([0.70, 0.72, math.nan, 0.74])
+    assert found.seeds == 3 and tolerance_of(found) == pytest.approx(0.099363, abs=1e-5)
 
 
 # The table
@@ -150,6 +156,15 @@ def test_other_tiers_have_no_such_tolerance(toy):
 def test_a_table_of_seeds_that_is_not_there_is_an_error(toy):
     with pytest.raises(CardError, match=r"no table table_1\.seeds\.csv stands beside"):
         judged(toy, [0.36, 0.38, 0.40], beside=False)
+
+
+def test_a_table_of_seeds_that_lacks_a_rebuilt_cell_is_an_error(toy):
+    cells = pd.DataFrame([("b", "AP", 0.4)] * 3, columns=[*ROWS, "value"])
+    beside = {"seeds": summarised(cells, ROWS)}.get
+    with pytest.raises(CardError, match="table of seeds has no cell a / AP"):
+        allowed(toy, "full", beside, [("a", "AP"), ("b", "AP")])
+    # A cell that was not rebuilt has no spread.
+    assert len(allowed(toy, "full", beside, [("b", "AP")])) == 1
 
 
 # Cards

@@ -113,7 +113,10 @@ def test_what_does_not_fit_is_refused_in_a_sentence(rag, name, content, message)
         (lambda line: b"{}\n" + line, "line 1: has no docid"),
         (lambda line: line.replace(b"Owls  sleep.", b" "), "has no text; take it out of the run"),
         (lambda line: line.replace(b'"Owls  sleep."', b"4"), "has no text"),
-        (lambda line: line.replace(b'"segment": "Owls  sleep."', b'"text": ""'), "not a JSON object"),
+        (
+            lambda line: line.replace(b'"segment": "Owls  sleep."', b'"text": ""'),
+            "not a JSON object",
+        ),
         (lambda line: line.replace(b'Owls  sleep."}', b"Owls"), "not a JSON object"),
     ],
 )
@@ -128,7 +131,8 @@ def test_a_line_that_is_no_segment_is_refused(rag, change, message):
 def test_a_missing_segment_is_named_with_how_many_there_are(rag):
     folder, first, _ = rag
     with pytest.raises(
-        CollectionError, match=r"1 of 2 segments, such as 'x_01_2#0_7', are in none"
+        CollectionError,
+        match=r"1 of 2 segments, such as 'x_01_2#0_7', are not in .*_00.json and 1 more files",
     ):
         read_segments(segment_files(folder), [first[0], "x_01_2#0_7"])
     for path in segment_files(folder):

@@ -16,7 +16,7 @@ from everycell.engine.audits import Finding, printed_number
 from everycell.engine.cards import RUNNABLE, Card, Conclusion
 from everycell.engine.conclusions import evaluate
 from everycell.engine.judging import judge
-from everycell.engine.printed_cells import CardError
+from everycell.engine.printed_cells import CardError, is_number
 from everycell.engine.reports import (
     PLACES,
     VERDICTS,
@@ -26,6 +26,7 @@ from everycell.engine.reports import (
     summary_row,
     without_rebuilt_cell,
 )
+from everycell.engine.spread import SEEDS, summarised
 from everycell.engine.tiers import Tier
 from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
@@ -591,9 +592,12 @@ def as_rebuilt(artefact: Artefact) -> pd.DataFrame:
 
 
 def judged(artefact: Artefact, tier: Tier, rebuilt: pd.DataFrame | None) -> Report:
-    """The report of a real artefact, with the audits of its chapter."""
-    audits = audits_of(artefact.paper, artefact.chapter)
-    return report(artefact, tier, rebuilt, audits=audits)
+    """The report of a real artefact, with the audits of its chapter and three equal trainings."""
+    audits, tables = audits_of(artefact.paper, artefact.chapter), {}
+    if rebuilt is not None and SEEDS in artefact.card.beside:
+        numbers = rebuilt[rebuilt["value"].map(is_number)]
+        tables[SEEDS] = summarised(pd.concat([numbers] * 3), artefact.key_columns)
+    return report(artefact, tier, rebuilt, audits=audits, beside=tables.get)
 
 
 @pytest.mark.parametrize("name", ["table_4_8", "table_7_5"])

@@ -122,7 +122,8 @@ def test_responses_to_trec_rag_are_written_and_judged(
     clean.edit("config.yaml", "trec_rag: null", "trec_rag: rag")
     name_endpoint(clean, server)
     server.replies = [do_all]
-    clean.build("--cores", "2", f"{TABLE}.verdicts.json")
+    page = "work/ginger/rag24/mine/responses.html"
+    clean.build("--cores", "2", f"{TABLE}.verdicts.json", page)
 
     work = clean.folder / "work/ginger/rag24"
     nuggets = pd.read_parquet(work / "mine/nuggets.parquet")
@@ -135,6 +136,17 @@ def test_responses_to_trec_rag_are_written_and_judged(
     responses = pd.read_parquet(work / "mine/responses.parquet").set_index(["run", "topic"])["text"]
     assert len(responses) == 9 * 2
     assert set(responses["baseline_top_5_cot"]) == {"Owls eat them."}
+
+    # Each sentence leads to nuggets of its own, and these to their passages.
+    shown = json.loads((clean.folder / page).with_suffix(".json").read_text())
+    assert [each["topic"] for each in shown] == list(TOPICS)
+    for each in shown:
+        known = {span["nugget"]: span for span in each["spans"]}
+        assert len(known) == 7 and all(sentence["nuggets"] for sentence in each["sentences"])
+        for span in known.values():
+            passage = each["passages"][span["passage"]]
+            assert passage[span["start"] : span["end"]] == span["text"]
+    assert "what is in part 1?" in (clean.folder / page).read_text()
 
     created = pd.read_csv(clean.folder / f"{TABLE}.created.csv")
     assert set(created["metric"]) == {"V_strict", "V", "A_strict", "A", "W_strict", "W"}

@@ -15,6 +15,8 @@ REPOSITORY = Path(__file__).parents[2]
 PARENTS = {"step", "cached_step", "table", "figure"}
 #: Stand-ins of the embedded tier, of which no other tier has any.
 PLANTED = {"collection_planted", "collection_pydocs", "lajewska2025_ch7_simulation"}
+#: Conda files that rules name.
+ENVIRONMENTS = {"base", "corpora", "docs", "lucene", "torch"}
 
 
 def test_without_a_target_the_embedded_tier_is_planned(tree):
@@ -196,7 +198,7 @@ def test_every_rule_says_what_it_does_and_needs(rules):
         # Snakemake refuses both: what comes from the cache took no time.
         assert bool(rule.benchmark) != bool(rule.cache.flag), rule.name
         assert rule.message, rule.name
-        assert Path(rule.conda_env).stem in ("base", "docs", "lucene", "torch"), rule.name
+        assert Path(rule.conda_env).stem in ENVIRONMENTS, rule.name
         assert {"mem_mb", "runtime"} <= rule.resources.keys(), rule.name
 
 

@@ -32,8 +32,8 @@ def test_the_hub_model_is_planned_without_files_of_its_own(tree):
 def test_a_folder_without_a_model_is_named_in_one_sentence(clean, model, said):
     clean.edit(
         "config.yaml",
-        "  full:\n    model: bert-base-uncased\n    revision: null\n    bert:",
-        f"  full:\n    model: {model}\n    revision: null\n    bert:",
+        "  full:\n    model: bert-base-uncased\n    revision: null\n    seeds:",
+        f"  full:\n    model: {model}\n    revision: null\n    seeds:",
     )
     done = clean.snakemake("-n", TABLE)
     assert done.returncode != 0 and done.stdout.count(f"config.yaml: {said}") == 1

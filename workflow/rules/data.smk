@@ -93,3 +93,27 @@ for fetched, known in CORPORA.items():
             "Fetching the corpus {params.corpus}"
         script:
             SCRIPT
+
+
+# A model of the hub at "NAME" or "NAME@REVISION", with "--" in place of a slash.
+rule fetch_model:
+    output:
+        directory("work/hub-models/{model}"),
+    log:
+        "logs/fetch/hub-models/{model}.log",
+    benchmark:
+        "benchmarks/fetch/hub-models/{model}.tsv"
+    wildcard_constraints:
+        model=r"[\w.@-]+",
+    localrule: True
+    conda:
+        environment("torch")
+    resources:
+        **needs(1000, 240),
+    params:
+        script="fetch_model",
+        network=SETTINGS.network,
+    message:
+        "Fetching the model {wildcards.model}"
+    script:
+        SCRIPT

@@ -1,4 +1,6 @@
 # What only the user can name, by its key in config.yaml, or has fetched.
+import re
+
 from everycell.sources.corpora import CORPORA
 
 #: What stands in config.yaml where a corpus shall come by itself.
@@ -70,6 +72,18 @@ def files_named_by_user(key, names, content, page, *, corpus=None):
                 "what it holds."
             )
     return [str(folder / name) for name in names]
+
+
+#: A name on the hub, perhaps with a revision.
+HUB_NAME = r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(@[\w.-]+)?"
+
+
+def named_model_files(key, page, what):
+    """Files of a model in a folder, or the folder in which a model of the hub comes by itself."""
+    source = named_by_user(key, what, page, kind="model")
+    if not os.path.isdir(source) and re.fullmatch(HUB_NAME, source):
+        return ["work/hub-models/" + "--".join(Path(source).parts)]
+    return encoder_files_in(named_by_user(key, what, page), key, what)
 
 
 def encoder_files_in(folder, key, what="a BERT in safetensors and its tokenizer"):

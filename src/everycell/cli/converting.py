@@ -10,6 +10,7 @@ import typer
 
 from everycell.cli.project import errors_as_sentences
 from everycell.config import read_config
+from everycell.engine.files import appears_whole
 from everycell.engine.printed_cells import CardError
 
 
@@ -68,12 +69,15 @@ def convert_corpus(
         runs = dict(_named_run(each) for each in run or [])
         for path in runs.values():
             read_run(path)
-        if beir is not None:
-            made = convert_beir(beir, target, split=split, answers=answers)
-        else:
-            made = convert_trec(collection, topics, qrels, target, answers=answers)
-        for name, path in runs.items():
-            shutil.copyfile(path, target / f"{name}.run")
+        # All of it or nothing: a part would stand in the way of a second try.
+        with appears_whole(target) as place:
+            place.mkdir()
+            if beir is not None:
+                made = convert_beir(beir, place, split=split, answers=answers)
+            else:
+                made = convert_trec(collection, topics, qrels, place, answers=answers)
+            for name, path in runs.items():
+                shutil.copyfile(path, place / f"{name}.run")
     typer.echo(
         f"{target}: {made.questions} questions, {made.answered} of them with right answers, "
         f"{made.passages} passages; left out, since they have no relevant passage: {made.left_out}"

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from http.client import HTTPException
 from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -45,7 +46,8 @@ def hub_cache() -> Path:
 
 def in_hub_cache(name: str) -> bool:
     """Whether weights of a model of the hub were fetched."""
-    folder = hub_cache() / f"models--{name.replace('/', '--')}" / "snapshots"
+    repository, _, _ = name.partition("@")
+    folder = hub_cache() / f"models--{repository.replace('/', '--')}" / "snapshots"
     return any(folder.glob("*/*.safetensors"))
 
 
@@ -101,7 +103,11 @@ def gpus() -> list[tuple[str, float]] | None:
         if done.returncode:
             return None
         lines = [line.rpartition(",") for line in done.stdout.splitlines() if line.strip()]
-        return [(name.strip(), float(mebibytes) * 2**20 / 1e9) for name, _, mebibytes in lines]
+        try:
+            return [(name.strip(), float(mebibytes) * 2**20 / 1e9) for name, _, mebibytes in lines]
+        except ValueError:
+            # "[N/A]" of a GPU that has no memory of its own.
+            return None
     try:
         import torch
     except ImportError:
@@ -181,7 +187,8 @@ def unreachable(url: str) -> str:
         urlopen(Request(url, method="HEAD"), timeout=PATIENCE).close()
     except HTTPError:
         return ""
-    except OSError as error:
+    # What answers may speak no HTTP, and an address may lack its "https://".
+    except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
-        return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+        return getattr(reason, "strerror", None) or str(reason).strip() or type(reason).__name__
     return ""

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,7 +91,14 @@ def run_snakemake(arguments: Sequence[str]) -> int:
     """Run Snakemake of this environment, with its tools first on the path; return the exit code.
 
     Ctrl-C reaches Snakemake too, which ends its jobs in order; so it is waited for.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        A light installation, which has no Snakemake; the command says what to install.
     """
+    if find_spec("snakemake") is None:
+        raise ModuleNotFoundError(name="snakemake")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     process = subprocess.Popen(
         [sys.executable, "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}

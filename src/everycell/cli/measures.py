@@ -208,7 +208,7 @@ def compare(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="Such as MAP, nDCG@3, RR@10, P@5, R@500; by default MAP and nDCG; may be repeated."
+            help="As in ir_measures: AP, nDCG@3, P(rel=2)@5; MAP and nDCG; may be repeated."
         ),
     ] = None,
     level: Annotated[int, typer.Option(help="Least relevance that counts as relevant.")] = 1,

@@ -42,12 +42,13 @@ def new_paper(
     line = f'include: "workflow/rules/{key}/ch1.smk"\n'
     with errors_as_sentences():
         known = project.papers()
-        if not re.fullmatch(r"[a-z]+[0-9]*", key):
+        if key in known or key in Config.model_fields or key in (*TIERS, "all"):
+            raise CardError(f"The key {key} is taken; choose another one, such as smith2026b.")
+        # Without a year it might be a word of Python, or the name of a rule such as `page`.
+        if not re.fullmatch(r"[a-z]+[0-9]+[a-z]?", key):
             raise CardError(
                 f"{key!r} is not a key; write small letters, then a year, as smith2026."
             )
-        if key in known or key in Config.model_fields or key in (*TIERS, "all"):
-            raise CardError(f"The key {key} is taken; choose another one, such as {key}b.")
         names = {"key": key, "set": f"{key}-data"}
         files = {
             Path(Template(path).substitute(names)): Template(content).substitute(names)

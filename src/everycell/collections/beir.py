@@ -229,11 +229,11 @@ def _write(
             _line(file, {"id": key, "question": text, "answers": right, "relevant": documents})
             written += 1
             answered += bool(right)
-    if not written:
-        raise CollectionError(
-            f"{target}: no question has a relevant passage that is there; take questions, "
-            "judgements and passages of one collection."
-        )
+        if not written:
+            raise CollectionError(
+                "Of these files no question has a relevant passage that is there; take questions, "
+                "judgements and passages of one collection."
+            )
     return Converted(written, answered, count, left_out)
 
 

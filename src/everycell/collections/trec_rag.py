@@ -26,8 +26,8 @@ from everycell.trec.runs import read_run, trec_order
 #: Names in the folder: topics ("id, tab, question"), a TREC run (may end in .gz), segments.
 TOPICS, RUNS, SEGMENTS = "topics.tsv", ("run.txt", "run.txt.gz"), "segments"
 # A file of the corpus, such as msmarco_v2.1_doc_segmented_29.json.gz; others have any segments.
-_FILE = re.compile(r"(?:_(?P<part>\d{2}))?\.jsonl?(?P<packed>\.gz)?$")
-_PLACE = re.compile(r"_(?P<part>\d{2})_\d+#\d+_(?P<byte>\d{1,15})$")
+_FILE = re.compile(r"(?:_(?P<part>[0-9]{2}))?\.jsonl?(?P<packed>\.gz)?$")
+_PLACE = re.compile(r"_(?P<part>[0-9]{2})_[0-9]+#[0-9]+_(?P<byte>[0-9]{1,15})$")
 # A quote within a JSON text has a backslash before it, so this stands in no text.
 _DOCID = re.compile(rb'"docid"\s*:\s*"([^"]*)"')
 _WHAT = "docs/grounded-responses.md says what the folder holds"
@@ -170,9 +170,11 @@ def read_segments(files: Collection[Path], wanted: Collection[str]) -> dict[str,
             missing.pop(docid)
     if missing:
         first, every = next(iter(missing)), len(found) + len(missing)
+        one, *others = files
+        more = f" and {len(others)} more files" if others else ""
         raise CollectionError(
-            f"{len(missing)} of {every} segments, such as {first!r}, are in none of {len(files)} "
-            "files of segments; add the file that has it, or take it out of the run."
+            f"{len(missing)} of {every} segments, such as {first!r}, are not in {one}{more}; "
+            "add the file that has it, or take it out of the run."
         )
     return {docid: found[docid] for docid in wanted}
 
@@ -218,6 +220,8 @@ def _text(line: bytes, docid: str, where: str) -> str:
     try:
         segment = parse_json(line)
         text = segment["segment"]
+        # Half a surrogate pair, which JSON allows, could not be written.
+        str(text).encode()
     except (ValueError, KeyError, TypeError) as error:
         raise CollectionError(
             f"{where}: segment {docid!r} is not a JSON object with `segment` "

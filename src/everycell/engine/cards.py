@@ -51,8 +51,10 @@ class TierCard(CardFileModel):
     #: same outcome of a conclusion everywhere.
     varies: str | None = Field(None, min_length=10)
     #: Keys of ``config.yaml`` that only the user can set, without which a run of this tier cannot
-    #: begin. "a|b" is one of two.
-    settings: list[Annotated[str, Field(pattern=r"^[a-z0-9_.]+(\|[a-z0-9_.]+)*$")]] = []
+    #: begin. "a|b" is one of two; of a key that holds names, "3 of a" is as many.
+    settings: list[
+        Annotated[str, Field(pattern=r"^([2-9] of [a-z0-9_.]+|[a-z0-9_.]+(\|[a-z0-9_.]+)*)$")]
+    ] = []
     #: For a stand-in: what it must show before it may speak for or against a claim.
     speaks_if: list[SpeaksIf] = []
 

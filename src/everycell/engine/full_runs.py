@@ -235,12 +235,21 @@ def held(settings: Any, material: Material) -> list[str]:
 
 
 def unset(settings: Any, artefact: Artefact) -> tuple[str, ...]:
-    """Keys that the full tier of an artefact waits for; "a|b" where one of two is enough."""
+    """Keys that the full tier of an artefact waits for.
+
+    "a|b" where one of two is enough, "3 of a" where a key must hold so many names.
+    """
     return tuple(
         keys
         for keys in artefact.card.tiers["full"].settings
-        if not any(setting(settings, key) for key in keys.split("|"))
+        if not any(_is_set(settings, key) for key in keys.split("|"))
     )
+
+
+def _is_set(settings: Any, key: str) -> bool:
+    number, of, name = key.rpartition(" of ")
+    value = setting(settings, name)
+    return len(value or ()) >= int(number) if of else bool(value)
 
 
 def named_and_waiting(

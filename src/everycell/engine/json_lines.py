@@ -52,7 +52,8 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
     ValueError: ...words.jsonl, line 2: word: Field required; give word as docs/fairness.md says.
     """
     try:
-        lines = text_of(path).splitlines()
+        # Not splitlines: a text may hold characters at which Python also cuts.
+        lines = text_of(path).split("\n")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text ({error.reason}): save it as UTF-8.") from None
     except ValueError as error:

@@ -52,7 +52,8 @@ def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     -------
     DataFrame
         `keys`, `statistic` and `value`, shape (5 x cells, k), in the order in which cells appear.
-        The standard deviation of one training is left out.
+        The standard deviation of one training is left out. A training whose value is not a number
+        is not counted.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     rows = []
     for key, values in cells.groupby(list(keys), sort=False, dropna=False)["value"]:
         numbers = values.astype(float)
-        found = (numbers.mean(), numbers.std(), numbers.min(), numbers.max(), len(numbers))
+        found = (numbers.mean(), numbers.std(), numbers.min(), numbers.max(), numbers.count())
         rows += [
             (*key, name, number)
             for name, number in zip(STATISTICS, found, strict=True)

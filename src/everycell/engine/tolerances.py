@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from everycell.engine.artefacts import Artefact, CellPrecision
@@ -41,7 +42,9 @@ def is_rounded(precision: CellPrecision) -> bool:
     return precision.decimals != "text" and (precision.decimals > 0 or precision.measured)
 
 
-def allowed(artefact: Artefact, tier: Tier, beside: FindTable) -> dict[int, Allowed]:
+def allowed(
+    artefact: Artefact, tier: Tier, beside: FindTable, rebuilt: Collection[tuple[str, ...]]
+) -> dict[int, Allowed]:
     """Tolerances of the printed cells that have one, by their index in `cells`.
 
     Parameters
@@ -50,11 +53,14 @@ def allowed(artefact: Artefact, tier: Tier, beside: FindTable) -> dict[int, Allo
         Whose cells are compared.
     beside
         Finds the tables beside the rebuilt one, of which that of the seeds is read.
+    rebuilt
+        Keys of the cells that were rebuilt.
 
     Raises
     ------
     CardError
-        A tolerance is derived from a table of seeds that is not there, or that lacks its cells.
+        A tolerance is derived from a table of seeds that is not there, or that lacks a cell that
+        was rebuilt.
     """
     found: dict[int, Allowed] = {}
     for tolerance in artefact.card.tolerances:
@@ -62,12 +68,16 @@ def allowed(artefact: Artefact, tier: Tier, beside: FindTable) -> dict[int, Allo
         if tolerance.within is not None:
             found |= dict.fromkeys(indices, Allowed(tolerance.within, tolerance.because))
         elif tier in tolerance.from_spread:
-            found |= _of_seeds(artefact, tolerance, indices, beside)
+            found |= _of_seeds(artefact, tolerance, indices, beside, rebuilt)
     return found
 
 
 def _of_seeds(
-    artefact: Artefact, tolerance: Tolerance, indices: list[int], beside: FindTable
+    artefact: Artefact,
+    tolerance: Tolerance,
+    indices: list[int],
+    beside: FindTable,
+    rebuilt: Collection[tuple[str, ...]],
 ) -> dict[int, Allowed]:
     table = beside(SEEDS)
     if table is None:
@@ -82,9 +92,15 @@ def _of_seeds(
     for index in indices:
         key, precision = tuple(artefact.cells.loc[index, keys]), artefact.precisions[index]
         # What the run left out (`may_lack`) has no spread; nor has it a value to compare.
-        if key in known and is_rounded(precision):
-            assert precision.decimals != "text"
-            told = in_words(known[key], precision.decimals)
-            within = tolerance_of(known[key]) or 0.0
-            found[index] = Allowed(within, f"{told} {tolerance.because}", derived=True)
+        if not is_rounded(precision) or (key not in known and key not in rebuilt):
+            continue
+        if key not in known:
+            raise CardError(
+                f"{artefact.id}.{SEEDS}: the table of seeds has no cell {' / '.join(key)}, whose "
+                "tolerance follows `from_spread`; make it anew."
+            )
+        assert precision.decimals != "text"
+        told = in_words(known[key], precision.decimals)
+        within = tolerance_of(known[key]) or 0.0
+        found[index] = Allowed(within, f"{told} {tolerance.because}", derived=True)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    run: Any, qrels: Any, measures: str | Measure | Sequence[str | Measure] = ("AP", "nDCG")
+    run: Any, qrels: Any, measures: str | Measure | Iterable[str | Measure] = ("AP", "nDCG")
 ) -> pd.DataFrame:
     """Value of each measure for each topic of the qrels.
 
@@ -51,8 +52,13 @@ def evaluate(
     """
     from everycell.retrieval.measures import evaluate_measures
 
-    several = [*measures] if isinstance(measures, list | tuple) else [measures]
-    return evaluate_measures(as_run(run), as_qrels(qrels), several)
+    return evaluate_measures(as_run(run), as_qrels(qrels), _listed(measures))
+
+
+def _listed(measures: str | Measure | Iterable[str | Measure]) -> list[str | Measure]:
+    if isinstance(measures, str) or not isinstance(measures, Iterable):
+        return [measures]
+    return [*measures]
 
 
 def fairness(
@@ -92,7 +98,7 @@ def fairness(
     >>> found.means[["k", "TExFAIR", "AWRF"]].round(3).values.tolist()
     [[2.0, 0.884, 0.226]]
     """
-    cutoffs = [k] if isinstance(k, int) else list(k)
+    cutoffs = [int(k)] if isinstance(k, Integral) else [*k]
     return fairness_report(as_run(run), counts, cutoffs, **choices)
 
 
@@ -100,7 +106,7 @@ def compare(
     original: Any,
     reproduced: Any,
     qrels: Any,
-    measures: str | Measure | Sequence[str | Measure] = ("AP", "nDCG"),
+    measures: str | Measure | Iterable[str | Measure] = ("AP", "nDCG"),
     *,
     baselines: tuple[Any, Any] | None = None,
     missing_topics: Literal["error", "zero", "drop"] = "error",
@@ -150,7 +156,7 @@ def compare(
         as_run(original),
         as_run(reproduced),
         as_qrels(qrels),
-        [*measures] if isinstance(measures, list | tuple) else [measures],
+        _listed(measures),
         baselines=None if baselines is None else tuple(map(as_run, baselines)),
         missing_topics=missing_topics,
         depths=depths,

@@ -59,7 +59,8 @@ def load_model(
     source : Path or str
         A `Path` is a folder with `config.json`, `model.safetensors` (or several with their index)
         and `tokenizer.json` or `vocab.txt`. A `str` is a name on the Hugging Face hub, such as
-        ``"bert-base-uncased"``, which is looked for in the local cache of the hub.
+        ``"bert-base-uncased"`` or ``"NAME@REVISION"``, which is looked for in the local cache of
+        the hub.
     head : {"masked-lm", "encoder", "classifier", "tildev2"}
         What stands on the encoder: the language-model head, nothing (last hidden states), one score
         for a text or a pair, or TILDEv2's weight for each token.
@@ -184,6 +185,8 @@ def _missing(folder: Path) -> str | None:
 
 def _hub_folder(name: str, network: bool, revision: str | None) -> Path:
     """Folder of a hub model: from the local cache if it is whole there, else from the network."""
+    name, _, pinned = name.partition("@")
+    revision = revision or pinned or None
     folder = cached_folder(name, revision)
     if folder is None and not network:
         raise ModelError(

@@ -66,12 +66,18 @@ or with its parts and pytorch_model.bin.index.json.
         raise ModelError(
             f"{source} is in {len(names)} parts: one output is made of one part alone."
         )
+    config = _config(source) if one_output else None
     with appears_whole(target) as place:
         place.mkdir()
         for name in names:
             new = place / _safe_name(name)
             _in_own_process(source / name, new, one_output)
-        _copy_others(source, place, one_output)
+        _copy_others(source, place)
+        if config is not None:
+            config |= {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
+            config.pop("num_labels", None)
+            text = json.dumps(config, indent=2) + "\n"
+            (place / "config.json").write_text(text, encoding="utf-8")
         made = sorted(path.name for path in place.iterdir())
     return [target / name for name in made]
 
@@ -107,6 +113,19 @@ def _index(source: Path) -> dict[str, Any]:
     return index
 
 
+def _config(source: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((source / "config.json").read_text(encoding="utf-8"))
+        if not isinstance(config, dict):
+            raise ValueError("it is no object")
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"{source / 'config.json'} is no configuration of a model ({error}): copy it again "
+            "from the source, since one output changes it."
+        ) from None
+    return config
+
+
 def _safe_name(name: str) -> str:
     return name.replace("pytorch_model", "model").removesuffix(".bin") + ".safetensors"
 
@@ -124,7 +143,7 @@ def _in_own_process(path: Path, new: Path, one_output: bool) -> None:
         raise ModelError(said[-1] if said else f"{path} ended its reader ({done.returncode}).")
 
 
-def _copy_others(source: Path, place: Path, one_output: bool) -> None:
+def _copy_others(source: Path, place: Path) -> None:
     """Configuration, tokenizer and, of a model in parts, its index."""
     for path in sorted(source.iterdir()):
         wanted = any(fnmatch(path.name, kind) for kind in FILES if "safetensors" not in kind)
@@ -135,11 +154,6 @@ def _copy_others(source: Path, place: Path, one_output: bool) -> None:
         index["weight_map"] = {key: _safe_name(name) for key, name in index["weight_map"].items()}
         text = json.dumps(index, indent=2) + "\n"
         (place / "model.safetensors.index.json").write_text(text, encoding="utf-8")
-    if one_output:
-        config = json.loads((place / "config.json").read_text(encoding="utf-8"))
-        config |= {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
-        config.pop("num_labels", None)
-        (place / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def _convert(path: Path, new: Path, one_output: bool) -> None:

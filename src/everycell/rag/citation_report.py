@@ -43,7 +43,7 @@ class _Line(BaseModel):
 
     question: Annotated[str, Field(min_length=1)]
     answer: str
-    documents: Annotated[list[str], Field(min_length=1)] | Annotated[int, Field(ge=1)]
+    documents: Annotated[list[str], Field(min_length=1)] | Annotated[int, Field(ge=1, le=1_000_000)]
     relevant: Annotated[list[str | int], Field(min_length=1)]
     arm: Annotated[str, Field(min_length=1)] = ARM
     tokens: list[tuple[str, float]] | None = None
@@ -135,20 +135,22 @@ def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]
 
 
 def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
+    # Names of the documents in the order of their numbers; a range takes no memory.
+    named: Sequence[str | int]
     if isinstance(line.documents, int):
-        k, numbers = line.documents, {each: each for each in range(1, line.documents + 1)}
+        named = range(1, line.documents + 1)
     else:
-        k = len(line.documents)
-        numbers = {document: place for place, document in enumerate(line.documents, start=1)}
-        if len(numbers) < k:
+        named = line.documents
+        if len(set(named)) < len(named):
             raise ValueError(f"{where} has a document twice: give each once.")
-    unknown = [each for each in line.relevant if each not in numbers]
+    k = len(named)
+    unknown = [each for each in line.relevant if each not in named]
     if unknown:
         raise ValueError(
             f"{where} has the relevant document {in_quotes(unknown[0])}, which is not among its "
             f"{k} documents: give its id, or its number from 1 where documents is a number."
         )
-    relevant = frozenset(numbers[each] for each in line.relevant)
+    relevant = frozenset(named.index(each) + 1 for each in line.relevant)
     citations = find_citations(line.answer, forms=forms)
     cited = documents(citations, k)
     logprobs, inside = None, ()

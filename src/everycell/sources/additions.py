@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -88,20 +89,21 @@ def add_file(
     content = _content_of(registry)
     if key in content["files"] and not replace:
         raise SourceError(f"{registry} has {key} already; take another name, or --replace it.")
-    target = cache / key
-    target.parent.mkdir(parents=True, exist_ok=True)
-    raw = target.with_name(f".{target.name}.added")
-    part = target.with_name(f".{target.name}.part")
-    try:
+    cache.mkdir(parents=True, exist_ok=True)
+    # Nothing is written below the key before the registry has accepted it.
+    with TemporaryDirectory(dir=cache, prefix=".added-") as folder:
+        raw, part = Path(folder, "raw"), Path(folder, "part")
+        packed = last.endswith(".gz")
         if is_url:
-            _download(source, raw, timeout)
+            unpacked_on_the_way = _download(source, raw, timeout)
+            packed = packed and not unpacked_on_the_way
         else:
             if not Path(source).is_file():
                 raise SourceError(
                     f"There is no file {source}; name a file, or a URL (https://...)."
                 )
             shutil.copyfile(source, raw)
-        form = _form(raw, part, packed=last.endswith(".gz"), source=source)
+        form = _form(raw, part, packed=packed, source=source)
         form["path"] = f"{key}.gz" if "packed" in form and not is_url else key
         if is_url:
             content["files"][key] = {"origin": {"url": source, **form, "path": last}}
@@ -110,12 +112,11 @@ def add_file(
         known = content["sets"].get(set_name, {})
         content["sets"][set_name] = known | (facts or {})
         text = _checked_text(project, registry, content)
+        target = cache / key
+        target.parent.mkdir(parents=True, exist_ok=True)
         part.replace(target)
         write_atomically(registry, text)
         forget_registry()
-    finally:
-        raw.unlink(missing_ok=True)
-        part.unlink(missing_ok=True)
     return key
 
 
@@ -129,8 +130,15 @@ def _content_of(registry: Path) -> dict[str, Any]:
     return {block: dict(found.get(block) or {}) for block in ("repositories", "sets", "files")}
 
 
-def _download(url: str, path: Path, timeout: float) -> None:
-    """Write what a URL gives to a path; a page in place of data is refused."""
+def _download(url: str, path: Path, timeout: float) -> bool:
+    """Write what a URL gives to a path; a page in place of data is refused.
+
+    Returns
+    -------
+    bool
+        Whether the server calls the packing of a file its own encoding, as some do of ``.gz``: then
+        the content has arrived unpacked, as it does in later downloads.
+    """
     import requests
 
     try:
@@ -141,7 +149,8 @@ def _download(url: str, path: Path, timeout: float) -> None:
             with path.open("wb") as file:
                 for chunk in answer.iter_content(1 << 16):
                     file.write(chunk)
-            announced = answer.headers.get("Content-Length")
+            encoded = answer.headers.get("Content-Encoding", "identity") != "identity"
+            announced = None if encoded else answer.headers.get("Content-Length")
     except requests.HTTPError as error:
         raise DownloadError(
             f"{url} answered {error.response.status_code}; correct the URL."
@@ -158,6 +167,7 @@ def _download(url: str, path: Path, timeout: float) -> None:
             f"{url} gave an HTML page in place of data; name the URL of the file itself (of a file "
             "on GitHub the one behind `Raw`)."
         )
+    return encoded
 
 
 def _form(raw: Path, part: Path, *, packed: bool, source: str) -> dict[str, Any]:

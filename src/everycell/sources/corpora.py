@@ -27,6 +27,7 @@ from everycell.sources.published_files import (
     check_room,
     entry_of,
     read_dictionary,
+    remove_unfinished,
     unpack,
 )
 
@@ -207,18 +208,19 @@ be fetched are msmarco, msmarco_qa, nq, scidocs, squad.
     with as_sentence(f"the corpus {name}", folder):
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(home / f".everycell-{name}.lock"):
-            if not _is_whole(folder, corpus):
+            if not _is_whole(folder, corpus, published):
                 _fetch(name, folder, published, network)
     return {file: folder / file for file in corpus.files}
 
 
-def _is_whole(folder: Path, corpus: Corpus) -> bool:
-    """Whether a folder has every file as it was written."""
+def _is_whole(folder: Path, corpus: Corpus, published: list[Published]) -> bool:
+    """Whether a folder has every file as it was written, of the downloads that are expected."""
     try:
         recorded = json.loads((folder / SOURCE).read_text(encoding="utf-8"))["files"]
         return all(
-            sha256(folder / file) == recorded[file]["sha256"]
-            for part in corpus.parts
+            recorded[file]["md5 of the download"] == each.md5
+            and sha256(folder / file) == recorded[file]["sha256"]
+            for part, each in zip(corpus.parts, published, strict=True)
             for file in part.files
         )
     except (OSError, ValueError, KeyError, TypeError):
@@ -235,6 +237,9 @@ def _fetch(name: str, folder: Path, published: list[Published], network: bool) -
         corpus.authors,
         corpus.licence,
     )
+    files = [folder / file for part in corpus.parts for file in part.files]
+    for path in (*(each.cached for each in published), *files):
+        remove_unfinished(path)
     packed = sum(each.size for each in published if not each.cached.exists())
     unpacked = sum(
         int(part.growth * each.size) for part, each in zip(corpus.parts, published, strict=True)

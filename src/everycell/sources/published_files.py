@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import gzip
 import hashlib
-import json
 import logging
 import os
 import shutil
@@ -21,6 +20,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from everycell.engine.files import appears_whole
 from everycell.engine.registry_entries import SourceError
+from everycell.engine.untrusted import parse_json
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +100,7 @@ def read_dictionary(path: Path) -> Dictionary:
         A file that is not there or is none.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
         return TypeAdapter(dict[str, dict[str, dict[str, Any]]]).validate_python(content)
     except (OSError, ValueError) as error:
         first = str(error).splitlines()[0]
@@ -180,6 +181,13 @@ def check_room(what: str, needed: Mapping[Path, int]) -> None:
                 "IR_DATASETS_HOME in the environment (downloads) and `corpora.folder` in "
                 "config.yaml (what is unpacked)."
             )
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove what killed processes had written of a file that nobody else writes now."""
+    for folder in path.parent.glob(f".{escape(path.name)}.*/"):
+        logger.info("Removing %s, which a killed download left.", folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def bring(published: Published, *, network: bool) -> Path:

@@ -111,12 +111,12 @@ def scidocs_encoder_files(wildcards):
 
 
 def files_of_named_encoder(name):
-    """Files of the encoder whose folder stands under this name in the configuration."""
-    key = f"query_by_example.encoders.{name}"
-    folder = named_by_user(
-        key, "a BERT in safetensors with its tokenizer", "query-by-example.md"
+    """Files of the encoder that stands under this name in the configuration."""
+    return named_model_files(
+        f"query_by_example.encoders.{name}",
+        "query-by-example.md",
+        "a BERT in safetensors with its tokenizer",
     )
-    return encoder_files_in(folder, key)
 
 
 def scidocs_files(wildcards):

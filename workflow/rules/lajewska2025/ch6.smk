@@ -13,6 +13,7 @@ use rule table as lajewska2025_ch6_judges with:
         **table_files("<result>"),
         **companion(table_files, "<result>", "agreement"),
         **companion(figure_files, "<result>", "ranks"),
+        **companion(table_files, "<result>", "nuggets"),
         **companion(table_files, "<result>", "readings"),
         **companion(table_files, "<result>", "measures"),
         **companion(table_files, "<result>", "rewriting"),

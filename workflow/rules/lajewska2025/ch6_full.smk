@@ -105,6 +105,32 @@ use rule lajewska2025_ch6_write as lajewska2025_ch6_write_full with:
         record="lajewska2025-ch6-full-{model}",
 
 
+# Where each sentence comes from: a page for readers, JSON for machines.
+use rule step as lajewska2025_ch6_show with:
+    input:
+        passages="work/ginger/released/passages.parquet",
+        nuggets="work/ginger/full/{model}/nuggets.parquet",
+        responses="work/ginger/full/{model}/responses.parquet",
+    output:
+        json="work/ginger/full/{model}/responses.json",
+        page="work/ginger/full/{model}/responses.html",
+    pathvars:
+        job="ginger/full/{model}/show",
+    wildcard_constraints:
+        model="[^/.]+",
+    params:
+        **runs("lajewska2025/ch6/show"),
+        model="{model}",
+        kind="relevant",
+        system="GINGER",
+        note=(
+            "Questions and passages are those of CAsT-snippets (Lajewska and Balog, CIKM 2023), "
+            "which come from TREC CAsT."
+        ),
+    message:
+        "Page of the responses of {wildcards.model}"
+
+
 use rule step as lajewska2025_ch6_infer with:
     input:
         nuggets="work/ginger/full/{model}/nuggets.parquet",

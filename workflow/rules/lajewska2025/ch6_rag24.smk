@@ -128,6 +128,22 @@ use rule step as lajewska2025_ch6_rag_write with:
         "Responses to TREC RAG 2024 by {wildcards.model}"
 
 
+use rule lajewska2025_ch6_show as lajewska2025_ch6_show_rag with:
+    input:
+        passages="work/ginger/rag24/passages.parquet",
+        nuggets="work/ginger/rag24/{model}/nuggets.parquet",
+        responses="work/ginger/rag24/{model}/sentences.parquet",
+    output:
+        json="work/ginger/rag24/{model}/responses.json",
+        page="work/ginger/rag24/{model}/responses.html",
+    pathvars:
+        job="ginger/rag24/{model}/show",
+    params:
+        kind="top20",
+        system="ginger-fluency_top_20",
+        note="Topics are those of TREC RAG 2024, passages are segments of MS MARCO V2.1.",
+
+
 # AutoNuggetizer from the beginning: a judge makes nuggets of its own of the passages.
 use rule step as lajewska2025_ch6_create with:
     input:

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from everycell.rag.grounded.clusters import stems
+
+
+# Lists are compared with several others.
+@lru_cache(maxsize=100_000)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(stems(text))
 
 
 def found_share(facts: Sequence[str], others: Sequence[str], *, least: float = 0.5) -> float:
@@ -27,8 +34,8 @@ def found_share(facts: Sequence[str], others: Sequence[str], *, least: float = 0
     >>> found_share(["Owls eat mice", "Owls sleep by day"], ["Mice are eaten by owls"])
     0.5
     """
-    words = [set(stems(text)) for text in others]
-    wanted = [own for own in (set(stems(text)) for text in facts) if own]
+    words = [_words(text) for text in others]
+    wanted = [own for own in map(_words, facts) if own]
     if not wanted:
         return float("nan")
     return sum(any(len(own & each) >= least * len(own) for each in words) for own in wanted) / len(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from everycell.collections.satisfaction_samples import frame_samples
 from everycell.engine.job import Job
+from everycell.learning.hub import commit_of
 from everycell.learning.models import model_folder, one_thread
 from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS, said_of
 from everycell.studies.abolghasemi2026.ch3.setups import Setup
@@ -21,11 +22,11 @@ with Job(snakemake) as job:
     settings, kind = snakemake.params, ESTIMATORS[snakemake.wildcards.kind]
     source = None
     if kind.small_encoder(frozen=settings.frozen) is not None:
-        source = (
-            job.folder_of("encoder")
-            if snakemake.input.get("encoder")
-            else model_folder(**settings.model)
-        )
+        if snakemake.input.get("encoder"):
+            source = job.folder_of("encoder")
+        else:
+            source = model_folder(**settings.model)
+            job.commits[settings.model["source"]] = commit_of(source)
     estimator = kind(
         source,
         training=settings.training,

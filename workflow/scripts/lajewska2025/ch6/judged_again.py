@@ -7,7 +7,7 @@ import pandas as pd
 
 from everycell.collections.nugget_labels import JUDGES, SYSTEMS, read_nugget_labels
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch6.creating import agreement, six_scores
+from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS, in_common, six_scores
 from everycell.studies.lajewska2025.ch6.judging import compared, scores_again
 from everycell.studies.lajewska2025.ch6.nuggets import means
 
@@ -43,12 +43,9 @@ with ResultJob(snakemake) as job:
         rows = [
             (judge, metric, value)
             for judge, own in nuggets.groupby("judge", sort=False)
-            for metric, value in agreement(
+            for metric, value in in_common(
                 own, released[released["judge"] == JUDGES[str(judge)]]
             ).items()
         ]
         table = pd.DataFrame(rows, columns=["judge", "metric", "value"])
-        decimals = dict.fromkeys(["found", "known", "found by chance"], 3)
-        job.write_beside(
-            table, "created_agreement", decimals | {"created": 1, "released": 1, "topics": 0}
-        )
+        job.write_beside(table, "created_agreement", IN_COMMON_DECIMALS)

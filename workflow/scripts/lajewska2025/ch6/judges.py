@@ -1,13 +1,15 @@
 """Table 6.7: V_strict of each system by three judge models, and how far the judges agree."""
 
+import itertools
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.nugget_labels import SYSTEMS, read_nugget_labels
+from everycell.collections.nugget_labels import JUDGES, SYSTEMS, read_nugget_labels
 from everycell.engine.result_job import ResultJob
 from everycell.rag.judges import judge_agreement, rank_agreement, system_ranks
 from everycell.rag.nuggets import MEASURES, in_any_spelling, with_one_key
+from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS, in_common
 from everycell.studies.lajewska2025.ch6.figures import ranks_by_judge
 from everycell.studies.lajewska2025.ch6.nuggets import (
     TEST_DECIMALS,
@@ -52,6 +54,18 @@ with ResultJob(snakemake) as job:
     orders = rank_agreement(scores, seed=params.seed, resamples=params.resamples)
     plotted = pd.concat([ranks.assign(part="rank"), orders.assign(part="agreement")])
     job.write_figure(plotted, ranks_by_judge(ranks, orders), name="ranks")
+
+    lists = labels.nuggets.drop_duplicates(["judge", "topic", "nugget"])
+    rows = [
+        (f"{name} in {other}", metric, value)
+        for name, other in itertools.permutations(JUDGES, 2)
+        for metric, value in in_common(
+            lists[lists["judge"] == JUDGES[other]], lists[lists["judge"] == JUDGES[name]]
+        ).items()
+        if metric in ("found", "found by chance", "topics")
+    ]
+    shared = pd.DataFrame(rows, columns=["nuggets", "metric", "value"])
+    job.write_beside(shared, "nuggets", IN_COMMON_DECIMALS)
 
     readings = pd.concat(means(with_mean(each)).assign(metric=name) for name, each in read.items())
     job.write_beside(

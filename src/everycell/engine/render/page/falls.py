@@ -30,7 +30,8 @@ def what_falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for one in artefacts:
         faults += [(one, tier, fault) for tier in one["tiers"] for fault in tier["faults"]]
         explained = set()
-        for table in one["tables"]:
+        # Of two tiers that rebuild an artefact the deeper one counts, as everywhere.
+        for table in one["tables"][-1:]:
             bad = [cell for cell in table["cells"] if cell["verdict"] in cells]
             by = itemgetter("verdict", "source", "why")
             for (verdict, source, why), group in groupby(bad, key=by):
@@ -50,7 +51,12 @@ def what_falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             if erratum["finding"] not in explained
         ]
         for claim in one["conclusions"]:
-            failing = [on for on in claim["on"] if on["outcome"] == "fails"]
+            failing = [
+                on
+                for on in claim["on"]
+                if on["outcome"] == "fails"
+                and (on["state"] != "rebuilt" or on["tier"] == one["deepest"])
+            ]
             for state in RUNNABLE:
                 claims[state] += [
                     {"artefact": one, "claim": claim, **on}

@@ -201,8 +201,9 @@ def _artefact(
     rebuilt = [tier for tier in tiers if tier["state"] == "rebuilt"]
     states = {tier["state"] for tier in tiers}
     state = next(state for state in STATES if state in states)
+    # Each printed cell and each conclusion counts once, in the deepest tier that rebuilt it.
+    deepest = rebuilt[-1]["name"] if rebuilt else None
     if rebuilt:
-        # Each printed cell counts once, in the deepest tier.
         counts = rebuilt[-1]["report"].verdicts
     else:
         counts = {"quoted" if state == "quoted" else "not_run": len(artefact.cells)}
@@ -238,19 +239,24 @@ def _artefact(
         ],
         "printed": None if rebuilt or artefact.cells.empty else printed_table(artefact),
         "conclusions": conclusions,
+        "deepest": deepest,
         "failing": sum(
-            on["outcome"] == "fails" and on["state"] == "rebuilt"
+            on["outcome"] == "fails" and on["tier"] == deepest
             for one in conclusions
             for on in one["on"]
         ),
-        "outcomes": [outcome["outcome"] for one in conclusions for outcome in one["on"]
-                     if outcome["state"] == "rebuilt" and not outcome["hollow"]],
+        "outcomes": [
+            on["outcome"]
+            for one in conclusions
+            for on in one["on"]
+            if on["tier"] == deepest and not on["hollow"]
+        ],
         "errata": [
             {**dict(erratum), "place": place_in_print(erratum.source or "", sections)}
             for erratum in entries[0].report.errata
         ],
         "verdicts": verdicts,
-    }  # fmt: skip
+    }
 
 
 def _tier(entry: Found, folder: Path) -> dict[str, Any]:
@@ -264,7 +270,11 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
         table | {"downloads": _downloads(home, f"{artefact.name}.{name}", files)}
         for name, title in artefact.card.beside.items()
         if f"{artefact.name}.{name}.csv" in files and f"{artefact.name}.{name}.svg" not in files
-        if (table := companion_table(folder / home / f"{artefact.name}.{name}.csv", title))
+        if (
+            table := companion_table(
+                folder / home / f"{artefact.name}.{name}.csv", title, artefact.card.names
+            )
+        )
     ]
     return {
         "name": tier,

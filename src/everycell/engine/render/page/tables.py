@@ -11,6 +11,7 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.render.tables.layout import NO_KEYS, head_rows, lay_out, show_value
+from everycell.engine.render.tables.names import shown_label, shown_name, with_shown_names
 from everycell.engine.reports import OTHERWISE, Markers
 
 #: A table beside an artefact that is longer than this is linked, not shown.
@@ -21,16 +22,19 @@ _STAND_IN_CELLS = 600
 
 def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]:
     """Cells of a rebuilt table with their verdicts, laid out as its card says."""
-    reported = tier["report"].cells
+    report, names = tier["report"], artefact.card.names
+    reported = report.cells
     cells = []
     for number, (cell, (decimals, _)) in enumerate(zip(reported, artefact.precisions, strict=True)):
         rebuilt = cell.rebuilt
         both = cell.verdict in OTHERWISE
         cells.append(
             {
-                "name": " / ".join(cell.key.values()),
+                "name": " / ".join(
+                    str(shown_label(key, label, names)) for key, label in cell.key.items()
+                ),
                 "printed": cell.printed,
-                "rebuilt": show_value(rebuilt, decimals) if both else None,
+                "rebuilt": _apart(cell.printed, rebuilt, decimals) if both else None,
                 "finer": None if both else _finer(rebuilt, decimals),
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
                 "verdict": cell.verdict,
@@ -47,8 +51,8 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
     return {
         "tier": tier["name"],
         "cells": cells,
-        "rmse": tier["report"].rmse,
-        "tau": tier["report"].kendall_tau,
+        "rmse": _by_shown_name(report.rmse, names),
+        "tau": _by_shown_name(report.kendall_tau, names),
         **_by_layout_of_card(frame, artefact),
     }
 
@@ -58,6 +62,34 @@ def _finer(rebuilt: float | str | None, decimals: int | Literal["text"]) -> str 
     if isinstance(rebuilt, float) and decimals != "text":
         return show_value(rebuilt, decimals + 1)
     return None if rebuilt is None else str(rebuilt)
+
+
+#: No more digits than this are added to tell two values apart.
+_DIGITS_APART = 6
+
+
+def _apart(printed: str, rebuilt: float | str | None, decimals: int | Literal["text"]) -> str:
+    """A rebuilt value with as many digits as tell it from the printed one, if digits can."""
+    shown = show_value(rebuilt, decimals)
+    if not isinstance(rebuilt, float) or decimals == "text":
+        return shown
+    for more in range(_DIGITS_APART + 1):
+        finer = show_value(rebuilt, decimals + more)
+        if not _same(printed, finer):
+            return finer
+    return shown
+
+
+def _same(printed: str, shown: str) -> bool:
+    """Whether two values look the same: 0.5, .5 and 0.500 do."""
+    try:
+        return float(printed) == float(shown)
+    except ValueError:
+        return printed == shown
+
+
+def _by_shown_name(by_metric: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
+    return {shown_name(metric, names): value for metric, value in by_metric.items()}
 
 
 def _markers(markers: Markers | None) -> str | None:
@@ -120,7 +152,7 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
         frame = frame.iloc[pd.Series(order).argsort(kind="stable")]
         return _by_layout_of_card(frame, artefact)
     split = max(1, len(keys) - 1)
-    return _grid(frame, keys[:split], keys[split:])
+    return _grid(frame, keys[:split], keys[split:], artefact.card.names)
 
 
 def _printed_texts(artefact: Artefact) -> dict[tuple[str, ...], str]:
@@ -140,8 +172,11 @@ def printed_table(artefact: Artefact) -> dict[str, Any]:
     return _by_layout_of_card(table[artefact.key_columns].assign(value=texts), artefact)
 
 
-def companion_table(path: Path, title: str) -> dict[str, Any] | None:
-    """Read a table that stands beside; counts are shown whole, else four significant digits."""
+def companion_table(path: Path, title: str, names: Mapping[str, str] = {}) -> dict[str, Any] | None:
+    """Read a table that stands beside; counts are shown whole, else four significant digits.
+
+    `names` are those of its artefact's card.
+    """
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
     if len(table) > _COMPANION_CELLS:
         return None
@@ -157,7 +192,7 @@ def companion_table(path: Path, title: str) -> dict[str, Any] | None:
         ]
     table["value"] = pd.Series(texts, dtype=object)
     split = max(1, len(keys) - 1)
-    return {"title": title, **_grid(table, keys[:split], keys[split:])}
+    return {"title": title, **_grid(table, keys[:split], keys[split:], names)}
 
 
 def _short_numbers(column: pd.Series) -> list[str]:
@@ -174,29 +209,37 @@ def _by_layout_of_card(frame: pd.DataFrame, artefact: Artefact) -> dict[str, Any
     layout = artefact.card.layout
     keys = artefact.key_columns
     if layout:
-        return _grid(frame, layout.rows, layout.columns)
+        return _grid(frame, layout.rows, layout.columns, artefact.card.names)
     across = [key for key in keys[1:] if key == "metric"]
-    return _grid(frame, [key for key in keys if key not in across], across)
+    down = [key for key in keys if key not in across]
+    return _grid(frame, down, across, artefact.card.names)
 
 
-def _grid(frame: pd.DataFrame, rows: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
+def _grid(
+    frame: pd.DataFrame, rows: Sequence[str], columns: Sequence[str], names: Mapping[str, str]
+) -> dict[str, Any]:
     """Lay a tidy frame out as rows of a table; a label spans the rows of its group."""
     laid = lay_out(frame, rows, columns).astype(object)
     laid = laid.where(laid.notna(), None)
-    keys = [key if isinstance(key, tuple) else (key,) for key in laid.index]
+    shown = with_shown_names(laid, names)
+    # Groups are told by their keys: what a reader sees of two may be the same.
+    keys, labels_of = (
+        [key if isinstance(key, tuple) else (key,) for key in index]
+        for index in (laid.index, shown.index)
+    )
     sizes = [Counter(key[: depth + 1] for key in keys) for depth in range(len(rows))]
     seen: set[tuple] = set()
     body = []
-    for key, values in zip(keys, laid.to_numpy(), strict=True):
+    for key, seen_labels, values in zip(keys, labels_of, laid.to_numpy(), strict=True):
         labels = []
         for depth, size in enumerate(sizes):
             group = key[: depth + 1]
             if group not in seen:
                 seen.add(group)
-                labels.append({"label": group[-1], "span": size[group]})
+                labels.append({"label": seen_labels[depth], "span": size[group]})
         body.append({"labels": labels, "values": list(values)})
     return {
-        "names": [str(name).replace("_", " ") for name in rows],
-        "head": head_rows(laid.columns) if columns else [],
+        "names": list(shown.index.names),
+        "head": head_rows(shown.columns) if columns else [],
         "body": body,
     }

@@ -48,22 +48,22 @@ _TEX_KNOWN = re.compile(
 
 # The table can be read into a document that loads these packages, and also be compiled by itself:
 # LaTeX sets \@nodocument to \relax at \begin{document}.
-_TEX_HEAD = r"""% Use \input beside booktabs, graphicx and longtable, or compile it as it stands.
+_TEX_HEAD = r"""% Use \input in a document with booktabs and graphicx, or compile it as it stands.
 \expandafter\ifx\csname @nodocument\endcsname\relax\else
 \documentclass{article}
 \usepackage[T1]{fontenc}
-\usepackage{textcomp,booktabs,graphicx,longtable}
+\usepackage{textcomp,booktabs,graphicx}
 \IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
 \def\everycellalone{}
 \begin{document}
 \fi
 """
 #: Rows that fit on a page below their head and caption.
-LONG = 45
-_FLOAT = r"""\begin{{table}}[ht]
+ROWS_OF_A_PAGE = 40
+_PART = r"""\begin{{table}}[ht]
 \centering
 \caption{{{caption}}}
-\label{{{label}}}
+{numbering}
 \setbox0\hbox{{\begin{{tabular}}{{{columns}}}
 \toprule
 {head}
@@ -74,23 +74,8 @@ _FLOAT = r"""\begin{{table}}[ht]
 \ifdim\wd0>\linewidth\resizebox{{\linewidth}}{{!}}{{\box0}}\else\box0\fi
 \end{{table}}
 """
-_LONG = r"""\begingroup\footnotesize\setlength\tabcolsep{{3pt}}
-\begin{{longtable}}{{{columns}}}
-\caption{{{caption}}}\label{{{label}}}\\
-\toprule
-{head}
-\midrule
-\endfirsthead
-\toprule
-{head}
-\midrule
-\endhead
-\bottomrule
-\endfoot
-{rows}
-\end{{longtable}}
-\endgroup
-"""
+#: Further parts keep the number of the first.
+_CONTINUED = r"\addtocounter{table}{-1}"
 _TEX_TAIL = r"""\ifdefined\everycellalone\expandafter\enddocument\fi
 """
 
@@ -113,30 +98,35 @@ def escape_tex(text: str) -> str:
 def table_as_latex(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str) -> str:
     """Return a laid out table, with raised `marks` after its values; `label` is for references.
 
-    A table that is wider than the text is scaled to its width; one of more than `LONG` rows runs
-    over pages, with its head on each.
+    A table that is wider than the text is scaled to its width. One that is longer than a page is
+    cut into parts, each with the head and, where it starts in a group of rows, the group's label.
     """
+    head = "\n".join(_head(laid.columns, [escape_tex(str(name)) for name in laid.index.names]))
+    body = ""
+    for start in range(0, max(len(laid), 1), ROWS_OF_A_PAGE):
+        part = slice(start, start + ROWS_OF_A_PAGE)
+        body += _PART.format(
+            columns="l" * laid.index.nlevels + "r" * laid.shape[1],
+            caption=escape_tex(title) + " (continued)" * (start > 0),
+            numbering=_CONTINUED if start else rf"\label{{{label}}}",
+            head=head,
+            rows="\n".join(_rows(laid.iloc[part], marks.iloc[part])),
+        )
+    return _TEX_HEAD + body + _TEX_TAIL
+
+
+def _rows(laid: pd.DataFrame, marks: pd.DataFrame) -> list[str]:
+    """Lines of the body; a label that repeats in its group is left out."""
     names = laid.index.to_frame()
     # Texts from the start: a column of numbers takes none.
     labels = names.map(str).map(escape_tex)
-    # Rows of one group stand together, so a label that repeats in its group is left out.
     for depth in range(labels.shape[1]):
         repeated = names.iloc[:, : depth + 1].duplicated()
         labels.iloc[:, depth] = labels.iloc[:, depth].mask(repeated, "")
     # A raised text, not mathematics, so that a marker may hold anything that a cell may.
     cells = laid.map(escape_tex) + raised(marks, r"\textsuperscript{{{}}}", escape_tex)
     flat = pd.concat([labels.reset_index(drop=True), cells.reset_index(drop=True)], axis=1)
-    rows = [" & ".join(row) + r" \\" for row in flat.itertuples(index=False, name=None)]
-    head = _head(laid.columns, [escape_tex(str(name)) for name in laid.index.names])
-    form = _LONG if len(rows) > LONG else _FLOAT
-    body = form.format(
-        columns="l" * labels.shape[1] + "r" * laid.shape[1],
-        caption=escape_tex(title),
-        label=label,
-        head="\n".join(head),
-        rows="\n".join(rows),
-    )
-    return _TEX_HEAD + body + _TEX_TAIL
+    return [" & ".join(row) + r" \\" for row in flat.itertuples(index=False, name=None)]
 
 
 def _head(columns: pd.Index, names: list[str]) -> list[str]:

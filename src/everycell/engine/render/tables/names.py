@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
 
 #: Names that mean the same in every table; a card has the names of its own (`Card.names`).
 COMMON = {
@@ -48,3 +51,53 @@ def shown_name(name: str, names: Mapping[str, str] = {}) -> str:
     ('avg list size', 'nDCG@10')
     """
     return names.get(name) or COMMON.get(name) or name.replace("_", " ")
+
+
+def shown_label(level: str | None, label: Any, names: Mapping[str, str] = {}) -> Any:
+    """Return a label of a laid out table as a reader sees it.
+
+    Parameters
+    ----------
+    level
+        Key column that the label is a value of; None for the name of a column.
+    label
+        A metric is named by `shown_name`; a value of another key, such as a run, is renamed only
+        where `names` has it.
+    names
+        As in `shown_name`.
+
+    Examples
+    --------
+    >>> shown_label("metric", "p_value"), shown_label("run", "bm25_k1"), shown_label("run", 5)
+    ('p', 'bm25_k1', 5)
+    """
+    if level is None or level == "metric":
+        return shown_name(str(label), names)
+    return names.get(str(label), label)
+
+
+def with_shown_names(laid: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Return a laid out table with the names that a reader sees: of key columns and of metrics.
+
+    Examples
+    --------
+    >>> laid = pd.DataFrame({"p_value": [0.5]}, index=pd.Index(["a_b"], name="run_tag"))
+    >>> with_shown_names(laid, {"a_b": "A and B"}).to_dict("index")
+    {'A and B': {'p': 0.5}}
+    """
+    labels = {axis: _with_shown_labels(getattr(laid, axis), names) for axis in ("index", "columns")}
+    return laid.set_axis(labels["index"], axis="index").set_axis(labels["columns"], axis="columns")
+
+
+def _with_shown_labels(index: pd.Index, names: Mapping[str, str]) -> pd.Index:
+    heads = [None if name is None else shown_name(str(name), names) for name in index.names]
+    levels = []
+    for place, name in enumerate(index.names):
+        labels = index.get_level_values(place)
+        shown = [shown_label(name, label, names) for label in labels]
+        # What nobody renames keeps its type: pandas would make 1.0 of the 1 beside a 0.5.
+        levels.append(labels if shown == labels.tolist() else pd.Index(shown))
+    if index.nlevels == 1:
+        return levels[0].rename(heads[0])
+    # Not by level: labels that were different may meet.
+    return pd.MultiIndex.from_arrays(levels, names=heads)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -13,7 +12,7 @@ from everycell.engine.render.html_templates import html_environment
 from everycell.engine.render.tables.latex import table_as_latex
 from everycell.engine.render.tables.layout import Decimals, head_rows, lay_out, show_value
 from everycell.engine.render.tables.markdown import table_as_markdown
-from everycell.engine.render.tables.names import shown_name
+from everycell.engine.render.tables.names import with_shown_names
 
 
 def write_table(
@@ -93,7 +92,7 @@ def write_table(
             *(_shown(frame, name, decimals) for name in ("value", "low", "high")), strict=True
         )
         shown["value"] = [f"{value} ({low} to {high})" for value, low, high in ends]
-    laid = _named(lay_out(shown, layout_rows, layout_columns).fillna(""), names)
+    laid = with_shown_names(lay_out(shown, layout_rows, layout_columns).fillna(""), names)
     if "marker" in frame:
         marks = lay_out(frame, layout_rows, layout_columns, "marker").fillna("")
         marks.index, marks.columns = laid.index, laid.columns
@@ -117,30 +116,6 @@ def _shown(frame: pd.DataFrame, column: str, decimals: Decimals) -> list[str]:
         show_value(value, decimals.get(str(metric), decimals.get("all")))
         for value, metric in zip(frame[column], metrics, strict=True)
     ]
-
-
-def _named(laid: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Return a laid out table with the names that a reader sees: of key columns and of metrics."""
-    labels = {axis: _shown_labels(getattr(laid, axis), names) for axis in ("index", "columns")}
-    return laid.set_axis(labels["index"], axis="index").set_axis(labels["columns"], axis="columns")
-
-
-def _shown_labels(index: pd.Index, names: Mapping[str, str]) -> pd.Index:
-    for level, name in enumerate(index.names):
-        if name == "metric" or name is None:
-            index = _with_level(index, level, lambda label: shown_name(str(label), names))
-        elif names:
-            index = _with_level(index, level, lambda label: names.get(str(label), label))
-    return index.set_names([None if n is None else shown_name(str(n), names) for n in index.names])
-
-
-def _with_level(index: pd.Index, level: int, change: Callable[[Any], Any]) -> pd.Index:
-    """Return an index with each label of a level changed; labels may meet."""
-    if index.nlevels == 1:
-        return pd.Index([change(label) for label in index], name=index.name)
-    arrays = [index.get_level_values(place) for place in range(index.nlevels)]
-    arrays[level] = pd.Index([change(label) for label in arrays[level]])
-    return pd.MultiIndex.from_arrays(arrays, names=index.names)
 
 
 def _table_as_html(laid: pd.DataFrame, marks: pd.DataFrame, title: str) -> str:

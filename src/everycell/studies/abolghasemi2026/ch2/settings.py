@@ -77,7 +77,10 @@ class SciDocs(Settings):
 
 
 class Encoders(Settings):
-    """Folders of models, in safetensors with their tokenizers, that nothing here can fetch."""
+    """Models in safetensors with their tokenizers: folders, or names on the hub.
+
+    A name may end with "@" and a revision.
+    """
 
     bert: PlainPath | None = Field(None, description="BERT-base, uncased.")
     scibert: PlainPath | None = Field(

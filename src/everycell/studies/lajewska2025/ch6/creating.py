@@ -17,6 +17,16 @@ from everycell.rag.grounded.nugget_agreement import found_share
 from everycell.rag.nuggets import MEASURES, nugget_scores
 from everycell.studies.lajewska2025.ch6.nuggets import NAMES
 
+#: Decimals of `in_common`.
+IN_COMMON_DECIMALS = {
+    "found": 3,
+    "found by chance": 3,
+    "known": 3,
+    "created": 1,
+    "released": 1,
+    "topics": 0,
+}
+
 
 def created_nuggets(
     passages: pd.DataFrame, ask: Ask, prompts: Mapping[str, Template]
@@ -118,7 +128,7 @@ def six_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[["judge", "row", "metric", "value"]]
 
 
-def agreement(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]:
+def in_common(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]:
     """How far created facts are those that a judge of the thesis made for the same topics.
 
     Parameters
@@ -138,7 +148,7 @@ def agreement(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]
     --------
     >>> created = pd.DataFrame({"topic": ["1", "2"], "text": ["owls eat mice", "ships sail"]})
     >>> released = pd.DataFrame({"topic": ["1", "2"], "text": ["owls eat mice", "ships sink"]})
-    >>> agreement(created, released)["found"], agreement(created, released)["found by chance"]
+    >>> in_common(created, released)["found"], in_common(created, released)["found by chance"]
     (1.0, 0.0)
     """
     mine, theirs = (

@@ -4,7 +4,10 @@
 
   // A link reaches what is folded.
   const unfold = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let name = location.hash.slice(1);
+    // A sign % that stands for itself, as in a search that somebody typed into the address.
+    try { name = decodeURIComponent(name); } catch { return; }
+    const target = document.getElementById(name);
     if (!target) return;
     let hidden = false;
     for (let box = target; box; box = box.parentElement?.closest("details")) {
@@ -23,14 +26,16 @@
     location.href = `../index.html#${new URLSearchParams(new FormData(find))}`;
   });
 
-  // A table that is cut off says so.
+  // A table or figure that is cut off says so.
   const widths = () => {
-    for (const box of document.querySelectorAll(".scroll")) {
+    for (const box of document.querySelectorAll(".scroll, figure > a")) {
       box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1);
     }
   };
   addEventListener("resize", widths);
   document.addEventListener("toggle", widths, true);
+  // Figures come late.
+  document.addEventListener("load", widths, true);
   document.getElementById("sides")?.addEventListener("change", widths);
   widths();
 

@@ -24,7 +24,10 @@
     .split(/[\s/,;:()"'’“”–-]+/)
     .map((word) => word.replace(/^\.+|\.+$/g, ""))
     .filter(Boolean);
-  const bare = (word) => word.normalize("NFD").replace(/\p{M}/gu, "").replaceAll("ł", "l");
+  // "Table 4.8 of lajewska2025": all words must be found, but for these.
+  const FILLING = new Set(["in", "of", "the"]);
+  const bare = (word) => !FILLING.has(word) &&
+    word.normalize("NFD").replace(/\p{M}/gu, "").replaceAll("ł", "l");
 
   const index = new MiniSearch({
     fields: ["label", "key", "title", "heading", "chapter", "authors"],

@@ -1,0 +1,18 @@
+"""Bring a model of the hub into a folder."""
+
+import shutil
+from pathlib import Path
+
+from everycell.engine.files import appears_whole
+from everycell.engine.job import Job
+from everycell.learning.hub import commit_of
+from everycell.learning.models import model_folder
+
+with Job(snakemake) as job:
+    name = snakemake.wildcards.model.replace("--", "/", 1)
+    cached = model_folder(name, network=snakemake.params.network)
+    job.commits[name] = commit_of(cached)
+    made = Path(snakemake.output[0])
+    # Files of the cache are links into its store, which a result must not depend on.
+    with appears_whole(made) as place:
+        shutil.copytree(cached, place)

@@ -1,0 +1,30 @@
+"""Responses that a language model wrote, with the spans that they come from."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.engine.files import write_atomically
+from everycell.engine.job import Job
+from everycell.engine.receipts import write_json
+from everycell.rag.grounded.provenance import provenance, provenance_page
+from everycell.rag.grounded.responses import responses_of
+from everycell.studies.lajewska2025.ch6.systems import DETECTED
+
+TITLE = "Responses from nuggets, with the spans that they come from"
+
+with Job(snakemake) as job:
+    files, params = snakemake.input, snakemake.params
+    responses, nuggets, passages = (
+        own[own["input"] == params.kind]
+        for own in map(pd.read_parquet, (files.responses, files.nuggets, files.passages))
+    )
+    shown = provenance(
+        responses_of(responses[responses["system"] == params.system]),
+        nuggets[nuggets["detection"] == DETECTED],
+        passages,
+        passages.groupby("topic")["question"].first().to_dict(),
+    )
+    write_json(Path(snakemake.output.json), shown)
+    note = f"Nuggets and sentences by {params.model}, system {params.system}. {params.note}"
+    write_atomically(Path(snakemake.output.page), provenance_page(shown, TITLE, note))
