@@ -48,45 +48,45 @@ from `config.yaml` and the code that asks, by `python docs/make_cost_of_scale.py
 this file and they differ. To see other sizes or models, change `config.yaml` and make it again.
 
 **Nothing was run at this size.** The numbers are arithmetic on counts, on the data sheet of a GPU
-and on prices. [Below](#measured-here) stands what was measured, with small models on two cores.
+and on prices. [Below](#measured-here) is what was measured, with small models on two cores.
 
 - *Requests* follow from the settings of the full tier.
 - *Tokens of prompts* are requests times the mean of a prompt. That is measured on the released
-  tier's records (by SmolLM2's tokenizer; a test compares), but for lajewska2025, chapter 6, which
-  has no record that may be passed on: there the words of a prompt are estimated, times 1.35.
+  tier's records (by SmolLM2's tokenizer; a test compares), except for lajewska2025, chapter 6,
+  which has no record that may be passed on: there the words of a prompt are estimated, times 1.35.
 - *Tokens of answers* are an upper bound: each answer is as long as the settings allow. In the
-  record of abolghasemi2026, chapter 5, answers have 58 tokens of 128 in the mean.
-- *GPU hours* are for one {A100.name} ({A100.bandwidth_gb:,} GB a second,
-  {A100.tera_flops} tera-operations a second in 16 bits), of which {A100.share:.0%} is assumed to be
-  reached, with `batch: 8` / `batch: 64`. With N parameters, reading takes 2 N operations a token.
-  Writing a token of each answer in a batch reads 2 N bytes and what is kept of the prompts. A
+  record of abolghasemi2026, chapter 5, answers have 58 tokens of 128 on average.
+- *GPU hours* are for one {A100.name} ({A100.bandwidth_gb:,} GB per second,
+  {A100.tera_flops} tera-operations per second in 16 bits), of which {A100.share:.0%} is assumed
+  to be reached, with `batch: 8` / `batch: 64`. With N parameters, reading takes 2 N operations per
+  token. Writing a token of each answer in a batch reads 2 N bytes and the cache of the prompts. A
   server such as vLLM batches by itself and comes near to the second number. A model of 208 GB takes
-  three such GPUs, one at a time at work.
-- *Money* is tokens times the `prices` of `config.yaml`, in USD, of the time when these models were
-  new: put yours there. What a job logs before it asks is higher, a token for three bytes.
+  three such GPUs, of which one works at a time.
+- *Money* is tokens times the `prices` of `config.yaml`, in USD, from when these models were new:
+  put yours there. What a job logs before it asks is higher: one token for every three bytes.
 """
 MEASURED = """\
 ## Measured here
 
 `python bench/language_models_at_scale.py` measures, side by side on your machine, how many answers
-a minute a random Llama gives one by one and in batches, and how many passages a second an encoder
-of MiniLM's size reads. One run in November 2026, on one thread of a Xeon with two cores that nine
-others shared:
+per minute a random Llama gives one by one and in batches, and how many passages per second an
+encoder of MiniLM's size reads. One run in November 2026, on one thread of a Xeon with two
+cores that nine others shared:
 
 | what | speed |
 |---|---|
-| Llama of 4.4 million numbers, one by one | 154 answers a minute, 82 tokens a second written |
-| the same, batches of 4 | 293 answers a minute (1.9 times), 156 tokens a second written |
-| the same, batches of 16 | 285 answers a minute (1.9 times), 152 tokens a second written |
+| Llama of 4.4 million numbers, one by one | 154 answers per minute, 82 tokens per second written |
+| the same, batches of 4 | 293 answers per minute (1.9 times), 156 tokens per second written |
+| the same, batches of 16 | 285 answers per minute (1.9 times), 152 tokens per second written |
 | SmolLM2, two answers of 19 and 24 tokens | 10.8 s one by one, 6.1 s together |
-| encoder of 10.6 million numbers, 96 tokens | 16 passages a second, 32 giga-operations a second |
+| encoder of 10.6 million numbers, 96 tokens | 16 passages, 32 giga-operations per second |
 
-So one busy core reached a three-thousandth of what is assumed of the GPU above: hours of encoding
+So one busy core reached a three-thousandth of what is assumed for the GPU above: hours of encoding
 there are months here, which is why the released tier is small. On a GPU, where one request leaves
 nearly all of it idle, a batch gains more than on a CPU, until memory is full; that was not measured
-here. Your own run says it: the log has answers a minute and tokens a second after the first batch,
-and `records/NAME.runs.jsonl` keeps them. Compare with the table above after an hour, and stop a
-run that would take too long: it goes on where it stopped.
+here. Your own run tells: the log has answers per minute and tokens per second after the first
+batch, and `records/NAME.runs.jsonl` keeps them. Compare with the table above after an hour,
+and stop a run that would take too long: it resumes where it stopped.
 """
 
 
@@ -152,15 +152,15 @@ def _corpora():
     return "\n".join(
         [
             "## Corpora and encoders\n",
-            "A flat index of vectors has 4 bytes a dimension and passage. Encoding takes 2 "
-            f"operations a parameter and token, at {TOKENS} tokens a passage, on the same GPU.\n"
-            "Passages and packed sizes are those of ir_datasets 0.6.3; unpacked text takes about "
-            "three times as much.\n",
+            "A flat index of vectors has 4 bytes per dimension and passage. Encoding takes 2 "
+            f"operations per parameter and token, at {TOKENS} tokens per passage, on the same "
+            "GPU.\nPassages and packed sizes are those of ir_datasets 0.6.3; unpacked text takes "
+            "about three times as much.\n",
             _table(["corpus", "passages", "packed", *heads], rows),
-            "## Re-rankers and trainings\n",
+            "## Re-rankers and training\n",
             "How many pairs of a query and a passage a chapter scores or trains on depends on the "
-            "runs that you name,\nso here stand the hours of a million pairs of "
-            f"{PAIR} tokens: 2 operations a parameter and token to score, 6 to train.\n",
+            "runs that you name,\nso here are the hours for a million pairs of "
+            f"{PAIR} tokens: 2 operations per parameter and token to score, 6 to train.\n",
             _table(["model", "a million pairs scored", "trained on"], pairs),
         ]
     )

@@ -21,16 +21,16 @@ WHERE: dict[Where, str] = {
 HEAD = """\
 # Errata
 
-Printed numbers and sentences that do not stand, of all five works. Made from the cards in
+The printed numbers and sentences of all five works that do not stand. Made from the cards in
 `published/` by `python docs/make_errata.py`; a test fails when this file and the cards differ.
 
 Each erratum says where the error is. *Error in the print* needs internal evidence that a bad copy
 of the text cannot explain: sums, impossible counts, two places that disagree. *Error in our copy*
 is about the text that this project worked from, not about the paper. *Criticism of the method*
 means that the printed number is what the software gives, and that the analysis itself is open to
-criticism: no misprint. Everything else is *undecided*: print, copy, or a rule of counting that the
-paper does not name. Where printed numbers alone show it, an audit checks it in each run
-(`audits.py` of the chapter, below `src/everycell/studies/`), and its numbers stand here. A
+criticism. It is not a misprint. Everything else is *undecided*: print, copy, or a rule of counting
+that the paper does not name. Where printed numbers alone show it, an audit checks it in each run
+(`audits.py` of the chapter, below `src/everycell/studies/`), and its numbers are given here. A
 line such as L1110 is a line of our copy of the text.
 """
 

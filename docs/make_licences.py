@@ -17,11 +17,11 @@ _PIN = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s;\\]+)", re.MULTILINE)
 HEAD = """\
 # Licences of the packages
 
-What the locks in `envs/` bring, and the licence that each package states of itself in its
-metadata: its licence expression, else its classifiers, else the first line of its licence field.
+What the locks in `envs/` bring, and the licence that each package states in its
+metadata: its licence expression, or its classifiers, or the first line of its licence field.
 Made by `python docs/make_licences.py`; a test fails when a lock and this file differ. None of
-these packages is part of this repository; what is stands in the second table. The project's own
-licence is in [LICENSE](../LICENSE), those of the data in [Data](data.md).
+these packages is part of this repository; what is part of it is in the second table. The project's
+own licence is in [LICENSE](../LICENSE), those of the data in [Data](data.md).
 
 | package | version | locks | licence |
 |---|---|---|---|

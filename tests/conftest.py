@@ -31,7 +31,7 @@ def mirror() -> Path:
     if folder is None:
         pytest.skip(NEEDS_DATA)
     if not folder.is_dir():
-        pytest.fail(f"EVERYCELL_MIRROR names {folder}, which is no folder: correct or unset it.")
+        pytest.fail(f"EVERYCELL_MIRROR names {folder}, which is not a folder: correct or unset it.")
     return folder
 
 

@@ -58,7 +58,7 @@ def blocks_of_studies() -> dict[str, type[Settings]]:
         for key, model in module.BLOCKS.items():
             if key in found or key in General.model_fields:
                 raise ValueError(
-                    f"{module.__name__}: the block `{key}` stands elsewhere too; name it otherwise."
+                    f"{module.__name__}: the block `{key}` occurs elsewhere too; name it otherwise."
                 )
             found[key] = model
     return found
@@ -86,8 +86,8 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     >>> parse_config({"sead": 1})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    everycell.engine.settings.ConfigError: config.yaml: `sead` is no key (did you mean `seed`?); \
-allowed are: mirror, cache, network, seed, ...
+    everycell.engine.settings.ConfigError: config.yaml: `sead` is not a key (did you mean \
+`seed`?); allowed are: mirror, cache, network, seed, ...
     >>> parse_config({"user_studies": {"alpha": "high"}})
     Traceback (most recent call last):
         ...
@@ -115,9 +115,9 @@ def _content(path: Path) -> Any:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); restore the file.") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
+        raise ConfigError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: is no YAML, {yaml_fault(error)}; mend that line.") from None
+        raise ConfigError(f"{path}: is not YAML, {yaml_fault(error)}; correct that line.") from None
 
 
 def _updated(content: Any, more: Any) -> Any:

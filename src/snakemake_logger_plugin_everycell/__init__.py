@@ -117,7 +117,7 @@ class Run:
 
 
 class LogHandler(LogHandlerBase):
-    """Progress on standard error: a bar that moves on a terminal, elsewhere a line a job."""
+    """Progress on standard error: a bar that moves on a terminal, elsewhere a line per job."""
 
     def __post_init__(self) -> None:
         """Prepare the handler that Snakemake itself would have."""

@@ -82,7 +82,9 @@ def test_the_profile_names_no_setting_that_the_plugin_never_reads():
 
 def test_groups_name_rules_that_are_small(rules):
     groups = PROFILE["groups"]
-    assert set(groups) <= set(rules), "a rule was renamed or removed: mend `groups` of the profile"
+    assert set(groups) <= set(rules), (
+        "a rule was renamed or removed: correct `groups` of the profile"
+    )
     assert set(groups.values()) == set(PROFILE["group-components"])
     for name in groups:
         needs = resources(rules[name], 1)

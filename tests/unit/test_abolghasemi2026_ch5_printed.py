@@ -153,7 +153,7 @@ def test_precisions_are_never_decided_against_the_answers(seed):
 
 
 def test_a_recall_that_no_number_of_queries_gives():
-    with pytest.raises(ValueError, match=r"77.9 % is no whole number of 500 queries"):
+    with pytest.raises(ValueError, match=r"77.9 % is not a whole number of 500 queries"):
         significance(77.9, 78.4, 500, metric="recall")
 
 

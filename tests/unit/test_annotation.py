@@ -161,7 +161,7 @@ def test_a_sheet_is_read_with_any_line_ends_with_and_without_a_mark(
     [
         (
             lambda rows: [rows[0] | {"item": "d0099"}, *rows[1:]],
-            r"row 2: has the item 'd0099', which is none of this sheet's 11",
+            r"row 2: has the item 'd0099', which is not among this sheet's 11",
         ),
         (lambda rows: rows[:-2], r"lacks 2 of 11 items \(d0"),
         (lambda rows: [*rows, rows[0]], r"row 13: has the item d\d+, as row 2 has; keep one"),
@@ -192,10 +192,10 @@ def test_a_sheet_that_was_damaged_is_refused(folder: Path, edit: Callable, said:
     [
         (b"item,dialogue,coherent\nd0001,x,1\n", "lacks the column 'satisfied'"),
         (b"", "lacks the column 'item'"),
-        (b"item,dialogue,satisfied,coherent\nd0001,caf\xe9,1,1\n", "is no UTF-8 text"),
-        (b'item,dialogue,satisfied,coherent\n"d0001"x,y,1,1\n', "is no CSV"),
+        (b"item,dialogue,satisfied,coherent\nd0001,caf\xe9,1,1\n", "is not UTF-8 text"),
+        (b'item,dialogue,satisfied,coherent\n"d0001"x,y,1,1\n', "is not CSV"),
         (b"item;dialogue;satisfied;coherent;satisfied\n", "has the column 'satisfied' twice"),
-        ("item\tdialogue\tsatisfied\tcoherent\n".encode("utf-16"), "is no UTF-8 text"),
+        ("item\tdialogue\tsatisfied\tcoherent\n".encode("utf-16"), "is not UTF-8 text"),
     ],
 )
 def test_a_file_that_is_no_sheet_is_refused(folder: Path, content: bytes, said: str) -> None:
@@ -213,17 +213,17 @@ def test_a_missing_sheet_and_an_edited_key_are_named(folder: Path, tmp_path: Pat
     key = folder / KEY
     lines = key.read_text().splitlines()
     key.write_text("\n".join([lines[0], lines[1][:-20]]))
-    with pytest.raises(SheetError, match="line 2: is no item"):
+    with pytest.raises(SheetError, match="line 2: is not an item"):
         read_items(folder)
 
 
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        ({"satisfied": 2}, "line 1: is no item; the key must stay as it was"),
-        ({"turns": [["USER", "a"]]}, "line 1: is no item"),
-        ({"counterfactual": "yes"}, "line 1: is no item"),
-        ({"fault": None}, "line 1: is no item"),
+        ({"satisfied": 2}, "line 1: is not an item; the key must stay as it was"),
+        ({"turns": [["USER", "a"]]}, "line 1: is not an item"),
+        ({"counterfactual": "yes"}, "line 1: is not an item"),
+        ({"fault": None}, "line 1: is not an item"),
         ({"item": "d0002"}, "line 2: has the item d0002 again"),
     ],
 )
@@ -434,7 +434,7 @@ def test_a_row_that_is_no_rewriting_is_named(tmp_path: Path, row: dict, said: st
     ("content", "said"),
     [
         (b"", "is empty; name a file that has dialogues"),
-        (json.dumps(ROW).encode()[:30], "line 1: is no JSON .*or was cut off"),
+        (json.dumps(ROW).encode()[:30], "line 1: is not JSON .*or was cut off"),
         (b"[1]", r"line 1: is \[1\]; allowed is a JSON object"),
         (
             b'{"id": "1", "benchmark": "b", "turns": []}',

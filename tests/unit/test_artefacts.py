@@ -16,7 +16,7 @@ UNREADABLE = {
     "unknown key": (
         "source: p. 1",
         "source: p. 1\n    titel: x",
-        "`artefacts.table_1.titel` is no key (did you mean `title`?); allowed are: kind, title,",
+        "`artefacts.table_1.titel` is not a key (did you mean `title`?); allowed are: kind, title,",
     ),
     "missing key": ("    source: p. 1\n", "", "`artefacts.table_1.source` is missing; add it."),
     "unknown tier": ("embedded", "embeded", "`artefacts.table_1.tiers.embeded.[key]` is 'embeded'"),
@@ -64,12 +64,12 @@ UNREADABLE = {
     "same card twice": (
         "    decimals: {AP: 2, n: 0}\n",
         "  table_1: {}\n",
-        "is no YAML, line 9: the key 'table_1' stands twice; mend that line.",
+        "is not YAML, line 9: the key 'table_1' occurs twice; correct that line.",
     ),
-    "no artefact id": ("  table_1:", "  tab_1:", "'tab_1' is no artefact id; write table_4_8,"),
+    "no artefact id": ("  table_1:", "  tab_1:", "'tab_1' is not an artefact id; write table_4_8,"),
     "chapter as a number": ('chapter: "1"', "chapter: 1", "`chapter` is 1; allowed is: a valid"),
     "another chapter": ('chapter: "1"', 'chapter: "2"', "says it is chapter '2'; rename the file"),
-    "broken YAML": ("title: First", "title: [First", "is no YAML, line "),
+    "broken YAML": ("title: First", "title: [First", "is not YAML, line "),
 }
 
 
@@ -144,11 +144,11 @@ def test_an_unknown_id_brings_the_nearest(tmp_path, wanted, nearest):
     papers = load_papers(write_paper(tmp_path, key="other"))
     with pytest.raises(CardError) as caught:
         find_artefact(papers, wanted)
-    assert str(caught.value).startswith(f"{wanted!r} is no artefact; did you mean {nearest}")
+    assert str(caught.value).startswith(f"{wanted!r} is not an artefact; did you mean {nearest}")
 
 
 def test_an_id_that_resembles_none(tmp_path):
-    with pytest.raises(CardError, match=r"'\?' is no artefact; see `everycell list`."):
+    with pytest.raises(CardError, match=r"'\?' is not an artefact; see `everycell list`."):
         find_artefact(load_papers(write_paper(tmp_path)), "?")
 
 

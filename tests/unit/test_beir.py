@@ -74,7 +74,7 @@ def test_a_question_whose_passage_is_missing_is_left_out(beir, tmp_path):
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ntest0\td0\n", "line 2: has 2 parts"),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ntest0\td0\tx\n", "the score is 'x'"),
         ("corpus.jsonl", '{"title": "a"}\n', "corpus.jsonl, line 1: `_id`"),
-        ("queries.jsonl", "test0\n", "queries.jsonl, line 1: is no JSON object"),
+        ("queries.jsonl", "test0\n", "queries.jsonl, line 1: is not a JSON object"),
     ],
 )
 def test_a_file_of_another_form_is_a_sentence(beir, tmp_path, file, content, said):
@@ -102,7 +102,7 @@ def test_a_conversion_that_fails_leaves_nothing_behind(beir, tmp_path):
     sound = queries.read_text()
     queries.write_text("test0\n")
     target = tmp_path / "new"
-    assert "is no JSON object" in refused(str(target), "--beir", str(beir))
+    assert "is not a JSON object" in refused(str(target), "--beir", str(beir))
     (beir / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\ntest0\telsewhere\t1\n")
     queries.write_text(sound)
     said = refused(str(target), "--beir", str(beir))

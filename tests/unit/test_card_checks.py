@@ -173,7 +173,7 @@ def test_a_number_that_cannot_be_parsed(tmp_path, value):
     cells = CELLS.replace("0.30", f'"{value}"')
     [fault] = check(tmp_path, cells=cells)
     path = tmp_path / "toy" / "table_1.csv"
-    assert fault == f"{path}, line 2: {value!r} is no number, but `decimals` declares 2 digits."
+    assert fault == f"{path}, line 2: {value!r} is not a number, but `decimals` declares 2 digits."
 
 
 def test_a_dash_needs_no_decimals_where_no_number_is_reported(tmp_path):

@@ -103,7 +103,7 @@ def test_rewrites_come_in_the_order_of_the_turns(rewrites):
     [
         (ROWS[:2], "has no rewrite of the turn '4_1' \\(1 of 3 turns"),
         ([*ROWS, "9\t1\t9_1\ta\ta"], "line 5: the turn '9_1' is no turn of the topics"),
-        ([*ROWS, ROWS[0]], "line 5: the turn '3_1' stands twice"),
+        ([*ROWS, ROWS[0]], "line 5: the turn '3_1' occurs twice"),
         (["3\t1\t3_1\t \tWhat is hail?"], "line 2: the turn '3_1' has an empty rewrite"),
         (["3\t1\t3_1\ta\tWhat is snow?"], "'3_1' was said otherwise \\('What is snow\\?'\\)"),
         (["3\t1\t3_1\ta"], "line 2: has 4 fields"),
@@ -123,7 +123,7 @@ def test_a_file_with_other_columns_is_refused(rewrites):
 def test_a_binary_file_is_refused(tmp_path, topics):
     path = tmp_path / "rewrites.tsv"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(CollectionError, match="is no UTF-8 text"):
+    with pytest.raises(CollectionError, match="is not UTF-8 text"):
         read_rewrites(path, topics())
 
 

@@ -95,7 +95,10 @@ def test_one_row_an_answer_and_plain_forms(write):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"relevant": [5]}, "line 1 has the relevant document 5, which is none of its 4 documents"),
+        (
+            {"relevant": [5]},
+            "line 1 has the relevant document 5, which is not among its 4 documents",
+        ),
         ({"relevant": []}, "line 1: relevant: List should have at least 1 item"),
         ({"answer": None}, "line 1: answer: Input should be a valid string"),
         ({"documents": 0}, "line 1: documents"),

@@ -115,12 +115,12 @@ def test_a_second_call_asks_nothing_and_prints_the_same(files, server):
 @pytest.mark.parametrize(
     ("file", "line", "said"),
     [
-        ("answers.jsonl", "no json", "answers.jsonl, line 3 is no JSON"),
+        ("answers.jsonl", "no json", "answers.jsonl, line 3 is not JSON"),
         ("answers.jsonl", '{"question": "Who?"}', "line 3: documents: Field required"),
         (
             "answers.jsonl",
             '{"question": "Who?", "documents": ["hen"], "answer": "A hen [1]."}',
-            "line 3 has the document 'hen', which is none of the passages",
+            "line 3 has the document 'hen', which is not among the passages",
         ),
         (
             "answers.jsonl",
@@ -131,7 +131,7 @@ def test_a_second_call_asks_nothing_and_prints_the_same(files, server):
             "answers.jsonl",
             '{"question": "Who?", "documents": ["owl"], '
             '"statements": [{"text": "a fox", "documents": ["fox"]}]}',
-            "line 3: a statement cites 'fox', which is none of the question's documents",
+            "line 3: a statement cites 'fox', which is not among the question's documents",
         ),
         ("passages.jsonl", '{"id": "owl", "text": "again"}', "the passage 'owl' again"),
         (

@@ -100,7 +100,7 @@ def test_the_rank_of_one_document_can_be_explained(files):
         (["--query", "1", "--objective", "rank"], "needs --document"),
         (["--query", "1", "--document", "1"], "takes no --document"),
         (["--query", "1", "--objective", "rank", "--document", "11"], "from 1 to that number"),
-        (["--query", "1", "--explainer", "sharp", "--objective", "weighted"], "of its own"),
+        (["--query", "1", "--explainer", "sharp", "--objective", "weighted"], "its own objective"),
     ],
 )
 def test_bad_options_are_refused_in_a_sentence(files, options, message):
@@ -119,8 +119,8 @@ def test_bad_options_are_refused_in_a_sentence(files, options, message):
         ),
         ("data.svm", "1 qid:1 1:1 9:2\n", "line 1 has feature 9: allowed are 1 to 6"),
         ("data.svm", "1 1:1\n", "names no query"),
-        ("model.txt", "tree\n", "model.txt is no model of LightGBM"),
-        ("model.txt", "", "model.txt is no model of LightGBM"),
+        ("model.txt", "tree\n", "model.txt is not a LightGBM model"),
+        ("model.txt", "", "model.txt is not a LightGBM model"),
     ],
 )
 def test_broken_files_are_refused_in_a_sentence(files, name, text, message):

@@ -198,7 +198,7 @@ def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("she,f\nhe,m\nShe,m\n", "words.txt: The term 'she' stands in the groups 'f' and 'm'"),
+        ("she,f\nhe,m\nShe,m\n", "words.txt: The term 'she' is in the groups 'f' and 'm'"),
         ("", "words.txt: The word list is empty"),
         ("she\n", "Line 1 of words.txt reads 'she'"),
         ("mother in law,f\nhe,m\n", "'mother in law' becomes ['mother', 'in', 'law']"),
@@ -231,11 +231,11 @@ def test_a_term_in_two_groups_of_two_lists_is_refused(files):
         ("a.tsv", "d1\tshe\nd2\t\n", "Document 'd2' has no word: its text is ''"),
         ("a.tsv", "d1\t她是一个非常好的老师和朋友\n", "Document 'd1' has '她是一个非常好的老师'"),
         ("a.tsv.gz", "d1\tshe\n", "a.tsv.gz is damaged or no gzip file"),
-        ("a.jsonl", '{"id": "d1", "text": "she"}\n{"id"', "Line 2 of a.jsonl is no JSON"),
+        ("a.jsonl", '{"id": "d1", "text": "she"}\n{"id"', "Line 2 of a.jsonl is not JSON"),
         ("a.jsonl", '{"id": 1, "text": "she"}\n', "Line 1 of a.jsonl has no id"),
         ("a.jsonl", '["d1", "she"]\n', "Line 1 of a.jsonl has no id"),
         ("a.jsonl", '{"id": "d1", "body": "she"}\n', "Line 1 of a.jsonl has no text"),
-        ("a.parquet", "d1\tshe\n", "a.parquet is no Parquet file"),
+        ("a.parquet", "d1\tshe\n", "a.parquet is not a Parquet file"),
     ],
 )
 def test_documents_that_are_refused(files, name, content, says):
@@ -305,7 +305,7 @@ def test_files_that_are_not_there(files):
     assert "The counts file no.parquet does not exist" in refused(
         "fairness", "bm25.run", "--counts", "no.parquet", "--k", 2
     )
-    assert "bm25.run is no Parquet file" in refused(
+    assert "bm25.run is not a Parquet file" in refused(
         "fairness", "bm25.run", "--counts", "bm25.run", "--k", 2
     )
 
@@ -326,7 +326,7 @@ def test_counts_with_a_document_twice_are_refused(files):
     call("count-terms", "twice.tsv", "--words", "words.txt", "--out", "twice.parquet")
     (files / "one.run").write_text("q Q0 d1 1 1 t\n")
     says = refused("fairness", "one.run", "--counts", "twice.parquet", "--k", 1)
-    assert "Document 'd1' stands twice in the counts" in says
+    assert "Document 'd1' occurs twice in the counts" in says
 
 
 def test_what_is_refused_may_be_allowed(files):

@@ -82,7 +82,7 @@ def test_other_names(name, found):
     ("name", "said"),
     [
         ("table 1", "stands for abolghasemi2024/table_1, sakai2023/table_1; name the work too."),
-        ("sakai2024", "is no work, chapter or artefact; did you mean sakai2023"),
+        ("sakai2024", "is not a work, chapter or artefact; did you mean sakai2023"),
         ("lajewska2025/table_4_88", "did you mean lajewska2025/table_4_8"),
         ("lajewska", "did you mean lajewska2025"),
         ("", "`everycell list` names all."),
@@ -145,7 +145,7 @@ def test_a_plan_names_targets_of_snakemake():
             "{full: {state: rebuilt, needs: a GPU}}",
             "toy/table_1",
             "toy/table_1 has a rule only in the full tier, which takes hours and what config.yaml "
-            "must name; ask for it by `everycell make full_toy_table_1`.",
+            "must name; ask for it with `everycell make full_toy_table_1`.",
         ),
         (
             "{embedded: {state: rebuilt, needs: nothing}}",

@@ -171,8 +171,8 @@ def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
     assert now.licence == "none stated"
     assert "The key smith2026 is taken" in refused("new-paper", "smith2026")
     for key in ("Smith 2026", "class", "page", "../a2026"):
-        assert "is no key; write small letters, then a year" in refused("new-paper", key)
-    assert "choose another one, as smith2026b" in refused("new-paper", "seed")
+        assert "is not a key; write small letters, then a year" in refused("new-paper", key)
+    assert "choose another one, such as smith2026b" in refused("new-paper", "seed")
     assert call("new-paper", "smith2026b")[0] == 0
 
 

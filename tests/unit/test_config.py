@@ -45,13 +45,13 @@ def test_empty_file_means_the_defaults(tmp_path):
 FAULTS = {
     "wrong key": (
         {"sead": 1},
-        "`sead` is no key (did you mean `seed`?); allowed are: mirror, cache, network, seed, ",
+        "`sead` is not a key (did you mean `seed`?); allowed are: mirror, cache, network, seed, ",
     ),
     "wrong nested key": (
         {"user_studies": {"simulation": {"effect": [0.0]}}},
-        "`user_studies.simulation.effect` is no key (did you mean `effects`?); allowed are: ",
+        "`user_studies.simulation.effect` is not a key (did you mean `effects`?); allowed are: ",
     ),
-    "key that resembles none": ({"zzz": 1}, "`zzz` is no key; allowed are: mirror, "),
+    "key that resembles none": ({"zzz": 1}, "`zzz` is not a key; allowed are: mirror, "),
     "key that is a number": ({1: 2}, "`1` is 1; allowed is: a key that is text."),
     "text for a number": (
         {"seed": "one"},
@@ -101,9 +101,12 @@ def test_a_fault_is_one_sentence_with_key_value_and_what_is_allowed(fault):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("seed: 1\nmirror: [a\n", "is no YAML, line 3: "),
-        ("seed: 1\nseed: 2\n", "is no YAML, line 2: the key 'seed' stands twice; mend that line."),
-        ("seed: !!python/object:os.system {}\n", "is no YAML, line 1: could not determine a "),
+        ("seed: 1\nmirror: [a\n", "is not YAML, line 3: "),
+        (
+            "seed: 1\nseed: 2\n",
+            "is not YAML, line 2: the key 'seed' occurs twice; correct that line.",
+        ),
+        ("seed: !!python/object:os.system {}\n", "is not YAML, line 1: could not determine a "),
     ],
 )
 def test_broken_yaml_names_file_and_line(tmp_path, text, sentence):
@@ -118,7 +121,7 @@ def test_file_that_is_not_there_or_is_no_text(tmp_path):
     with pytest.raises(ConfigError, match=r"none.yaml: cannot be read \(No such file"):
         read_config(tmp_path / "none.yaml")
     (tmp_path / "latin.yaml").write_bytes(b"cache: \xe9t\xe9")
-    with pytest.raises(ConfigError, match=r"latin.yaml: is no UTF-8 text"):
+    with pytest.raises(ConfigError, match=r"latin.yaml: is not UTF-8 text"):
         read_config(tmp_path / "latin.yaml")
 
 
@@ -150,7 +153,7 @@ def test_settings_of_a_chapter_are_found(toy_study):
 
 def test_two_blocks_of_one_name_are_refused(toy_study):
     toy_study("seed")
-    with pytest.raises(ValueError, match="toy2026.ch1.settings: the block `seed` stands elsewhere"):
+    with pytest.raises(ValueError, match="toy2026.ch1.settings: the block `seed` occurs elsewhere"):
         blocks_of_studies()
 
 

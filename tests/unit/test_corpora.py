@@ -195,8 +195,8 @@ def test_without_a_network_a_copy_by_hand_is_taken(server, tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("{", "is no dictionary of downloads"),
-        ("[]", "is no dictionary of downloads"),
+        ("{", "is not a dictionary of downloads"),
+        ("[]", "is not a dictionary of downloads"),
         ('{"squad2": {"dev": {"url": "file:///etc/passwd"}}}', "squad2, dev, url: "),
     ],
 )

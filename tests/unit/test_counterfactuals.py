@@ -70,7 +70,7 @@ def template(tmp_path: Path, text: str | bytes):
         ("It costs $5:\n$dialogue", r"a dollar sign starts no slot; write \$\$"),
         ("### user\n$dialogue\n### assistant\nDone.", "the last message is of the assistant"),
         ("### system\n$dialogue\n### user\nGo.", r"or lacks \$dialogue"),
-        (b"caf\xe9 $dialogue", "is no UTF-8 text"),
+        (b"caf\xe9 $dialogue", "is not UTF-8 text"),
     ],
 )
 def test_templates_that_cannot_work_are_refused(tmp_path: Path, text: str, said: str) -> None:

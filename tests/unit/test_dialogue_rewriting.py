@@ -125,7 +125,7 @@ def test_the_full_context_has_what_was_said():
     [
         ({"form": "short"}, "form is 'short': give 'trimmed' or 'full'"),
         ({"form": "full", "length": 9}, "length is 9 with the form 'full'"),
-        ({"answers": {"9_1": "a"}}, "an answer to '9_1', which is none of the 4 turns"),
+        ({"answers": {"9_1": "a"}}, "an answer to '9_1', which is not among the 4 turns"),
         ({"length": 2}, "Turn '7_1': The utterance 'what is hail' has 3 units"),
         ({"rewriter": lambda contexts: contexts[1:]}, "made 1 rewrites of 2 contexts"),
         ({"rewriter": lambda contexts: [" " for _ in contexts]}, "made nothing of the turn '7_1'"),

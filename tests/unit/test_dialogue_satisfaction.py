@@ -98,9 +98,9 @@ def test_overlap_of_what_is_solved(main, other):
 
 
 def test_a_sample_is_solved_once():
-    with pytest.raises(ValueError, match="An id stands twice"):
+    with pytest.raises(ValueError, match="An id occurs twice"):
         jaccard(["1", "1"], ["2-cf"])
-    with pytest.raises(ValueError, match="An id stands twice"):
+    with pytest.raises(ValueError, match="An id occurs twice"):
         jaccard(["1"], ["2-cf", "2-cf"])
 
 

@@ -341,9 +341,9 @@ def test_a_result_of_one_folder_alone(pair):
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("table_1.receipt.json", "{", "is no receipt"),
+        ("table_1.receipt.json", "{", "is not a receipt"),
         ("table_1.verdicts.json", "[]", "holds no verdicts"),
-        ("table_1.csv", 'a,"b', "is no table"),
+        ("table_1.csv", 'a,"b', "is not a table"),
     ],
 )
 def test_what_cannot_be_read_is_named(pair, name, text, said):

@@ -101,7 +101,7 @@ def test_a_model_with_other_features_is_refused(ranker):
 def test_a_file_that_is_no_model_is_refused(tmp_path):
     path = tmp_path / "model.txt"
     path.write_text("no model")
-    with pytest.raises(ValueError, match="model.txt is no model of LightGBM"):
+    with pytest.raises(ValueError, match="model.txt is not a LightGBM model"):
         read_forest(path)
 
 
@@ -112,7 +112,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
         ("left_child=1 -1", "left_child=0 -1", "no tree"),
         ("left_child=1 -1", "left_child=1 -9", "no tree"),
         ("decision_type=2 2", "decision_type=3 2", "unknown type"),
-        ("split_feature=0 1", "split_feature=0 7", "none of the 2"),
+        ("split_feature=0 1", "split_feature=0 7", "not among the 2"),
         ("leaf_value=-0.2 0.2 -0.1", "leaf_value=-0.2 0.2", "2 values where 3 are due"),
         ("threshold=0.5 0.25", "threshold=0.5 nan", "no finite number"),
         ("max_feature_idx=1", "max_feature_idx=9", "does not fit feature_names"),
@@ -130,13 +130,13 @@ def test_a_broken_tree_is_refused_before_lightgbm_reads_it(tmp_path, old, new, s
     assert read_forest(path)(np.array([[0.9, 0.0], [0.1, 0.1]])).round(9).tolist() == [0.2, -0.2]
     assert old in whole
     path.write_text(whole.replace(old, new))
-    with pytest.raises(ValueError, match=f"model.txt is no model of LightGBM .*{said}"):
+    with pytest.raises(ValueError, match=f"model.txt is not a LightGBM model .*{said}"):
         read_forest(path)
 
 
 def test_several_classes_are_refused(tmp_path):
     model, _ = trained("multiclass", num_class=5)
-    with pytest.raises(ValueError, match="5 trees an iteration: give a model with one score"):
+    with pytest.raises(ValueError, match="5 trees per iteration: give a model with one score"):
         read_forest(saved(model, tmp_path))
 
 

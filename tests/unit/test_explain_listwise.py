@@ -108,7 +108,7 @@ def test_one_document_has_no_order():
 
 @pytest.mark.parametrize("reference", [[1, 1], [0, 1], [1, 3], [[1, 2]]])
 def test_a_reference_is_a_ranking(reference):
-    with pytest.raises(ValueError, match="The reference is no ranking"):
+    with pytest.raises(ValueError, match="The reference is not a ranking"):
         kendall(reference)
 
 

@@ -98,7 +98,7 @@ def test_one_group_only(protected):
         (lambda: minimum_protected(5, 0.5, 0), "The significance is 0"),
         (lambda: minimum_protected(-1, 0.5), "There are -1 ranks"),
         (lambda: fa_ir([1, 2], [True], [0, 0]), "2 scores for 1 documents"),
-        (lambda: fa_ir([1, np.nan], [True, False], [0, 0]), "or one is no number"),
+        (lambda: fa_ir([1, np.nan], [True, False], [0, 0]), "or one is not a number"),
         (lambda: fa_ir([1, 2], [True, False], [0]), "The needs of 1 ranks are given for 2 docum"),
     ],
 )

@@ -168,5 +168,5 @@ def test_a_name_stands_once(tmp_path, repository):
             "{title: Toy paper, authors: N. N., year: 2026, kind: paper, reference: none}"
         )
         (tmp_path / name / "full.yaml").write_text(yaml.safe_dump({"runs": {"a": RUN}}))
-    with pytest.raises(CardError, match="a stands in another file too"):
+    with pytest.raises(CardError, match="a is in another file too"):
         load_full_tier(tmp_path, load_papers(tmp_path))

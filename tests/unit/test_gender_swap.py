@@ -94,10 +94,10 @@ def test_pairs_of_the_callers_own():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (([("he", "she"), ("He", "it")],), "'he' stands in two pairs"),
-        (([("he", "she")], [("She", "Otto")]), "name 'She' stands in two pairs"),
-        (([("old man", "woman")],), "'old man' is no run of letters"),
-        (([("", "woman")],), "'' is no run of letters"),
+        (([("he", "she"), ("He", "it")],), "'he' is in two pairs"),
+        (([("he", "she")], [("She", "Otto")]), "name 'She' is in two pairs"),
+        (([("old man", "woman")],), "'old man' is not a run of letters"),
+        (([("", "woman")],), "'' is not a run of letters"),
         (([("him", "her")],), "'him' is replaced by a rule"),
     ],
 )

@@ -29,7 +29,7 @@ def test_an_empty_response_stays_and_a_quoted_semicolon_parts_nothing(save):
     ("text", "message"),
     [
         ("qid;query\n1;why?\n", "has no run beside qid, query"),
-        ("qid;query;a\n1;why?;x\n1;why?;y\n", "topic '1' stands there twice"),
+        ("qid;query;a\n1;why?;x\n1;why?;y\n", "topic '1' occurs twice there"),
         ("qid,query,a\n1,why?,x\n", "qid"),
         ("", "is empty"),
     ],
@@ -43,7 +43,7 @@ def test_files_must_agree_on_questions_and_have_their_own_runs(save):
     first = save("qid;query;a\n1;why?;x\n")
     with pytest.raises(CollectionError, match="topic '1' has another question"):
         read_responses([first, save("qid;query;b\n1;how?;x\n", "other.csv")])
-    with pytest.raises(CollectionError, match="run 'a' stands in .*runs.csv too"):
+    with pytest.raises(CollectionError, match="run 'a' is in .*runs.csv too"):
         read_responses([first, save("qid;query;a\n1;why?;x\n", "other.csv")])
 
 

@@ -194,7 +194,7 @@ def test_a_malformed_reply_is_asked_again_then_named(server, content):
     server.replies = [(200, {}, content), reply_of()]
     assert Endpoint(server.settings()).answer(ASKED).text == "In Holland."
     server.replies = [(200, {}, content)]
-    with pytest.raises(EndpointError, match="127.0.0.1 answered what is no reply .*address"):
+    with pytest.raises(EndpointError, match="127.0.0.1 answered what is not a reply .*address"):
         Endpoint(server.settings()).answer(ASKED)
     assert len(server.seen) == 2 + 3
 
@@ -545,7 +545,7 @@ def config(**endpoint):
         (config(url="http://:80/v1"), "an address has a host"),
         (config(url="h/v1"), "`language_models.endpoints.gpt.url` is 'h/v1'"),
         (config(timeout=0.0), "endpoints.gpt.timeout` is 0.0; allowed is: a number, above 0"),
-        (config(temperature=0), "`language_models.endpoints.gpt.temperature` is no key"),
+        (config(temperature=0), "`language_models.endpoints.gpt.temperature` is not a key"),
         (
             {"language_models": {"local": {"Big Model": {"source": "a"}}}},
             "'Big Model' needs a name of small letters",

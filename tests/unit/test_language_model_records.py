@@ -208,10 +208,13 @@ def change(line, **fields):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda line: line[:50], "line 2: is no JSON"),
-        (lambda line: "", "line 2: is no JSON"),
-        (lambda line: change(line, answer=3), "line 2: is no recorded answer: `answer`"),
-        (lambda line: change(line, extra=3), "line 2: is no recorded answer: `extra` is no key"),
+        (lambda line: line[:50], "line 2: is not JSON"),
+        (lambda line: "", "line 2: is not JSON"),
+        (lambda line: change(line, answer=3), "line 2: is not a recorded answer: `answer`"),
+        (
+            lambda line: change(line, extra=3),
+            "line 2: is not a recorded answer: `extra` is not a key",
+        ),
         (lambda line: change(line, prompt_sha256="0" * 64), "line 2: the key is .* was edited"),
         (lambda line: change(line, continuation="a"), "line 2: the key is"),
         (lambda line: change(line, model={"name": "gpt"}), "line 2: the key is"),

@@ -355,7 +355,7 @@ def test_the_longest_term_is_indexed(tmp_path):
     ("queries", "pairs", "message"),
     [
         ({"q": ["w0"]}, [("q", "d1"), ("q", "lost")], "The candidate 'lost' of query 'q' is not"),
-        ({"q": ["w0"]}, [("p", "d1")], "The pairs name the query 'p', which is none of the 1"),
+        ({"q": ["w0"]}, [("p", "d1")], "The pairs name the query 'p', which is not among the 1"),
         ({"q": ["w 0"]}, [("q", "d1")], "The terms of query 'q' have 'w 0'"),
         ({"q": ["w0"]}, [("q", "d1"), ("q", "d1")], "'d1' of query 'q' for the second time"),
         ({"q": ["w0"]}, [("q", "d1\u2003d2")], "A document has the id"),

@@ -87,7 +87,7 @@ def test_tokens_of_a_blank():
         ({}, "word list is empty"),
         ({"f": [], "m": ["he"]}, "Group 'f' has no terms"),
         ({"f": [""], "m": ["he"]}, "Group 'f' has an empty term"),
-        ({"f": ["they", "she"], "m": ["They"]}, "'They' stands in the groups 'f' and 'm'"),
+        ({"f": ["they", "she"], "m": ["They"]}, "'They' is in the groups 'f' and 'm'"),
         ({"f": ["step mother"], "m": ["he"]}, r"'step mother' becomes \['step', 'mother'\]"),
         ({"f": "she", "m": ["he"]}, "are one string, 'she'"),
         ({"length": ["long"]}, "group is called 'length'"),
@@ -134,7 +134,7 @@ def test_a_batch_of_none_is_refused(tmp_path):
 
 def test_a_document_that_comes_twice_is_found_when_it_is_read(tmp_path):
     count_terms([("d", "she"), ("e", "he"), ("d", "he")], WORDS, tmp_path / "counts", batch=1)
-    with pytest.raises(ValueError, match="'d' stands twice"):
+    with pytest.raises(ValueError, match="'d' occurs twice"):
         read_counts(tmp_path / "counts")
     assert read_counts(tmp_path / "counts", ["e"]).index.tolist() == ["e"]
 
@@ -143,7 +143,7 @@ def test_files_that_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="make it with count_terms"):
         read_counts(tmp_path / "none")
     (tmp_path / "text").write_text("document_id,length")
-    with pytest.raises(ValueError, match="no Parquet file"):
+    with pytest.raises(ValueError, match="not a Parquet file"):
         read_counts(tmp_path / "text")
     pd.DataFrame({"document_id": ["d"], "f": [1]}).to_parquet(tmp_path / "short")
     with pytest.raises(ValueError, match="no column 'length'"):
@@ -171,7 +171,7 @@ def test_counts_that_are_refused(frame, says):
         ("she\n", r"Line 1 of .* reads 'she'; a line is 'term,group'"),
         ("she,f\n,m\n", "Line 2"),
         ("\n", "word list is empty"),
-        ("Robin,f\nrobin,m\n", "'robin' stands in the groups 'f' and 'm'"),
+        ("Robin,f\nrobin,m\n", "'robin' is in the groups 'f' and 'm'"),
     ],
 )
 def test_word_files_that_are_refused(tmp_path, text, says):

@@ -70,7 +70,7 @@ def test_nothing_is_read_before_it_is_asked_for(write):
         ("0\ta\n0\tb\n", "line 2 has the id '0' where 1 is due"),
         ("1\ta\n", "line 1 has the id '1' where 0 is due"),
         ("0\ta\n\n", "line 2 has 0 tabs"),
-        (b"0\ta\n1\t\xff\n", "is no UTF-8 text after line"),
+        (b"0\ta\n1\t\xff\n", "is not UTF-8 text after line"),
         ("0\ta\n", "has 1 passages, but 2 are expected"),
         ("", "has 0 passages, but 2 are expected"),
     ],
@@ -93,11 +93,11 @@ def test_wanted_passages_must_be_there(write):
         (read_queries, "1 bee\n", "line 1 has the id '1 bee' and the text ''"),
         (read_queries, "x\tbee\n", "line 1 has the id 'x'"),
         (read_queries, "1\tbee\tfly\n", "a line is 'id, tab, text'"),
-        (read_queries, "1\tbee\n1\tfly\n", "line 2 has the query 1, which stands before"),
+        (read_queries, "1\tbee\n1\tfly\n", "line 2 has the query 1, which occurs before"),
         (read_queries, "", "has no query"),
         (read_annotated_queries, "1,bee,n\n2,fly,x\n", "line 2 has the label 'x': it must be"),
         (read_annotated_queries, "1,n\n", "line 1 has the id '1' and the text ''"),
-        (read_annotated_queries, "1,bee,n\n1,fly,m\n", "which stands before"),
+        (read_annotated_queries, "1,bee,n\n1,fly,m\n", "which occurs before"),
     ],
 )
 def test_a_wrong_line_of_queries_is_refused(write, read, content, said):

@@ -63,7 +63,7 @@ def test_distractors_come_into_the_pool_but_are_not_relevant(read):
         (row(answers=[]), "`answers`"),
         (row(answers=["canals", " "]), "has an answer without a text; take it out"),
         ({"question": "what"}, "`answers` is missing"),
-        ([], "it is no JSON object"),
+        ([], "it is not a JSON object"),
     ],
 )
 def test_a_row_that_cannot_be_used_is_named(read, bad, said):
@@ -74,7 +74,7 @@ def test_a_row_that_cannot_be_used_is_named(read, bad, said):
 
 
 def test_a_question_that_stands_twice_is_refused(read):
-    with pytest.raises(CollectionError, match=r"line 2: 'what has delft' stands in line 1 too"):
+    with pytest.raises(CollectionError, match=r"line 2: 'what has delft' is in line 1 too"):
         read(row(), row(" what has  delft"))
 
 
@@ -84,7 +84,7 @@ def test_other_counts_and_broken_files_are_refused(read, tmp_path):
     with pytest.raises(CollectionError, match="cannot be read"):
         read_nq_open(tmp_path)
     (tmp_path / "latin.jsonl").write_bytes(b'{"question": "caf\xe9"}')
-    with pytest.raises(CollectionError, match="is no UTF-8 text"):
+    with pytest.raises(CollectionError, match="is not UTF-8 text"):
         read_nq_open(tmp_path / "latin.jsonl")
 
 

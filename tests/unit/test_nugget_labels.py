@@ -106,9 +106,9 @@ def test_lines_that_do_not_fit_each_other_are_named(save, second, said):
     ("content", "said"),
     [
         (b"", "is empty; fetch it again"),
-        (b"<html>\n", "line 1: is no JSON"),
+        (b"<html>\n", "line 1: is not JSON"),
         (b"[]\n", "line 1: 'judge' is None"),
-        (b'{"judge": "\xff"}\n', "is no UTF-8 text"),
+        (b'{"judge": "\xff"}\n', "is not UTF-8 text"),
     ],
 )
 def test_a_file_of_another_kind_is_named(tmp_path, content, said):

@@ -157,13 +157,13 @@ def test_what_was_changed_is_refused(tmp_path):
     path = sheet_path(folder, 1)
     path.write_bytes(path.read_bytes().replace(b"where is", b"Where was", 1))
     shown = {"p": dict.fromkeys(FORM.shown, "")}
-    with pytest.raises(SheetError, match="which is none of this sheet's 1"):
+    with pytest.raises(SheetError, match="which is not among this sheet's 1"):
         read_sheet(path, FORM, shown)
     with pytest.raises(SheetError, match="the question of item p0.* was changed"):
         read_labels(folder)
     key = folder / KEY
     key.write_text(key.read_text().replace('"swapped": true', '"swapped": 1'))
-    with pytest.raises(SheetError, match=r"key\.jsonl, line \d+: is no item"):
+    with pytest.raises(SheetError, match=r"key\.jsonl, line \d+: is not an item"):
         read_pairs(folder)
 
 
@@ -189,7 +189,7 @@ def test_the_commands_from_the_files_of_the_workflow(tmp_path):
     assert early.exit_code == 1 and "asked.parquet: holds no frame" in early.output
     pd.DataFrame({"query_id": ["q3", "q4", "q5"]}).to_parquet(made / "asked.parquet")
     lacking = run(app, asked)
-    assert lacking.exit_code == 1 and "bm25.run; name one by --run" in lacking.output
+    assert lacking.exit_code == 1 and "bm25.run; name one with --run" in lacking.output
     assert (
         "3 pairs, 0 of them" in run(app, [*asked[:-1], str(tmp_path / "a"), "--others", "0"]).output
     )

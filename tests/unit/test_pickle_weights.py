@@ -126,7 +126,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_none(source, tmp_path,
 @pytest.mark.usefixtures("in_this_process")
 def test_what_is_no_table_of_weights_is_said(source, tmp_path):
     torch.save([torch.zeros(2)], source / WEIGHTS)
-    with pytest.raises(ModelError, match="is no table of weights by name"):
+    with pytest.raises(ModelError, match="is not a table of weights by name"):
         convert_weights(source, tmp_path / "new")
     whole = (source / WEIGHTS).read_bytes()
     (source / WEIGHTS).write_bytes(whole[: len(whole) // 2])

@@ -185,7 +185,7 @@ def test_an_index_that_is_not_the_published_one_is_refused(tmp_path, published, 
 @pytest.mark.parametrize("search", [search_impacts, search_words])
 def test_a_folder_that_is_no_index_is_refused(tmp_path, search):
     options = {"k1": 0.9, "b": 0.4} if search is search_words else {}
-    with pytest.raises(PrebuiltError, match="is no index of Lucene: give the folder of one"):
+    with pytest.raises(PrebuiltError, match="is not a Lucene index: give the folder of one"):
         search(tmp_path, {}, **options)
 
 
@@ -256,7 +256,7 @@ def test_encoded_queries_are_found_by_text(tmp_path):
     with pytest.raises(PrebuiltError, match="has no vector for query 3, 'river'"):
         read_encoded_queries(path, {"3": "river"})
     path.write_text('{"contents": "a", "vector": []}\n["a"]\n')
-    with pytest.raises(PrebuiltError, match="line 2 is no JSON object with 'contents'"):
+    with pytest.raises(PrebuiltError, match="line 2 is not a JSON object with 'contents'"):
         read_encoded_queries(path, {})
     with pytest.raises(PrebuiltError, match="does not exist: name one with encoded queries"):
         read_encoded_queries(tmp_path / "none", {})

@@ -143,7 +143,7 @@ def test_one_key_takes_no_votes_from_another_judge_or_topic():
         (lambda: nugget_score(["vital"], []), "1 labels of importance and 0 of support; give one"),
         (
             lambda: nugget_scores(*frames([[("vital", "support")]])[:1], frames([])[1]),
-            "nuggets of {'judge': 'j', 'run': 'r', 'topic': '0'}, which is no row of the responses",
+            "nuggets of {'judge': 'j', 'run': 'r', 'topic': '0'}, which is not a row of the",
         ),
     ],
 )

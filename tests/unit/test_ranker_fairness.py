@@ -101,7 +101,7 @@ def test_systems_with_other_queries_or_measures_are_named(other):
 
 
 def test_an_unknown_baseline_is_named():
-    with pytest.raises(ValueError, match="The baseline 'LM' is none of"):
+    with pytest.raises(ValueError, match="The baseline 'LM' is not among"):
         ranker_means(SYSTEMS, baseline="LM")
 
 

@@ -243,7 +243,7 @@ def test_a_copied_folder_may_have_read_the_other_accepted_content(run_otherwise)
     assert fault.startswith(f"{here}: changed since")
     rewrite(receipt, inputs=[source | {"sha256": "0" * 64}])
     unknown, other = verify(receipt, project, copied)
-    assert "which is no released content of it" in unknown
+    assert "which is not a released content of it" in unknown
     assert other.startswith(f"{here}: is not the file that")
 
 
@@ -299,7 +299,7 @@ def test_an_output_outside_the_folder_is_refused(tmp_path, path):
     content["outputs"][0]["path"] = path
     receipt.write_text(json.dumps(content))
     [fault] = verify(receipt, tmp_path)
-    assert "is no receipt (`outputs.0.path` is" in fault
+    assert "is not a receipt (`outputs.0.path` is" in fault
 
 
 @pytest.mark.parametrize("execution", [None, {}, {"seconds": "soon"}, {"seconds": [1]}])
@@ -308,7 +308,7 @@ def test_a_receipt_without_its_time_is_refused_before_the_page_shows_it(tmp_path
     content = json.loads(receipt.read_text()) | {"execution": execution}
     receipt.write_text(json.dumps(content))
     [fault] = verify(receipt, tmp_path)
-    assert "is no receipt (`execution" in fault
+    assert "is not a receipt (`execution" in fault
 
 
 @pytest.mark.fault("receipt")
@@ -318,7 +318,7 @@ def test_a_broken_receipt_is_named_and_no_traceback(tmp_path, kind):
     receipt = make(tmp_path)
     receipt.write_text(text)
     [fault] = verify(receipt, tmp_path)
-    assert fault.startswith(f"{receipt}: is no receipt (") and why in fault
+    assert fault.startswith(f"{receipt}: is not a receipt (") and why in fault
     with pytest.raises(ReceiptError):
         read_receipt(receipt)
 
@@ -505,7 +505,7 @@ def test_an_input_that_was_never_released_so_is_named(tmp_path):
     key = "transparent-cis/pilot/qs3.csv"
     rewrite(receipt, inputs=[{"path": f"resources/{key}", "sha256": "0" * 64}])
     [fault] = verify(receipt, tmp_path)
-    assert "which is no released content of it" in fault
+    assert "which is not a released content of it" in fault
 
 
 def test_a_tier_that_is_a_link_is_verified(tmp_path, monkeypatch):
@@ -531,4 +531,4 @@ def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, reade
     # In a process of its own, so that a wait would end.
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120)
     assert done.returncode == 1
-    assert b"it is no regular file" in done.stderr
+    assert b"it is not a regular file" in done.stderr

@@ -104,7 +104,7 @@ def test_a_key_that_stands_in_two_parts_is_refused(tmp_path):
     with pytest.raises(RegistryError) as caught:
         load_registry(tmp_path)
     assert str(caught.value) == (
-        f"{second}: `sets` has toy, which stands in {first} too; leave it in one."
+        f"{second}: `sets` has toy, which is in {first} too; leave it in one."
     )
 
 
@@ -124,9 +124,9 @@ def test_two_parts_may_name_one_repository_at_one_commit(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("sets: [toy\n", "is no YAML, line 2: "),
+        ("sets: [toy\n", "is not YAML, line 2: "),
         ("sets: {toy: {authors: A}}\n", "`sets.toy.paper` is missing; add it."),
-        ("fils: {}\n", "`fils` is no key (did you mean `files`?); allowed are: "),
+        ("fils: {}\n", "`fils` is not a key (did you mean `files`?); allowed are: "),
         ("files: {toy/data.csv: {note: lost}}\n", "toy/data.csv belongs to no set of the registry"),
     ],
 )

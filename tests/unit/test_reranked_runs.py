@@ -83,7 +83,10 @@ def test_without_a_neutral_document_there_is_no_fairness():
         ({"neutralities": {"d0": 1.0}}, "document 'd[0-9]+' of the run has no neutrality"),
         ({"alpha": -1}, "Query 'q0': Alpha is -1"),
         ({"method": "fair", "alpha": 1.0}, "Query 'q0': The share is 1.0"),
-        ({"method": "assignment", "alpha": 2.0}, "the share of 2.0, is no number between 0 and 1"),
+        (
+            {"method": "assignment", "alpha": 2.0},
+            "the share of 2.0, is not a number between 0 and 1",
+        ),
         ({"method": "milp", "depth": 0}, "the depth is 0"),
     ],
 )

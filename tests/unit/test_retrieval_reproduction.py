@@ -181,11 +181,11 @@ def test_invariants_of_the_effects(scores, gain, scale):
     [
         (
             lambda: ranking_agreement(run(q="ab", r="ab"), run(q="ab")),
-            "The topic 'r' stands in the original only: both need the same topics",
+            "The topic 'r' is in the original only: both need the same topics",
         ),
         (
             lambda: ranking_agreement(run(q="ab"), run(q="ab", s="ab")),
-            "The topic 's' stands in the reproduced only",
+            "The topic 's' is in the reproduced only",
         ),
         (
             lambda: ranking_agreement(run(q="ab"), run(q="ab"), union="score"),
@@ -195,11 +195,11 @@ def test_invariants_of_the_effects(scores, gain, scale):
         (lambda: ranking_agreement(run(q="aa"), run(q="ab")), "for the second time"),
         (
             lambda: score_agreement(values(MAP=[0.1, 0.2]), values(MAP=[0.1, 0.2, 0.3])),
-            "The topic 'q2' stands in the reproduced only",
+            "The topic 'q2' is in the reproduced only",
         ),
         (
             lambda: score_agreement(values(MAP=[0.1, 0.2]), values(RR=[0.1, 0.2])),
-            "The measure 'MAP' stands in the original only: both need the same measures",
+            "The measure 'MAP' is in the original only: both need the same measures",
         ),
         (
             lambda: score_agreement(values(MAP=[0.1, 0.2]), values(MAP=[0.1, np.nan])),
@@ -213,7 +213,7 @@ def test_invariants_of_the_effects(scores, gain, scale):
         ),
         (
             lambda: effect_agreement(*(values(MAP=[0.1, 0.2]),) * 2, *(values(RR=[0.1, 0.2]),) * 2),
-            "The measure 'MAP' stands in the original only",
+            "The measure 'MAP' is in the original only",
         ),
     ],
 )

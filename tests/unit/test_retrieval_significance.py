@@ -211,5 +211,5 @@ def test_faults_of_changes():
     assert change_ranges(means, {"x": [("a", "b")]})["value"].isna().all()
     with pytest.raises(ValueError, match="comparison 'x' has no pair of systems"):
         change_ranges(means, {"x": []})
-    with pytest.raises(ValueError, match="names 'c', which is none of the systems"):
+    with pytest.raises(ValueError, match="names 'c', which is not among the systems"):
         change_ranges(means, {"x": [("a", "c")]})

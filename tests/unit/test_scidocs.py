@@ -251,8 +251,8 @@ def test_a_test_query_is_never_trained_on(scidocs):
         ("a 1 b 0", "line 101: 'a 1 b 0' is no"),
         ("a 0 b 2", "line 101: 'a 0 b 2' is no .* with relevance 0 or 1; fetch"),
         ("", "line 101: '' is no"),
-        ("citeval00 0 paper00 1", "line 101: document paper00 .* citeval00 stands in line 1 "),
-        ("citeval00 0 paper00 0", "line 101: document paper00 .* stands in line 1 already"),
+        ("citeval00 0 paper00 1", "line 101: document paper00 .* citeval00 is in line 1 "),
+        ("citeval00 0 paper00 0", "line 101: document paper00 .* is in line 1 already"),
     ],
 )
 def test_wrong_lines(scidocs, line, message):
@@ -267,14 +267,14 @@ PAPER = '{"title": "t", "abstract": null}'
     ("metadata", "message"),
     [
         ("", f"{METADATA} is empty; fetch"),
-        (json.dumps(papers())[:-9], f"{METADATA} is no JSON, or was cut .*; fetch"),
+        (json.dumps(papers())[:-9], f"{METADATA} is not JSON, or was cut .*; fetch"),
         ("[]", "holds no object with a paper for each id"),
         ("{}", "holds no object with a paper for each id"),
         ('{"a": "text"}', "paper a has no title and abstract"),
         ('{"a": {"title": "t"}}', "paper a has no title and abstract that are text or null"),
         ('{"a": {"title": ["t"], "abstract": ""}}', "paper a has no title and abstract"),
-        (f'{{"a": {PAPER}, "b": {PAPER}, "a": {PAPER}}}', "'a' stands twice in one object"),
-        ('{"a": {"title": "t", "title": "u", "abstract": ""}}', "'title' stands twice"),
+        (f'{{"a": {PAPER}, "b": {PAPER}, "a": {PAPER}}}', "'a' occurs twice in one object"),
+        ('{"a": {"title": "t", "title": "u", "abstract": ""}}', "'title' occurs twice"),
     ],
 )
 def test_wrong_metadata(scidocs, metadata, message):
@@ -286,7 +286,7 @@ def test_files_that_cannot_be_read(scidocs):
     folder = scidocs()
     path = folder / "cocite" / "val.qrel"
     path.write_bytes(b"a 0 \xff 1\n")
-    with pytest.raises(SciDocsError, match=rf"{re.escape(str(path))} is no UTF-8 text \(byte 4\)"):
+    with pytest.raises(SciDocsError, match=rf"{re.escape(str(path))} is not UTF-8 text \(byte 4\)"):
         read_scidocs(folder, seed=0)
     path.write_text("\n", encoding="utf-8")
     with pytest.raises(SciDocsError, match=rf"{re.escape(str(path))} is empty; fetch"):

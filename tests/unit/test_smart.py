@@ -161,15 +161,15 @@ def test_cacm_links_and_tasks(read, tmp_path):
         ("cisi", {"documents": None}, "documents cannot be read .* fetch it"),
         ("cacm", {"documents": None}, "documents cannot be read .* fetch it"),
         ("cisi", {"documents": " \n"}, "documents is empty"),
-        ("cacm", {"documents": "<html>"}, "documents is no whole .tar.gz archive"),
+        ("cacm", {"documents": "<html>"}, "documents is not a whole .tar.gz archive"),
         ("cacm", {"documents": {"x.html": "x"}}, "holds 'x.html'; expected are pages"),
         ("cacm", {"documents": {"CACM-0001.html": "x"}}, r"CACM-0001.html, line 1: .* has 0;"),
         ("cisi", {"topics": "caf\xe9"}, "topics, line 1: byte 0xe9 is no ASCII"),
         ("cisi", {"documents": ".I 1\n.T\nx\n.Q\n"}, r"documents, line 4: found '.Q' .*\.T, \.A"),
         ("cisi", {"documents": "\nx\n.I 1\n"}, "documents, line 2: found 'x' where a record"),
         ("cisi", {"documents": ".I 1\nx\n"}, "documents, line 2: found 'x' where a record"),
-        ("cisi", {"documents": ".I 1\n.I 1\n"}, "line 2: document 1 stands in .*, line 1 already"),
-        ("cisi", {"topics": ".I 1\n.I 1\n"}, "line 2: topic 1 stands in .*, line 1 already"),
+        ("cisi", {"documents": ".I 1\n.I 1\n"}, "line 2: document 1 is in .*, line 1 already"),
+        ("cisi", {"topics": ".I 1\n.I 1\n"}, "line 2: topic 1 is in .*, line 1 already"),
         ("vaswani", {"documents": "<DOC>\n<DOCNO>7</DOCNO>\nx\n"}, "documents, line 1: .*been cut"),
         ("vaswani", {"documents": "<DOC>\nx\n</DOC>\n"}, "line 2: found 'x', but a block is <DOC>"),
         ("vaswani", {"topics": "x"}, "topics, line 1: found 'x', but a block is <top>"),
@@ -222,7 +222,7 @@ def test_a_damaged_archive(tmp_path, start, end, what):
     rest = b"x" * (end - start) + content[end:] if end else b""
     path.write_bytes(content[:start] + rest)
     with pytest.raises(
-        CollectionError, match=rf"^.*links.tar.gz is no whole .*{what}.*; fetch it again.$"
+        CollectionError, match=rf"^.*links.tar.gz is not a whole .*{what}.*; fetch it again.$"
     ):
         read_cacm_links(path)
 

@@ -349,7 +349,7 @@ def test_what_is_no_response_is_refused(function):
 @pytest.mark.parametrize("cells", [anova_cells, supported_cells])
 def test_cells_of_no_factor_and_of_a_constant_response_are_refused(cells):
     frame = unbalanced()
-    with pytest.raises(ValueError, match="is no factor"):
+    with pytest.raises(ValueError, match="is not a factor"):
         cells(frame, ["z"], ["a", "b"], CULPEPPER, containing="kind")
     with pytest.raises(ValueError, match="in every row"):
         cells(frame.assign(z=1.0), ["z"], ["a", "b"], CULPEPPER)

@@ -84,7 +84,7 @@ def test_a_difference_that_rounding_leaves_without_sign_is_open():
         (lambda: p_value(1, 0), "0 pairs"),
         (lambda: squares_allowed(1, 1), "1 pairs"),
         (lambda: paired_t(10, 5, 10), "sum to 10 or more, not 5"),
-        (lambda: most_squares(77.8, 0.5, 10), "77.8 is no share"),
+        (lambda: most_squares(77.8, 0.5, 10), "77.8 is not a share"),
     ],
 )
 def test_bad_input_is_named(ask, said):

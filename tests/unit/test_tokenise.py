@@ -279,8 +279,8 @@ def test_unknown_name_and_vocabulary_for_nothing(vocabulary):
         (None, "cannot be read"),
         (b"", "with 0 pieces lacks"),
         (b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n", r"with 5 pieces lacks \[MASK\];"),
-        (b"[PAD]\n[UNK]\nun\nun\n", "line 4: 'un' stands in line 3 already"),
-        (b"[PAD]\n\xff\xfe\n", "no UTF-8 text"),
+        (b"[PAD]\n[UNK]\nun\nun\n", "line 4: 'un' is in line 3 already"),
+        (b"[PAD]\n\xff\xfe\n", "not UTF-8 text"),
     ],
 )
 def test_vocabularies_that_cannot_be_used(tmp_path, content, message):

@@ -92,7 +92,7 @@ def test_a_file_without_a_number_may_have_any_segment(rag):
             "2024-1 what?\n",
             "line 1: is '2024-1 what.'; a line is 'id, tab, question'",
         ),
-        ("topics.tsv", "1\ta\n1\tb\n", "line 2: topic '1' stands there twice"),
+        ("topics.tsv", "1\ta\n1\tb\n", "line 2: topic '1' occurs twice there"),
         ("topics.tsv", "\n", "has no topic"),
         ("topics.tsv", "2024-2\tmice?\n", "'2024-1'"),
         ("topics.tsv", "2024-1\ta\n2024-2\tb\n3\tc\n", "has no passage for topic '3'"),
@@ -113,8 +113,11 @@ def test_what_does_not_fit_is_refused_in_a_sentence(rag, name, content, message)
         (lambda line: b"{}\n" + line, "line 1: has no docid"),
         (lambda line: line.replace(b"Owls  sleep.", b" "), "has no text; take it out of the run"),
         (lambda line: line.replace(b'"Owls  sleep."', b"4"), "has no text"),
-        (lambda line: line.replace(b'"segment": "Owls  sleep."', b'"text": ""'), "no JSON object"),
-        (lambda line: line.replace(b'Owls  sleep."}', b"Owls"), "no JSON object"),
+        (
+            lambda line: line.replace(b'"segment": "Owls  sleep."', b'"text": ""'),
+            "not a JSON object",
+        ),
+        (lambda line: line.replace(b'Owls  sleep."}', b"Owls"), "not a JSON object"),
     ],
 )
 def test_a_line_that_is_no_segment_is_refused(rag, change, message):

@@ -110,7 +110,7 @@ def test_a_rating_out_of_range_names_file_row_and_what_is_allowed(save, value):
         read_response_limitations(path, ANSWERABILITY)
     assert str(caught.value) == (
         f"{path}, row 7: 'confidence' is {value!r}; a rating is a whole number from 1 to 4, so "
-        "mend or drop the row."
+        "correct or drop the row."
     )
 
 

@@ -409,7 +409,7 @@ def test_what_is_no_number_is_none_wherever_a_number_is_read(text):
     conclusion = Conclusion.model_validate(CLAIM | {"holds_if": [claim]})
     assert judge("0.3", text, 1) == "differs"
     assert evaluate(conclusion, table).outcome == "undecided"
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(ValueError, match="is not a number"):
         printed_number(table, system="b")
 
 

@@ -134,7 +134,7 @@ def test_the_hub_model_is_planned_without_files_of_its_own(named):
         (
             "squad: train-v2.0.json",
             "squad: encoder",
-            "`answerability.full.squad` is 'encoder', which is no file",
+            "`answerability.full.squad` is 'encoder', which is not a file",
         ),
         (
             "model: encoder",

@@ -186,4 +186,4 @@ def test_what_the_full_tier_needs_is_said(clean: Project) -> None:
     assert "or the other data set below `attribution.full`" in done.stdout
     clean.edit("config.yaml", "    nq: null\n", "    nq: no/such/folder\n")
     done = clean.snakemake("-n", f"{TABLE}.csv")
-    assert "'no/such/folder', which is no folder" in done.stdout
+    assert "'no/such/folder', which is not a folder" in done.stdout

@@ -16,7 +16,7 @@ def test_a_run_file_that_is_not_there_is_named(clean):
     ("folder", "message"),
     [
         (None, "`cast_systems.runs_2020` is null"),
-        ("runs", "'runs', which is no folder"),
+        ("runs", "'runs', which is not a folder"),
         ("src", "'src', which has no t5-canard_bm25_mono-t5_2020.trec(.gz)"),
     ],
 )

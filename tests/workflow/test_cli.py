@@ -132,7 +132,10 @@ def test_list_takes_the_name_of_a_chapter(call, tree):
     entries = listed(call, tree, "lajewska2025_ch5", "lajewska2025_chB")
     assert {entry["id"] for entry in entries} == chapters
     code, out, err = call(tree, "list", "lajewska2025_ch55")
-    assert (code, out) == (1, "") and "'lajewska2025_ch55' is no work, chapter or artefact" in err
+    assert (code, out) == (
+        1,
+        "",
+    ) and "'lajewska2025_ch55' is not a work, chapter or artefact" in err
 
 
 def test_totals_are_the_sums_of_the_entries(call, built):
@@ -170,7 +173,7 @@ def test_totals_are_the_sums_of_the_entries(call, built):
         (["list", "--state", "done"], "--state is 'done'; allowed are rebuilt, stand_in,"),
         (
             ["list", "sakai2024"],
-            "'sakai2024' is no work, chapter or artefact; did you mean sakai2023",
+            "'sakai2024' is not a work, chapter or artefact; did you mean sakai2023",
         ),
         (["show", "lajewska2025/table_4_88"], "did you mean lajewska2025/table_4_8"),
         (["show", "sakai2023/table_1", "--tier", "released"], "has no tier 'released'"),
@@ -280,7 +283,7 @@ def test_doctor_names_the_mirror(call, clean, tmp_path):
     assert code == 0 and f"ok   mirror {tmp_path}" in out
     settings.write_text(settings.read_text().replace(str(tmp_path), f"{tmp_path}/nowhere"))
     code, out, _ = call(clean, "doctor")
-    assert code == 1 and f"FAIL mirror {tmp_path}/nowhere is no folder" in out
+    assert code == 1 and f"FAIL mirror {tmp_path}/nowhere is not a folder" in out
 
 
 def test_doctor_names_a_faulty_config(call, clean):

@@ -38,11 +38,14 @@ def refused(project: Project, *arguments: str, **options) -> str:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("sead: 1", "config.yaml: `sead` is no key (did you mean `seed`?); allowed are: mirror,"),
+        (
+            "sead: 1",
+            "config.yaml: `sead` is not a key (did you mean `seed`?); allowed are: mirror,",
+        ),
         ("seed: -1", "config.yaml: `seed` is -1; allowed is: a number, at least 0"),
         ("network: maybe", "config.yaml: `network` is 'maybe'; allowed is: a valid boolean."),
-        ("seed: 1\nseed: 2", "config.yaml: is no YAML, line 2: the key 'seed' stands twice"),
-        ("seed: [", "config.yaml: is no YAML, line 2: "),
+        ("seed: 1\nseed: 2", "config.yaml: is not YAML, line 2: the key 'seed' occurs twice"),
+        ("seed: [", "config.yaml: is not YAML, line 2: "),
     ],
 )
 def test_a_faulty_config_file_stops_the_run(clean, content, said):

@@ -121,7 +121,7 @@ def test_a_model_of_the_users_gives_scores_with_deviations(named, queries):
         (UNNAMED, "`uncertain_ranking.msmarco.model` is null"),
         (
             UNNAMED.replace("scores: null, deviations: null", "scores: a.run, deviations: b.run"),
-            "`uncertain_ranking.msmarco.scores` is 'a.run', which is no file",
+            "`uncertain_ranking.msmarco.scores` is 'a.run', which is not a file",
         ),
         (UNNAMED.replace("scores: null", "scores: a.run"), "belong together"),
         (UNNAMED.replace("runs: {}", "runs: {BIAS: {}}"), "allowed are ADV, CODER"),
@@ -133,7 +133,7 @@ def test_a_model_of_the_users_gives_scores_with_deviations(named, queries):
                 "scores: marco/means.run, deviations: marco/deviations.run",
             )
             .replace("runs: {}", 'runs: {ADV: {"1": a.run}}'),
-            "has 'a.run' for 1, which is no file",
+            "has 'a.run' for 1, which is not a file",
         ),
     ],
 )

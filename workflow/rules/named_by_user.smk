@@ -49,7 +49,7 @@ def named_by_user(key, content, page, *, kind="folder", corpus=None):
     what, is_one = NAMED[kind]
     if not named or not is_one(named):
         found = (
-            f"{named!r}, which is no {kind}"
+            f"{named!r}, which is not a {kind}"
             if named
             else "null" if named is None else "empty"
         )

@@ -19,17 +19,17 @@ def citations(
     ],
     between: Annotated[
         list[str] | None,
-        typer.Option(help="Two arms, as human,llm: what the first changes; may be given again."),
+        typer.Option(help="Two arms, as human,llm: what the first changes; may be repeated."),
     ] = None,
     forms: Annotated[
         str, typer.Option(help="Citations that are read: all forms, or plain ones ([1]).")
     ] = "all",
     strays: Annotated[
-        str, typer.Option(help="Numbers that are no document's: ignored, or wrong citations.")
+        str, typer.Option(help="Numbers of no document: ignored, or wrong citations.")
     ] = "ignored",
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", min=0)] = 0,
     per_query: Annotated[
-        bool, typer.Option("--per-query", help="One row an answer, not the mean.")
+        bool, typer.Option("--per-query", help="One row per answer, not the mean.")
     ] = False,
     form: Format = "table",
 ) -> None:

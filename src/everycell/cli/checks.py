@@ -44,7 +44,7 @@ def verify(
     cores: Annotated[int, typer.Option(min=1, help="Cores for --rebuild.")] = 2,
     into: Annotated[
         Path | None,
-        typer.Option(help="Folder for --rebuild, which is kept; else a temporary one."),
+        typer.Option(help="Folder for --rebuild, which is kept; by default a temporary one."),
     ] = None,
 ) -> None:
     """Check all receipts and verdicts without recomputing; name what changed.
@@ -122,8 +122,8 @@ def verify(
 
 def diff(
     first: Annotated[Path, typer.Argument(help="Results folder.")],
-    second: Annotated[Path, typer.Argument(help="Results folder that is compared with it.")],
-    cells: Annotated[int, typer.Option(min=0, help="Cells that are shown of each result.")] = 10,
+    second: Annotated[Path, typer.Argument(help="Results folder to compare it with.")],
+    cells: Annotated[int, typer.Option(min=0, help="Cells to show of each result.")] = 10,
     form: Format = "table",
 ) -> None:
     """Compare two results folders: which cells moved, and which input or setting explains it.
@@ -167,7 +167,7 @@ def check_verdicts(
     expected: Annotated[Path, typer.Argument(help="CSV: tier, artefact, key, verdict.")],
     update: Annotated[bool, typer.Option("--update", help="Write the file instead.")] = False,
     tier: Annotated[
-        list[str] | None, typer.Option(help="Compare these tiers only; all by default.")
+        list[str] | None, typer.Option(help="Compare only these tiers; all by default.")
     ] = None,
 ) -> None:
     """Compare the verdicts of the rebuilt cells with a committed expectation."""
@@ -235,8 +235,8 @@ def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
 
 def crate(
     results: Annotated[Path, typer.Argument(help="Results folder.")],
-    out: Annotated[Path, typer.Argument(help="Archive to write, as results.zip.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    out: Annotated[Path, typer.Argument(help="Archive to write, such as results.zip.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Write a results folder as a Workflow Run RO-Crate, for an archive such as Zenodo."""
     from everycell.engine.crate import write_crate

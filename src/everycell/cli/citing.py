@@ -26,17 +26,19 @@ def cite_check(
     ],
     passages: Annotated[Path, typer.Argument(help="JSON lines: id and text.")],
     model: Annotated[
-        str, typer.Option(help="Who is asked again: a name of `language_models` in config.yaml.")
+        str, typer.Option(help="Model to ask again: a name of `language_models` in config.yaml.")
     ],
     record: Annotated[
-        str, typer.Option(help="Name of the record of answers: a second call goes on from it.")
+        str, typer.Option(help="Name of the record of answers; a second call resumes from it.")
     ] = "cite-check",
     longest: Annotated[
-        int, typer.Option(help="Words of a statement, at most: longer ones are claims.", min=1)
+        int, typer.Option(help="Most words of a statement; longer ones are claims.", min=1)
     ] = 8,
     least: Annotated[
         float | None,
-        typer.Option(help="Share of words that makes two statements the same; else one in other."),
+        typer.Option(
+            help="Share of words that makes two statements the same; by default one in the other."
+        ),
     ] = None,
     style: Annotated[
         str,
@@ -45,7 +47,7 @@ def cite_check(
         ),
     ] = "sentences",
     max_tokens: Annotated[int, typer.Option(help="Of an answer.", min=1)] = 128,
-    seed: Annotated[int, typer.Option(help="Of what is drawn.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of what is drawn.", min=0)] = 0,
     form: Format = "table",
 ) -> None:
     """Forge documents, ask again, and say how often citations follow words (heuss2025, 5.5)."""

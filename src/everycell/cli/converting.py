@@ -1,4 +1,4 @@
-"""Corpora and models brought into the form that the workflow takes."""
+"""Corpora and models in the form that the workflow takes."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def convert_corpus(
     split: Annotated[str, typer.Option(help="With --beir: name of the judgements.")] = "test",
     collection: Annotated[
         Path | None,
-        typer.Option(help="TREC: lines 'id, tab, text', with a title between or not."),
+        typer.Option(help="TREC: lines 'id, tab, text', with or without a title between."),
     ] = None,
     topics: Annotated[Path | None, typer.Option(help="TREC: lines 'id, tab, question'.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="TREC: judgements.")] = None,
     answers: Annotated[
         Path | None,
-        typer.Option(help="JSON lines with `answers` and `id` or `question`, as NQ-open has them."),
+        typer.Option(help="JSON lines with `answers` and `id` or `question`, as in NQ-open."),
     ] = None,
     run: Annotated[
         list[str] | None,
@@ -80,7 +80,7 @@ def convert_corpus(
                 shutil.copyfile(path, place / f"{name}.run")
     typer.echo(
         f"{target}: {made.questions} questions, {made.answered} of them with right answers, "
-        f"{made.passages} passages; left out, since no relevant passage is there: {made.left_out}"
+        f"{made.passages} passages; left out, since they have no relevant passage: {made.left_out}"
     )
 
 
@@ -96,7 +96,9 @@ def convert_weights(
     target: Annotated[Path, typer.Argument(help="Folder to make.")],
     one_output: Annotated[
         bool,
-        typer.Option("--one-output", help="A classifier of two outputs becomes their difference."),
+        typer.Option(
+            "--one-output", help="Reduce a classifier with two outputs to their difference."
+        ),
     ] = False,
 ) -> None:
     """Turn a model whose weights are a pickle into safetensors, without running its code."""

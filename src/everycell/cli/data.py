@@ -41,29 +41,31 @@ def fetch(
 def add_data(
     paper: Annotated[str, typer.Argument(metavar="KEY", help="Paper that the file belongs to.")],
     source: Annotated[
-        str, typer.Argument(metavar="URL", help="Where the file is: a URL, or a file here.")
+        str, typer.Argument(metavar="URL", help="Where the file is: a URL, or a path here.")
     ],
     set_name: Annotated[
         str | None, typer.Option("--set", help="Data set that it belongs to; by default KEY-data.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--as", help="Its name in the set; by default as it is called.")
+        str | None, typer.Option("--as", help="Its name in the set; by default its own name.")
     ] = None,
     authors: Annotated[
-        str | None, typer.Option(help="Of a new set: who made it; by default the paper's authors.")
+        str | None, typer.Option(help="For a new set: who made it; by default the paper's authors.")
     ] = None,
     licence: Annotated[
-        str | None, typer.Option(help="Of a new set, as CC-BY-4.0; by default 'none stated'.")
+        str | None, typer.Option(help="For a new set, such as CC-BY-4.0; by default 'none stated'.")
     ] = None,
     feeds: Annotated[
         list[str] | None,
-        typer.Option(help="Of a new set: artefacts made from it, as KEY/table_1; may be repeated."),
+        typer.Option(
+            help="For a new set: artefacts made from it, as KEY/table_1; may be repeated."
+        ),
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace a file of that name by this one.")
+        bool, typer.Option("--replace", help="Replace an existing file of that name.")
     ] = False,
 ) -> None:
-    """Fetch a file once, and write where it is and its hash into the paper's registry.yaml."""
+    """Fetch a file once, and write its place and hash into the paper's registry.yaml."""
     from everycell.engine.artefacts import read_card_file
     from everycell.engine.cards import PaperFile
     from everycell.sources.additions import add_file

@@ -1,4 +1,4 @@
-"""Explaining a ranking of one's own."""
+"""Explaining a ranking of your own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def explain(
     data: Annotated[
         Path, typer.Argument(help="Judged features: lines such as '2 qid:10 1:0.03 2:0.1'.")
     ],
-    query: Annotated[str, typer.Option(help="Query whose ranking is explained.")],
+    query: Annotated[str, typer.Option(help="Query whose ranking to explain.")],
     explainer: Annotated[
         str,
         typer.Option(
@@ -26,11 +26,11 @@ def explain(
         ),
     ] = "shapley",
     objective: Annotated[
-        str, typer.Option(help="What is explained: kendall, weighted, rank or exposure.")
+        str, typer.Option(help="What to explain: kendall, weighted, rank or exposure.")
     ] = "kendall",
     document: Annotated[
         int | None,
-        typer.Option(help="Document of the list, from 1, that rank or exposure is about."),
+        typer.Option(help="For rank and exposure: position of the document in the list, from 1."),
     ] = None,
     background: Annotated[
         Path | None,
@@ -38,18 +38,18 @@ def explain(
     ] = None,
     samples: Annotated[int, typer.Option(help="Documents of the background.", min=1)] = 100,
     tolerance: Annotated[
-        float, typer.Option(help="shapley: standard error at which sampling ends.")
+        float, typer.Option(help="shapley: standard error at which sampling stops.")
     ] = 0.01,
     permutations: Annotated[
-        int, typer.Option(help="shapley: pairs of permutations, at most.", min=2)
+        int, typer.Option(help="shapley: most pairs of permutations.", min=2)
     ] = 500,
-    seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all that is drawn.", min=0)] = 0,
     plot: Annotated[
         Path | None, typer.Option(help="Name of the plot, to which .svg, .pdf, .png are added.")
     ] = None,
     form: Format = "table",
 ) -> None:
-    """Say which features made a ranking: attributions with errors (RankingSHAP and others)."""
+    """Show which features made a ranking: attributions with errors (RankingSHAP and others)."""
     import numpy as np
 
     from everycell.collections.errors import CollectionError
@@ -72,7 +72,7 @@ def explain(
         check_choice("objective", objective, OBJECTIVES)
         if objective != "kendall" and explainer not in WITH_OBJECTIVE:
             raise CardError(
-                f"The explainer {explainer} has an objective of its own; leave --objective out."
+                f"The explainer {explainer} has its own objective; leave --objective out."
             )
         if (objective in OF_A_DOCUMENT) != (document is not None):
             raise CardError(

@@ -72,7 +72,7 @@ def asked_for(papers: Mapping[str, Paper], name: str) -> tuple[str, list[Artefac
         near = get_close_matches(target, sorted(known), n=3, cutoff=0.3) or ["full_heuss2025_ch5"]
         nearest = ", ".join(each.removeprefix("full_") for each in near)
         raise CardError(
-            f"{name!r} is no work, chapter or artefact; the nearest names are {nearest}."
+            f"{name!r} is not a work, chapter or artefact; the nearest names are {nearest}."
         )
     if target not in groups:
         raise CardError(
@@ -180,7 +180,7 @@ def _language_models(models: LanguageModels, names: list[str]) -> Iterator[Row]:
     for name in names:
         what = f"language model {name}"
         if name not in _names(models):
-            yield Row("missing", what, "is none of `language_models`", f"add {name} to them")
+            yield Row("missing", what, "is not among `language_models`", f"add {name} to them")
             continue
         need = requirements(name, models)
         if need.kind == "endpoint":

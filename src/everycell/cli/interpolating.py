@@ -1,4 +1,4 @@
-"""Weighing the scores of two runs of one's own."""
+"""Interpolating the scores of two runs of your own."""
 
 from __future__ import annotations
 
@@ -20,31 +20,34 @@ def interpolate(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="AP, nDCG, RR, P@k or R@k; AP and nDCG. Weights are tuned for the first."
+            help="AP, nDCG, RR, P@k or R@k; AP and nDCG. Weights are tuned for the first one."
         ),
     ] = None,
     level: Annotated[int, typer.Option(help="Least relevance that counts as relevant.")] = 1,
     folds: Annotated[
-        int, typer.Option(help="A topic gets the weight that is best for those of other folds.")
+        int,
+        typer.Option(
+            help="Number of folds; a topic gets the weight that is best on the other folds."
+        ),
     ] = 5,
-    seed: Annotated[int, typer.Option(help="Of the folds.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the folds.", min=0)] = 0,
     noise: Annotated[int, typer.Option(help="Draws of the noise control.", min=1)] = 20,
     candidates: Annotated[
-        str, typer.Option(help="Documents that are ranked: of either run, or of both.")
+        str, typer.Option(help="Documents to rank: those of either run, or of both.")
     ] = "either",
     scale: Annotated[
-        str, typer.Option(help="Scores are scaled to mean 0 and deviation 1 over a query or a run.")
+        str, typer.Option(help="Scale scores to mean 0 and deviation 1 over each query or the run.")
     ] = "query",
     missing: Annotated[
         str, typer.Option(help="Topics of the qrels that a run does not answer: error or drop.")
     ] = "error",
     out: Annotated[Path | None, typer.Option(help="File to write the tuned run to.")] = None,
     per_query: Annotated[
-        bool, typer.Option("--per-query", help="One row a query, not the mean.")
+        bool, typer.Option("--per-query", help="One row per query, not the mean.")
     ] = False,
     form: Format = "table",
 ) -> None:
-    """Weigh two runs: tuned weight, best weight of each query (oracle), and a noise control.
+    """Interpolate two runs: tuned weight, best weight per query (oracle), and a noise control.
 
     An oracle gains something whatever it chooses among: its gain means little unless it stands
     well above that of the noise oracle, which mixes the better run with random numbers.

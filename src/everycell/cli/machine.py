@@ -1,4 +1,4 @@
-"""What a run needs of the machine."""
+"""What a run needs from the machine."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ def doctor(
         str | None, typer.Argument(help="With --full: a work, a chapter or an artefact.")
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Say whether the full tier can start here.")
+        bool, typer.Option("--full", help="Check whether the full tier can start here.")
     ] = False,
     configfile: Annotated[
         Path | None,
-        typer.Option(help="With --full: settings beside config.yaml, as for snakemake."),
+        typer.Option(help="With --full: settings besides config.yaml, as for snakemake."),
     ] = None,
     form: Format = "table",
 ) -> None:
-    """Say what this machine has and lacks for a run."""
+    """Check what this machine has and lacks for a run."""
     if full:
         _doctor_full(of, configfile, form)
     elif of is not None or configfile is not None or form != "table":
-        typer.echo("everycell: A name, --configfile and --format go with --full; add it.", err=True)
+        typer.echo("everycell: A name, --configfile and --format need --full; add it.", err=True)
         raise typer.Exit(1)
     else:
         _doctor()
@@ -144,7 +144,7 @@ def _doctor() -> None:
     if mirror is None:
         typer.echo("     no mirror of the released data (config `mirror:` or EVERYCELL_MIRROR)")
     else:
-        say(mirror.is_dir(), f"mirror {mirror}" + ("" if mirror.is_dir() else " is no folder"))
+        say(mirror.is_dir(), f"mirror {mirror}" + ("" if mirror.is_dir() else " is not a folder"))
     cache = Path(settings.cache)
     writable = os.access(cache if cache.exists() else cache.absolute().parent, os.W_OK)
     files = sum(1 for path in cache.rglob("*") if path.is_file()) if cache.is_dir() else 0

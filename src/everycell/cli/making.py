@@ -33,10 +33,10 @@ TOLD = {
 
 
 class OptionsOfSnakemake(TyperCommand):
-    """A command that keeps what stands behind ``--`` for Snakemake."""
+    """A command that keeps what follows ``--`` for Snakemake."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take only what stands before it."""
+        """Take only what comes before it."""
         cut = args.index("--") if "--" in args else len(args)
         ctx.meta["snakemake"] = args[cut + 1 :]
         return super().parse_args(ctx, args[:cut])
@@ -55,10 +55,10 @@ def make(
         str | None, typer.Option(help="Cores to use, or all; 2 in the default profile.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", "-n", help="Say what would be made, and make nothing.")
+        bool, typer.Option("--dry-run", "-n", help="Show what would be made, and make nothing.")
     ] = False,
 ) -> None:
-    """Make results with Snakemake; what stands behind -- goes to it as it is.
+    """Make results with Snakemake; what follows -- goes to it unchanged.
 
     The exit code is Snakemake's. A name without a rule is said in words; where no name has one,
     nothing is run and the exit code is 1.
@@ -190,7 +190,7 @@ def _why_not(named: Named, members: Sequence[Artefact], target: str) -> str:
     if named.tier is None and any(_has_rule(one, "full") for one in members):
         return (
             f"{named} has a rule only in the full tier, which takes hours and what config.yaml "
-            f"must name; ask for it by `everycell make full_{target}`."
+            f"must name; ask for it with `everycell make full_{target}`."
         )
     if named.kind != "artefact":
         of_tier = f" in the tier {named.tier}" if named.tier else ""

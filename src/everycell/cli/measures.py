@@ -1,4 +1,4 @@
-"""Measures on runs of one's own: group bias, overlap, and how close a reproduction is."""
+"""Measures on runs of your own: group bias, overlap, and how close a reproduction is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from everycell.cli.project import Format, check_choice, errors_as_sentences
 from everycell.cli.user_files import read_run_file, read_user_file
 from everycell.engine.printed_cells import CardError
 
-PerQuery = Annotated[bool, typer.Option("--per-query", help="One row a query, not the mean.")]
+PerQuery = Annotated[bool, typer.Option("--per-query", help="One row per query, not the mean.")]
 
 
 def count_terms_(
@@ -27,16 +27,16 @@ def count_terms_(
         ),
     ],
     words: Annotated[
-        list[Path], typer.Option(help="Word list: a line is term,group. May be given again.")
+        list[Path], typer.Option(help="Word list with lines term,group; may be repeated.")
     ],
     out: Annotated[Path, typer.Option(help="Parquet file of counts to write.")],
     tokens: Annotated[
         str, typer.Option(help="blank: as the NFaiRR authors; standard: words, no punctuation.")
     ] = "blank",
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Count documents without a word, too.")
+        bool, typer.Option("--allow-empty", help="Also count documents without a word.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Count each group's terms in every document of a collection, for `fairness`."""
     from everycell.metrics.fairness_inputs import check_texts, read_documents
@@ -79,19 +79,21 @@ def fairness(
         list[Path], typer.Argument(metavar="RUN...", help="Runs in TREC format, gzipped or not.")
     ],
     counts: Annotated[Path, typer.Option(help="Parquet file that count-terms wrote.")],
-    k: Annotated[list[int] | None, typer.Option("--k", help="Cut-off, 10; may be given again.")] = (
+    k: Annotated[list[int] | None, typer.Option("--k", help="Cut-off, 10; may be repeated.")] = (
         None
     ),
     baseline: Annotated[
         Path | None,
-        typer.Option(help="Which of several runs the others are tested against; the first."),
+        typer.Option(help="Run that the others are tested against; by default the first."),
     ] = None,
     tau: Annotated[
-        float, typer.Option(help="NFaiRR: documents with no more group terms are neutral.")
+        float, typer.Option(help="NFaiRR: documents with at most so many group terms are neutral.")
     ] = 1,
     target: Annotated[
         str | None,
-        typer.Option(help="Share of each group, as 0.5,0.5, in the order of the counts' columns."),
+        typer.Option(
+            help="Target share of each group, as 0.5,0.5, in the order of the counts' columns."
+        ),
     ] = None,
     background: Annotated[
         str, typer.Option(help="NFaiRR against all documents of the counts, or each query's run.")
@@ -103,7 +105,7 @@ def fairness(
         bool, typer.Option("--allow-short", help="Keep queries with fewer than k documents.")
     ] = False,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Take documents of length 0 as neutral.")
+        bool, typer.Option("--allow-empty", help="Count documents of length 0 as neutral.")
     ] = False,
     form: Format = "table",
     per_query: PerQuery = False,
@@ -172,7 +174,7 @@ def overlap(
         Path, typer.Argument(help="Run on its counterfactual, with the same document ids.")
     ],
     p: Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")] = 0.9,
-    depth: Annotated[int, typer.Option(help="Documents that are compared.")] = 10,
+    depth: Annotated[int, typer.Option(help="Number of documents to compare.")] = 10,
     variant: Annotated[str, typer.Option(help="ext, min or truncated.")] = "ext",
     form: Format = "table",
     per_query: PerQuery = False,
@@ -205,20 +207,24 @@ def compare(
     judgements: Annotated[Path, typer.Argument(metavar="QRELS", help="Qrels in TREC format.")],
     measure: Annotated[
         list[str] | None,
-        typer.Option(help="As ir_measures: AP, nDCG@3, P(rel=2)@5; MAP and nDCG; may be repeated."),
+        typer.Option(
+            help="As in ir_measures: AP, nDCG@3, P(rel=2)@5; MAP and nDCG; may be repeated."
+        ),
     ] = None,
     level: Annotated[int, typer.Option(help="Least relevance that counts as relevant.")] = 1,
     k: Annotated[
         list[int] | None,
-        typer.Option("--k", help="Documents whose order is compared, 1000; may be given again."),
+        typer.Option("--k", help="Documents whose order is compared, 1000; may be repeated."),
     ] = None,
     p: Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")] = 0.8,
-    variant: Annotated[str, typer.Option(help="Of the overlap: ext, min or truncated.")] = "ext",
+    variant: Annotated[
+        str, typer.Option(help="Variant of the overlap: ext, min or truncated.")
+    ] = "ext",
     union: Annotated[
-        str, typer.Option(help="Numbers of documents for Kendall's tau: original or ids.")
+        str, typer.Option(help="Numbering of documents for Kendall's tau: original or ids.")
     ] = "original",
     baseline: Annotated[
-        Path | None, typer.Option(help="Baseline of the original experiment, for its effect.")
+        Path | None, typer.Option(help="Baseline of the original experiment, for the effect.")
     ] = None,
     reproduced_baseline: Annotated[
         Path | None, typer.Option(help="Baseline of the reproduced experiment.")
@@ -245,7 +251,7 @@ def compare(
         check_choice("ranks", ranks, ("error", "ignore"))
         if (baseline is None) != (reproduced_baseline is None):
             raise CardError(
-                "An effect needs both --baseline and --reproduced-baseline; give both, or none."
+                "An effect needs both --baseline and --reproduced-baseline; give both or neither."
             )
         paths = {
             "original": original,
@@ -308,4 +314,4 @@ def _parse_shares(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise CardError(f"--target is {text!r}; give one share a group, as 0.5,0.5.") from None
+        raise CardError(f"--target is {text!r}; give one share per group, as 0.5,0.5.") from None

@@ -131,7 +131,7 @@ class Names:
         >>> Names({}).find("everything")
         Traceback (most recent call last):
             ...
-        everycell.engine.printed_cells.CardError: 'everything' is no work, chapter or artefact; \
+        everycell.engine.printed_cells.CardError: 'everything' is not a work, chapter or artefact; \
 `everycell list` names all.
         """
         words = words_of(text)
@@ -141,7 +141,7 @@ class Names:
                 if rest and words[place] in TIERS and rest in self._known:
                     found, tier = self._known[rest], words[place]
         if not found:
-            raise CardError(f"{text!r} is no work, chapter or artefact; {self._hint(words)}.")
+            raise CardError(f"{text!r} is not a work, chapter or artefact; {self._hint(words)}.")
         if len(found) > 1:
             several = ", ".join(map(str, found))
             raise CardError(f"{text!r} stands for {several}; name the work too.")

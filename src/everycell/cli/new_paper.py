@@ -43,10 +43,12 @@ def new_paper(
     with errors_as_sentences():
         known = project.papers()
         if key in known or key in Config.model_fields or key in (*TIERS, "all"):
-            raise CardError(f"The key {key} is taken; choose another one, as smith2026b.")
+            raise CardError(f"The key {key} is taken; choose another one, such as smith2026b.")
         # Without a year it might be a word of Python, or the name of a rule such as `page`.
         if not re.fullmatch(r"[a-z]+[0-9]+[a-z]?", key):
-            raise CardError(f"{key!r} is no key; write small letters, then a year, as smith2026.")
+            raise CardError(
+                f"{key!r} is not a key; write small letters, then a year, as smith2026."
+            )
         names = {"key": key, "set": f"{key}-data"}
         files = {
             Path(Template(path).substitute(names)): Template(content).substitute(names)
@@ -83,7 +85,7 @@ def new_paper(
     if not added:
         typer.echo(f"\nAdd this line to the Snakefile, above that of data.smk:\n\n{line}")
     typer.echo(f"Next: everycell make {key}, then everycell show {key}/table_1; see")
-    typer.echo("docs/your-own-paper.md for putting your own files and numbers in their place.")
+    typer.echo("docs/your-own-paper.md for replacing them by your own files and numbers.")
 
 
 def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:

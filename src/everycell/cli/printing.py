@@ -190,7 +190,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def print_settings(console: Console, settings: dict[str, Any]) -> None:
-    """Print a line a setting."""
+    """Print a line per setting."""
     for name, value in settings.items():
         if isinstance(value, dict):
             value = ", ".join(f"{share:g} {group}" for group, share in value.items())

@@ -1,4 +1,4 @@
-"""Re-ranking a run of one's own against bias."""
+"""Re-ranking a run of your own against bias."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ def rerank_fair(
     groups: Annotated[
         Path, typer.Option(help="CSV with the columns document and neutrality (0 to 1).")
     ],
-    out: Annotated[Path, typer.Option(help="Folder to make, for the runs, the table, the plot.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder to make, for the runs, the table and the plot.")
+    ],
     method: Annotated[
         str, typer.Option(help="pufr, fair (FA*IR), assignment, or milp (slow).")
     ] = "pufr",
     alpha: Annotated[
         list[float] | None,
         typer.Option(
-            help="Strength, may be given again: deviations (pufr), least share of protected "
+            help="Strength, may be repeated: deviations (pufr), least share of protected "
             "documents (fair), or of the best fairness (assignment, milp)."
         ),
     ] = None,
@@ -37,7 +39,7 @@ def rerank_fair(
         typer.Option(help="pufr: run whose scores are the standard deviations of those of RUN."),
     ] = None,
     qrels: Annotated[
-        Path | None, typer.Option(help="Qrels in TREC format; without them no nDCG is measured.")
+        Path | None, typer.Option(help="Qrels in TREC format; without them nDCG is not measured.")
     ] = None,
     k: Annotated[list[int] | None, typer.Option("--k", help="Cut-off, 10; may be repeated.")] = (
         None
@@ -46,11 +48,16 @@ def rerank_fair(
         float, typer.Option(help="Least neutrality of a protected document.")
     ] = 1.0,
     depth: Annotated[
-        int, typer.Option(help="assignment, milp: first documents that are re-ordered.")
+        int, typer.Option(help="assignment, milp: number of first documents to re-order.")
     ] = 50,
-    significance: Annotated[float, typer.Option(help="fair: of the test of each prefix.")] = 0.1,
+    significance: Annotated[
+        float, typer.Option(help="fair: significance level of the test of each prefix.")
+    ] = 0.1,
     adjusted: Annotated[
-        bool, typer.Option("--adjusted", help="fair: the significance is of all prefixes together.")
+        bool,
+        typer.Option(
+            "--adjusted", help="fair: the significance level is for all prefixes together."
+        ),
     ] = False,
     form: Format = "table",
 ) -> None:

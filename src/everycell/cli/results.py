@@ -47,7 +47,7 @@ def list_(
     totals: Annotated[
         bool,
         typer.Option(
-            "--totals", help="Sums of each chapter, tier and state, and the claims of each chapter."
+            "--totals", help="Sums per chapter, tier and state, and the claims of each chapter."
         ),
     ] = False,
     form: Format = "table",

@@ -46,7 +46,7 @@ def sheets(
     counterfactuals: Annotated[
         Path,
         typer.Argument(
-            help="Parquet or JSONL: id, benchmark, turns, satisfied, text; a row a rewriting."
+            help="Parquet or JSONL: id, benchmark, turns, satisfied, text; one row per rewriting."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
@@ -56,13 +56,15 @@ def sheets(
     ] = None,
     part: Annotated[
         str | None,
-        typer.Option(help="Of the real dialogues only those whose `part` is this, such as main."),
+        typer.Option(help="Only real dialogues whose `part` is this, such as main."),
     ] = None,
     mix: Annotated[
         int | None,
-        typer.Option(min=0, help="Real dialogues among them; by default as many as of the others."),
+        typer.Option(
+            min=0, help="Number of real dialogues among them; by default as many as of the others."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of names and orders.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of names and orders.")] = 1,
 ) -> None:
     """Write blind sheets for two annotators, counterfactuals among real dialogues."""
     from everycell.dialogue import annotation as human
@@ -83,7 +85,7 @@ def sheets(
     )
     if told := human.given_away(made, items):
         typer.echo(
-            f"{told} counterfactuals are not blind: another dialogue of the sheets goes on from "
+            f"{told} counterfactuals are not blind: another dialogue on the sheets continues "
             "their original. Rewrite samples of different dialogues to avoid it."
         )
 
@@ -139,9 +141,9 @@ def paraphrase_sheets(
     ] = 0.1,
     run: Annotated[
         Path | None,
-        typer.Option(help="Run that those come from; by default runs/bm25.run of the pool."),
+        typer.Option(help="Run that these come from; by default runs/bm25.run of the pool."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of names and orders.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of names and orders.")] = 1,
 ) -> None:
     """Write blind sheets for two annotators: passages with their paraphrases."""
     from everycell.rag import paraphrase_pairs as pairing
@@ -159,8 +161,8 @@ def paraphrase_sheets(
             run = run or pool / "runs" / "bm25.run"
             if not run.is_file():
                 raise CardError(
-                    f"There is no run {run}; name one by --run, or do without passages that are "
-                    "not relevant by --others 0."
+                    f"There is no run {run}; name one with --run, or leave out passages that "
+                    "are not relevant with --others 0."
                 )
             drawn = pairing.draw_others(
                 read_run_file(run), questions, relevant, said, share=others, seed=seed

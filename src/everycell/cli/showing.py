@@ -97,7 +97,7 @@ def _results_of(artefact: Artefact, tier: Tier | None) -> list[Result]:
 
 
 def _show_list(named: Named, papers: dict[str, Paper], found: list[Result], form: str) -> None:
-    """Print an artefact a row: its title, its state in each tier, the verdicts of its best one."""
+    """Print a row per artefact: its title, its state in each tier, the verdicts of its best one."""
     by_artefact: dict[str, list[Result]] = {}
     for result in found:
         by_artefact.setdefault(result.artefact.id, []).append(result)
@@ -123,7 +123,7 @@ def _show_list(named: Named, papers: dict[str, Paper], found: list[Result], form
     for row in frame.itertuples(index=False, name=None):
         table.add_row(*row)
     console.print(table)
-    console.print("`everycell show` with an artefact's name has its cells, and what a run needs.")
+    console.print("`everycell show` with an artefact's name shows its cells, and what a run needs.")
 
 
 def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`everycell summary`: what was rebuilt of each work, out of all that it prints."""
+"""`everycell summary`: how much of each work was rebuilt, out of all that it prints."""
 
 from __future__ import annotations
 

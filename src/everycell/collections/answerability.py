@@ -190,7 +190,7 @@ def read_sentence_labels(path: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns `partition`, `question`, `sentence`, `answers` (bool), one row a pair. A pair may
+        Columns `partition`, `question`, `sentence`, `answers` (bool), one row per pair. A pair may
         stand more than once, since passages repeat sentences, and with both labels, since a
         snippet is of one passage: 21 pairs of the file `snippets_sentences` do.
 

@@ -81,7 +81,7 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns `turn_id`, `passage_id`, `partition`, `scores` (tuple: the probability of each
-        sentence, 0 to 1, that it answers), one row a passage.
+        sentence, 0 to 1, that it answers), one row per passage.
 
     Raises
     ------

@@ -278,7 +278,7 @@ def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
             f"{path}: cannot be read ({error.strerror}); name another folder or file."
         ) from None
     except UnicodeDecodeError:
-        raise CollectionError(f"{path}: is no UTF-8 text; write it again.") from None
+        raise CollectionError(f"{path}: is not UTF-8 text; write it again.") from None
 
 
 def _rows(path: Path, separator: str | None, sizes: tuple[int, ...], form: str) -> Iterator:
@@ -286,7 +286,7 @@ def _rows(path: Path, separator: str | None, sizes: tuple[int, ...], form: str) 
         row = line.split(separator)
         if len(row) not in sizes or not row[0]:
             raise CollectionError(
-                f"{path}, line {number}: has {len(row)} parts; a line is {form}, so mend it."
+                f"{path}, line {number}: has {len(row)} parts; a line is {form}, so correct it."
             )
         yield row
 
@@ -297,8 +297,8 @@ def _json_lines(path: Path, kind: type[_Lenient]) -> Iterator:
             yield kind.model_validate_json(line)
         except ValidationError as error:
             fault = (
-                "is no JSON object"
+                "is not a JSON object"
                 if error.errors()[0]["type"] in ("json_invalid", "model_type")
                 else describe_fault(kind, error).rstrip(".")
             )
-            raise CollectionError(f"{path}, line {number}: {fault}; mend the line.") from None
+            raise CollectionError(f"{path}, line {number}: {fault}; correct the line.") from None

@@ -239,12 +239,12 @@ def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.D
     >>> documents = pd.DataFrame({"document_id": ["d", "d"], "text": ["a", "b"]})
     >>> check_texts(documents, pd.DataFrame(), pd.DataFrame())
     Traceback (most recent call last):
-    ValueError: The document id 'd' stands twice: give each document an id of its own.
+    ValueError: The document id 'd' occurs twice: give each document an id of its own.
     """
     twice = documents.loc[documents["document_id"].duplicated(), "document_id"]
     if len(twice):
         raise ValueError(
-            f"The document id {twice.iloc[0]!r} stands twice: give each document an id of its own."
+            f"The document id {twice.iloc[0]!r} occurs twice: give each document an id of its own."
         )
     texts = queries[["query_id", "text"]].drop_duplicates()
     several = texts.loc[texts["query_id"].duplicated(), "query_id"]
@@ -256,6 +256,6 @@ def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.D
         unknown = candidates.loc[~candidates[column].isin(known[column]), column]
         if len(unknown):
             raise ValueError(
-                f"The candidate lists name the {column} {unknown.iloc[0]!r}, which is none of the "
-                "collection: add it, or leave its rows out."
+                f"The candidate lists name the {column} {unknown.iloc[0]!r}, which is not among "
+                "the collection: add it, or leave its rows out."
             )

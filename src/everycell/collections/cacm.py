@@ -195,7 +195,7 @@ def _pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
     # A ValueError is of `unpack`, or of a header that has no number where one must be.
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
         raise CollectionError(
-            f"{path} is no whole .tar.gz archive ({error}); fetch it again."
+            f"{path} is not a whole .tar.gz archive ({error}); fetch it again."
         ) from error
     except OSError as error:
         raise unreadable(path, error) from error

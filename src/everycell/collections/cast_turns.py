@@ -41,7 +41,7 @@ def read_turns(path: Path | str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row a turn, in the order of the file: ``query_id`` ("81_4"), ``topic`` ("81"),
+        A row per turn, in the order of the file: ``query_id`` ("81_4"), ``topic`` ("81"),
         ``utterance`` as it was said, ``manual`` (rewritten by hand), ``answer_id`` (the passage or
         document that answers it) and ``answer`` (its text; the file of 2020 has none). What a file
         lacks is "". Blanks of texts are single ones.
@@ -81,7 +81,7 @@ def read_turns(path: Path | str) -> pd.DataFrame:
     twice = turns.duplicated("query_id")
     if twice.any():
         raise CollectionError(
-            f"{path}: has the turn {turns['query_id'][twice.idxmax()]} twice; a turn stands once, "
+            f"{path}: has the turn {turns['query_id'][twice.idxmax()]} twice; a turn occurs once, "
             "so fetch the file again (delete it first)."
         )
     silent = turns["utterance"] == ""
@@ -158,7 +158,7 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
         fault = (
             "is no turn of the topics"
             if turn not in said
-            else "stands twice"
+            else "occurs twice"
             if turn in found
             else f"was said otherwise ({in_quotes(original)})"
             if original != said[turn]
@@ -186,5 +186,5 @@ def _lines(path: Path | str) -> list[str]:
         return Path(path).read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
         raise CollectionError(
-            f"{path}: is no UTF-8 text; fetch it again (delete it first)."
+            f"{path}: is not UTF-8 text; fetch it again (delete it first)."
         ) from None

@@ -202,7 +202,7 @@ def _text(path: Path) -> str:
             f"{path}: cannot be read ({error.strerror}); name another file."
         ) from None
     except UnicodeDecodeError:
-        raise CollectionError(f"{path}: is no UTF-8 text; write it again.") from None
+        raise CollectionError(f"{path}: is not UTF-8 text; write it again.") from None
 
 
 def _lines(path: Path, kind: type[_Strict]) -> list:
@@ -215,14 +215,14 @@ def _lines(path: Path, kind: type[_Strict]) -> list:
             read = kind.model_validate_json(line)
         except ValidationError as error:
             fault = (
-                "is no JSON object"
+                "is not a JSON object"
                 if error.errors()[0]["type"] in ("json_invalid", "model_type")
                 else describe_fault(kind, error).rstrip(".")
             )
-            raise CollectionError(f"{path}, line {number}: {fault}; mend the line.") from None
+            raise CollectionError(f"{path}, line {number}: {fault}; correct the line.") from None
         if read.id in seen:
             raise CollectionError(
-                f"{path}, line {number}: the id {in_quotes(read.id)} stands twice; ids differ."
+                f"{path}, line {number}: the id {in_quotes(read.id)} occurs twice; ids differ."
             )
         seen.add(read.id)
         found.append(read)

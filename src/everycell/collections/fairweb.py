@@ -42,7 +42,7 @@ def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str,
     Parameters
     ----------
     path : path
-        A line a page: topic, page, level.
+        A line per page: topic, page, level.
     gains
         Gain of each level.
 
@@ -81,7 +81,7 @@ def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
     Parameters
     ----------
     path : path
-        A line a page: topic, page, its share in each group.
+        A line per page: topic, page, its share in each group.
 
     Returns
     -------

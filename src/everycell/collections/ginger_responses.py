@@ -26,7 +26,7 @@ def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
     Parameters
     ----------
     paths
-        Tables with semicolons: `qid`, `query`, and a column a run.
+        Tables with semicolons: `qid`, `query`, and a column per run.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
         twice = table["qid"].duplicated()
         if twice.any():
             raise CollectionError(
-                f"{path}: topic {table['qid'][twice].iloc[0]!r} stands there twice; a topic has "
+                f"{path}: topic {table['qid'][twice].iloc[0]!r} occurs twice there; a topic has "
                 "one row, so remove the other."
             )
         for topic, question in zip(table["qid"], table["query"], strict=True):
@@ -70,7 +70,7 @@ def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
         for run in runs:
             if run in places:
                 raise CollectionError(
-                    f"{path}: run {run!r} stands in {places[run]} too; give each file once."
+                    f"{path}: run {run!r} is in {places[run]} too; give each file once."
                 )
             places[run] = path
             named = table.rename(columns={"qid": "topic", "query": "question", run: "text"})

@@ -24,10 +24,10 @@ def read_letor(
     Parameters
     ----------
     path : pathlib.Path
-        A line a document: label, ``qid:`` and the query, then ``number:value`` of features from 1
+        A line per document: label, ``qid:`` and the query, then ``number:value`` of features from 1
         on in ascending order; what is left out is 0. Lines of a query stand together.
     lengths : pathlib.Path, optional
-        Number of documents of each query, a line a query, where `path` has no ``qid:``. Queries
+        Number of documents of each query, a line per query, where `path` has no ``qid:``. Queries
         are then numbered from 1.
     features : int, optional
         Number of features, where the file may lack the last ones; by default the largest number.

@@ -53,8 +53,8 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         ) from None
     except UnicodeDecodeError as error:
         raise MsMarcoError(
-            f"{path} is no UTF-8 text after line {number} ({error.reason}): unpack it, or download "
-            "it again."
+            f"{path} is not UTF-8 text after line {number} ({error.reason}): unpack it, or "
+            "download it again."
         ) from None
 
 
@@ -242,7 +242,7 @@ def _add_query(
         )
     if query in queries:
         raise MsMarcoError(
-            f"{path}, line {number} has the query {query}, which stands before: remove one."
+            f"{path}, line {number} has the query {query}, which occurs before: remove one."
         )
     queries[query] = text
 

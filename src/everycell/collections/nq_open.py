@@ -107,7 +107,7 @@ def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> Natu
         ) from None
     except UnicodeDecodeError:
         raise CollectionError(
-            f"{path}: is no UTF-8 text; fetch the file again (delete it first)."
+            f"{path}: is not UTF-8 text; fetch the file again (delete it first)."
         ) from None
     rows = [(number, _row(path, number, line)) for number, line in enumerate(lines, 1) if line]
     _refuse_twice(path, rows)
@@ -142,7 +142,7 @@ def _row(path: Path, number: int, line: str) -> _Row:
         row = _Row.model_validate_json(line)
     except ValidationError as error:
         found = (
-            "it is no JSON object"
+            "it is not a JSON object"
             if error.errors()[0]["type"] in ("json_invalid", "model_type")
             else describe_fault(_Row, error).rstrip(".")
         )
@@ -170,7 +170,7 @@ def _refuse_twice(path: Path, rows: list[tuple[int, _Row]]) -> None:
         first = seen.setdefault(question, number)
         if first != number:
             raise CollectionError(
-                f"{path}, line {number}: {in_quotes(question)} stands in line {first} too; a "
+                f"{path}, line {number}: {in_quotes(question)} is in line {first} too; a "
                 "question has one line, so remove one."
             )
 

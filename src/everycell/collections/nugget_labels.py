@@ -21,7 +21,7 @@ import pandas as pd
 
 from everycell.engine.untrusted import in_quotes, parse_json, parse_literal
 
-#: Registry key of the labels as a mirror condenses them: a line a judge, run and topic.
+#: Registry key of the labels as a mirror condenses them: a line per judge, run and topic.
 CONDENSED = "ginger/nugget_assignments.jsonl"
 #: Judge in Table 6.7 -> in the file.
 JUDGES: Mapping[str, str] = {"GPT4o": "gpt4", "Gemini": "gemini", "Claude": "claude"}
@@ -80,7 +80,7 @@ class NuggetLabels:
         Columns `judge`, `run`, `topic`, `nugget` (place in the judge's list for the topic, from 1),
         `text`, `importance` (one of `IMPORTANCE`, perhaps with a capital, as the judge spelled it;
         empty where the judge gave fewer labels than there are nuggets) and `support` (one of
-        `SUPPORT`), one row a label.
+        `SUPPORT`), one row per label.
     """
 
     responses: pd.DataFrame
@@ -132,13 +132,14 @@ def read_nugget_labels(*paths: Path) -> NuggetLabels:
         if key in seen:
             raise LabelsError(
                 f"{where}: judge {judge!r} labels run {run!r}, topic {topic!r} again, after "
-                f"{seen[key]}; a response has one line a judge, so remove one."
+                f"{seen[key]}; a response has one line per judge, so remove one."
             )
         seen[key] = where
         if lists.setdefault((judge, topic), entry["nuggets"]) != entry["nuggets"]:
             raise LabelsError(
-                f"{where}: the nuggets of judge {judge!r} for topic {topic!r} are others than in "
-                "the lines before; a judge has one list a topic for all runs, so mend the line."
+                f"{where}: the nuggets of judge {judge!r} for topic {topic!r} differ from those in "
+                "the lines before; a judge has one list per topic for all runs, so correct "
+                "the line."
             )
         responses.append((*key, float(entry["v_strict"])))
         missing = [""] * (len(entry["nuggets"]) - len(entry["importance"]))
@@ -168,11 +169,11 @@ def _entries(paths: Iterable[Path]) -> Iterator[tuple[str, Any]]:
                 yield f"{path}, line {number}", entry
         except UnicodeDecodeError as error:
             raise LabelsError(
-                f"{path}: is no UTF-8 text ({error}); fetch it again (delete the file first)."
+                f"{path}: is not UTF-8 text ({error}); fetch it again (delete the file first)."
             ) from None
         except csv.Error as error:
             raise LabelsError(
-                f"{path}: is no CSV ({error}); fetch it again (delete the file first)."
+                f"{path}: is not CSV ({error}); fetch it again (delete the file first)."
             ) from None
         if empty:
             raise LabelsError(f"{path}: is empty; fetch it again (delete the file first).")
@@ -187,7 +188,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
                 yield number, parse_json(line)
             except ValueError as error:
                 raise LabelsError(
-                    f"{path}, line {number}: is no JSON ({error}); fetch the file again."
+                    f"{path}, line {number}: is not JSON ({error}); fetch the file again."
                 ) from None
 
 
@@ -232,8 +233,8 @@ def _check_entry(where: str, entry: Any) -> None:
         found = entry.get(name)
         if not (isinstance(found, list) and all(isinstance(part, str) for part in found)):
             raise LabelsError(
-                f"{where}: {name!r} is {in_quotes(found)}; allowed is a list of texts, so mend the "
-                "line."
+                f"{where}: {name!r} is {in_quotes(found)}; allowed is a list of texts, so correct "
+                "the line."
             )
     _check_labels(where, "importance", [label.lower() for label in entry["importance"]], IMPORTANCE)
     _check_labels(where, "assignment", entry["assignment"], SUPPORT)
@@ -241,14 +242,14 @@ def _check_entry(where: str, entry: Any) -> None:
     if assigned != size or rated > size:
         raise LabelsError(
             f"{where}: has {size} nuggets, {rated} labels of importance and {assigned} of support; "
-            "each nugget has one of support and at most one of importance, so mend the line."
+            "each nugget has one of support and at most one of importance, so correct the line."
         )
     score = entry.get("v_strict")
     # A bool is an int to Python, and NaN is in no interval.
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise LabelsError(
-            f"{where}: 'v_strict' is {in_quotes(score)}; a score is a number from 0 to 1, so mend "
-            "the line."
+            f"{where}: 'v_strict' is {in_quotes(score)}; a score is a number from 0 to 1, so "
+            "correct the line."
         )
 
 

@@ -173,7 +173,7 @@ def _checked_words(words: Mapping[str, Collection[str]]) -> dict[str, tuple[str,
                 raise ValueError(f"The term {term!r} is no single word; give words without signs.")
             if group_of.setdefault(term, group) != group:
                 raise ValueError(
-                    f"The term {term!r} stands in {group!r} and in {group_of[term]!r}; remove it "
+                    f"The term {term!r} is in {group!r} and in {group_of[term]!r}; remove it "
                     "from one of them."
                 )
     return {group: tuple(term.lower() for term in terms) for group, terms in words.items()}

@@ -259,7 +259,7 @@ class PlantedDialogues:
         One a turn of the system, from the first to the last of each dialogue. `satisfied` is the
         observed label, with noise.
     truth : pandas.DataFrame
-        A row a sample, in the same order: `id`, `dialogue` (samples of one share their beginning,
+        A row per sample, in the same order: `id`, `dialogue` (samples of one share their beginning,
         so a split must not part them), `turn` (1 or more), `satisfied` (planted), `fault` (one of
         `FAULTS`, or "").
     """

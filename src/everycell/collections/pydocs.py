@@ -54,7 +54,7 @@ class PyDocs:
     Attributes
     ----------
     documents : pandas.DataFrame
-        One row a document, sorted by `document_id` (its shortest dotted name). `package`,
+        One row per document, sorted by `document_id` (its shortest dotted name). `package`,
         `parent` (the name without its last part: module or class), `text` (prose, masked),
         `words` (those of the text before masking), `names` (tuple of all names, shortest first).
     links : pandas.DataFrame

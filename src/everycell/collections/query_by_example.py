@@ -207,7 +207,7 @@ def candidate_lists(
     ----------
     queries : pandas.DataFrame
         Columns `task`, `query_id`, `split` and, for queries that are no documents, `origin_id`:
-        the document whose package and parent count. One row a query of a task.
+        the document whose package and parent count. One row per query of a task.
     positives : pandas.DataFrame
         Columns `task`, `query_id`, `document_id`: relevant documents to draw from. Queries
         without any are left out.

@@ -162,7 +162,7 @@ def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.Da
             what = f"is {in_quotes(raw[column][row])}" if raw[column][row] else "is empty"
             raise RatingsError(
                 f"{row_in_file(path, row)}: {column!r} {what}; a rating is a whole number from "
-                f"{RATING.start} to {RATING.stop - 1}, so mend or drop the row."
+                f"{RATING.start} to {RATING.stop - 1}, so correct or drop the row."
             )
     return pd.DataFrame(
         {label: raw[column].str.removesuffix(".0").astype(int) for label, column in columns.items()}

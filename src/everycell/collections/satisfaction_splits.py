@@ -200,7 +200,7 @@ def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd
     Returns
     -------
     pandas.DataFrame
-        One row a pair: `id` (of the original), `satisfied` (its label), `confirmed` (the other
+        One row per pair: `id` (of the original), `satisfied` (its label), `confirmed` (the other
         has the other label), `same` (history, to the letter), `same_without_apologies` (words of
         the history after `without_apologies`).
 

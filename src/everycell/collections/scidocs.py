@@ -241,8 +241,8 @@ def _read_qrel(path: Path) -> pd.DataFrame:
         query, _, document, relevance = fields
         if (query, document) in first:
             raise SciDocsError(
-                f"{path}, line {number}: document {document} of query {query} stands in line "
-                f"{first[query, document]} already; a document stands once in a list, so remove "
+                f"{path}, line {number}: document {document} of query {query} is in line "
+                f"{first[query, document]} already; a document occurs once in a list, so remove "
                 "one of the lines."
             )
         first[query, document] = number
@@ -259,7 +259,7 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
             keys = [key for key, _ in pairs]
             twice = next(key for place, key in enumerate(keys) if key in keys[:place])
             raise SciDocsError(
-                f"{path}: {in_quotes(twice)} stands twice in one object; a paper and a field stand "
+                f"{path}: {in_quotes(twice)} occurs twice in one object; a paper and a field stand "
                 "once, so fetch the file again."
             )
         for key in _UNUSED:
@@ -270,7 +270,7 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
         papers = json.loads(_read_text(path), object_pairs_hook=needed)
     except (ValueError, RecursionError) as error:
         raise SciDocsError(
-            f"{path} is no JSON, or was cut ({error}); fetch the file again."
+            f"{path} is not JSON, or was cut ({error}); fetch the file again."
         ) from error
     if not isinstance(papers, dict) or not papers:
         raise SciDocsError(
@@ -298,7 +298,7 @@ def _read_text(path: Path) -> str:
         ) from error
     except UnicodeDecodeError as error:
         raise SciDocsError(
-            f"{path} is no UTF-8 text (byte {error.start}); fetch the file again."
+            f"{path} is not UTF-8 text (byte {error.start}); fetch the file again."
         ) from error
     if not text.strip():
         raise SciDocsError(f"{path} is empty; fetch the file again.")

@@ -58,8 +58,8 @@ class Collection:
     Attributes
     ----------
     documents : pandas.DataFrame
-        Columns `document_id`, `title`, `abstract`, `text` (title and abstract), one row a document.
-        Missing parts are "". Line ends and runs of blanks are one blank.
+        Columns `document_id`, `title`, `abstract`, `text` (title and abstract), one row per
+        document. Missing parts are "". Line ends and runs of blanks are one blank.
     topics : pandas.DataFrame
         Columns `topic_id`, `text`.
     qrels : pandas.DataFrame
@@ -84,7 +84,7 @@ class AdHoc:
     Attributes
     ----------
     documents : pandas.DataFrame
-        Columns `document_id`, `text`, one row a document.
+        Columns `document_id`, `text`, one row per document.
     topics : pandas.DataFrame
         Columns `task`, `query`, `text`: the topics that have judgements.
     qrels : pandas.DataFrame

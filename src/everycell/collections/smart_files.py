@@ -71,7 +71,7 @@ def only_once(seen: dict[str, str], place: str, what: str) -> None:
     """Refuse what was seen before; `place` is where it stands now."""
     if what in seen:
         raise CollectionError(
-            f"{place}: {what} stands in {seen[what]} already; each stands once, so remove one."
+            f"{place}: {what} is in {seen[what]} already; each occurs once, so remove one."
         )
     seen[what] = place
 

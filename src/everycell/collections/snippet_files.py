@@ -71,7 +71,7 @@ SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
 
 
 def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> pd.DataFrame:
-    r"""Annotations of some files, one row a text marked by one person.
+    r"""Annotations of some files, one row per text marked by one person.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> p
 
 
 def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
-    r"""What a task took, one row a task done: annotation of a text, or selection of sentences.
+    r"""What a task took, one row per task done: annotation of a text, or selection of sentences.
 
     Parameters
     ----------
@@ -204,14 +204,15 @@ def _annotations(path: Path) -> pd.DataFrame:
         spans, confidence = _answer(row["Answer.taskAnswers"], where)
         fault = span_fault(spans, len(text))
         if fault:
-            raise AnnotationError(f"{where}: {fault}; mend or drop the row.")
+            raise AnnotationError(f"{where}: {fault}; correct or drop the row.")
         snippets = tuple(literal(row[texts], list, f"{where}: {texts}"))
         of_spans = tuple(_ascii(text[start:end]) for start, end in spans)
         if snippets != of_spans:
             raise AnnotationError(
                 f"{where}: {texts} has {in_quotes(snippets, 300)}, and the text of the spans is "
                 f"{in_quotes(of_spans, 300)}; they "
-                "must be the same but for characters that are not ASCII, so mend or drop the row."
+                "must be the same except for characters that are not ASCII, so correct or drop the "
+                "row."
             )
         passage = row["Input.passage_id"]
         if passage.startswith("["):  # Prolific's files have a list of one id.
@@ -248,8 +249,8 @@ def _answer(answer: str, where: str) -> tuple[tuple[Span, ...], float]:
         raise AnnotationError(
             f"{where}: Answer.taskAnswers starts with {answer[:40]!r}; allowed is a list of one "
             "answer with one list of entities, each with a startOffset and an endOffset in whole "
-            f"characters, and one level of confidence ({', '.join(CONFIDENCE)}) or none, so mend "
-            "or drop the row."
+            f"characters, and one level of confidence ({', '.join(CONFIDENCE)}) or none, so "
+            "correct or drop the row."
         )
     return spans, float(levels[0]) if levels else float("nan")
 
@@ -290,6 +291,6 @@ def literal(value: str, kind: type[Collection], where: str) -> Collection:
     if not isinstance(found, kind):
         raise AnnotationError(
             f"{where} is {in_quotes(value)}; allowed is a {kind.__name__} as Python writes it, so "
-            "mend or drop the row."
+            "correct or drop the row."
         )
     return found

@@ -29,7 +29,7 @@ def read_squad(path: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns `question`, `passage` and `found` (tuple of the answers as they stand in the
-        passage; none for a question without an answer), one row a question.
+        passage; none for a question without an answer), one row per question.
 
     Raises
     ------

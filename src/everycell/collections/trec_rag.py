@@ -87,7 +87,7 @@ def read_topics(path: Path) -> dict[str, str]:
     except OSError as error:
         raise CollectionError(f"{path}: cannot be read ({error.strerror}); {_WHAT}.") from None
     except UnicodeDecodeError:
-        raise CollectionError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
+        raise CollectionError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
     found: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -96,11 +96,11 @@ def read_topics(path: Path) -> dict[str, str]:
         if not (topic and question):
             raise CollectionError(
                 f"{path}, line {number}: is {in_quotes(line)}; a line is 'id, tab, question', so "
-                "mend it."
+                "correct it."
             )
         if topic in found:
             raise CollectionError(
-                f"{path}, line {number}: topic {topic!r} stands there twice; remove one."
+                f"{path}, line {number}: topic {topic!r} occurs twice there; remove one."
             )
         found[topic] = question
     if not found:
@@ -224,7 +224,7 @@ def _text(line: bytes, docid: str, where: str) -> str:
         str(text).encode()
     except (ValueError, KeyError, TypeError) as error:
         raise CollectionError(
-            f"{where}: segment {docid!r} is no JSON object with `segment` "
+            f"{where}: segment {docid!r} is not a JSON object with `segment` "
             f"({in_quotes(str(error))}); get the file again."
         ) from None
     if not isinstance(text, str) or not text.strip():

@@ -332,7 +332,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, line.removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         raise CollectionError(
-            f"{path}: is no UTF-8 text ({error.reason} at byte {error.start}); fetch it again "
+            f"{path}: is not UTF-8 text ({error.reason} at byte {error.start}); fetch it again "
             "(delete the file first)."
         ) from None
 

@@ -1,6 +1,6 @@
 """Ratings of the user studies of lajewska2025 (chapters 4 and 7), with the names of the print.
 
-Each reader checks what the analyses rest on and returns one row a rated response. Factors come
+Each reader checks what the analyses rest on and returns one row per rated response. Factors come
 out as text, ratings as integers from 1 to 4; the level named "None" stays a level.
 """
 
@@ -158,7 +158,7 @@ def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns: Query (text), Condition (text), the study's ratings (integers 1 to 4) and its
-        controlled factors ("0" or "1"), one row a rated response. Source: sections 4.3, 4.4.
+        controlled factors ("0" or "1"), one row per rated response. Source: sections 4.3, 4.4.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def read_transparency(path: Path) -> pd.DataFrame:
     pandas.DataFrame
         Columns: Worker, Condition (EC1 to EC10), the factors of Table 7.4 (text), the 12
         response ratings and, as they are given once a worker and repeated over the rows, the
-        three explanation ratings (1 to 4). One row a worker and query.
+        three explanation ratings (1 to 4). One row per worker and query.
 
     Raises
     ------

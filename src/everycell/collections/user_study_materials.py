@@ -43,7 +43,7 @@ def read_queries(path: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns trec_id and query, one row a query; rows without an id are left out.
+        Columns trec_id and query, one row per query; rows without an id are left out.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Column `satisfaction` (1 to 4) and the themes of the file (counts, surrounding blanks
-        of the names removed), one row a condition and satisfaction.
+        of the names removed), one row per condition and satisfaction.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
             row = int(bad.idxmax())
             raise RatingsError(
                 f"{row_in_file(path, row)}: {in_quotes(theme)} is {in_quotes(counts[row])}; a "
-                "count is a whole number of 0 or more, so mend the row."
+                "count is a whole number of 0 or more, so correct the row."
             )
     return ratings.join(themes.astype(float).astype(int))
 
@@ -114,7 +114,7 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns query (TREC id), dimension ("Diversity", "Balance"), variant ("A1" to "A3"),
-        expert (text) and score (integer 1 to 5), one row a score. Source: section A.2.
+        expert (text) and score (integer 1 to 5), one row per score. Source: section A.2.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def read_pilot(path: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns Condition (text), Worker (place in the list, unique over conditions) and
-        Usefulness (1 to 4), one row a worker and query.
+        Usefulness (1 to 4), one row per worker and query.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def read_pilot(path: Path) -> pd.DataFrame:
         raise RatingsError(
             f"{row_in_file(path, row)}: the ratings are {in_quotes(raw['usefulness'][row])}; "
             "allowed is a list "
-            f"of numbers from {RATING.start} to {RATING.stop - 1}, as in ['2', '3'], so mend it."
+            f"of numbers from {RATING.start} to {RATING.stop - 1}, as in ['2', '3'], so correct it."
         )
     lists = raw["usefulness"].str.findall(r"\d")
     workers = lists.map(len)

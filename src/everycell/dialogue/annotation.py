@@ -1,6 +1,6 @@
 """The human step between generated counterfactuals and a test set, as files.
 
-A folder of sheets holds it (`everycell.text.sheets`), one row a dialogue. They are blind:
+A folder of sheets holds it (`everycell.text.sheets`), one row per dialogue. They are blind:
 counterfactuals stand among real dialogues, in another order for each annotator, under names that
 say nothing.
 
@@ -316,7 +316,7 @@ def read_labels(folder: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row an item, in the order of the key: `item`, `id`, `benchmark`, `counterfactual`,
+        A row per item, in the order of the key: `item`, `id`, `benchmark`, `counterfactual`,
         `fault`, `intended` (label of a real dialogue, or what a counterfactual is meant to have; 0
         or 1), for each question `satisfied_1`, `satisfied_2`, `coherent_1`, `coherent_2` and the
         settled `satisfied`, `coherent`: what two of the annotators say. All of these are missing

@@ -171,7 +171,8 @@ def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 row = parse_json(row)
             except ValueError:
                 raise SheetError(
-                    f"{where}: is no JSON ({in_quotes(row)}), or was cut off; restore or remove it."
+                    f"{where}: is not JSON ({in_quotes(row)}), or was cut off; restore or "
+                    "remove it."
                 ) from None
         if not isinstance(row, dict):
             raise SheetError(f"{where}: is {in_quotes(row)}; allowed is a JSON object.")

@@ -70,7 +70,7 @@ class Level(NamedTuple):
 
 
 def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
-    """One score a group: of a passage from its sentences, of a ranking from its passages.
+    """One score per group: of a passage from its sentences, of a ranking from its passages.
 
     Parameters
     ----------

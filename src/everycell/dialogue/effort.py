@@ -42,7 +42,7 @@ def passage_effort(
     ----------
     tasks
         Annotation of passages, or of sentences if there is a selection: columns `turn_id`,
-        `passage_id`, `seconds`, `reward`, one row a task done.
+        `passage_id`, `seconds`, `reward`, one row per task done.
     people
         How many did each task, 1 or more.
     selection

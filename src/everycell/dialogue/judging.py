@@ -59,7 +59,7 @@ class Judge:
     Attributes
     ----------
     models : tuple of sklearn.pipeline.Pipeline
-        Logistic regression on TF-IDF of words and pairs of words, a model a part of the dialogues
+        Logistic regression on TF-IDF of words and pairs of words, a model per part of the dialogues
         that was left out.
     part : mapping of str to int
         Dialogue -> place in `models` of the one that has not seen it.
@@ -105,7 +105,7 @@ def train_judge(
     *,
     folds: int = FOLDS,
 ) -> Judge:
-    """Learn from labelled utterances, one model a part of the dialogues that is left out.
+    """Learn from labelled utterances, one model per part of the dialogues that is left out.
 
     Classes weigh the same whatever their share.
 

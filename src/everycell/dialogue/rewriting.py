@@ -269,7 +269,7 @@ def rewrite(
     unknown = sorted(set(answers) - set(turns["query_id"]))
     if unknown:
         raise ValueError(
-            f"There is an answer to {unknown[0]!r}, which is none of the {len(turns)} turns: "
+            f"There is an answer to {unknown[0]!r}, which is not among the {len(turns)} turns: "
             "leave it out, or add the turn."
         )
     made: dict[str, str] = {}

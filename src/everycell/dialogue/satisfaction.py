@@ -205,7 +205,7 @@ def jaccard(main: Collection[str], counterfactual: Collection[str]) -> float:
     one = set(main)
     other = {name.removesuffix(COUNTERFACTUAL) for name in counterfactual}
     if len(one) != len(main) or len(other) != len(counterfactual):
-        raise ValueError("An id stands twice among the solved samples; give each once.")
+        raise ValueError("An id occurs twice among the solved samples; give each once.")
     either = one | other
     return len(one & other) / len(either) if either else float("nan")
 

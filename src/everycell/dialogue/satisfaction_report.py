@@ -75,7 +75,7 @@ def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row an estimator and set (``main``, ``counterfactual``, ``mixed``; only main if there
+        One row per estimator and set (``main``, ``counterfactual``, ``mixed``; only main if there
         are no counterfactuals): ``samples``, ``dissatisfied``; ``accuracy`` and the means over both
         classes of ``precision``, ``recall`` and ``f1``, in percent; ``jaccard``, of mixed the
         overlap of samples and counterfactuals that were both classified right (Jaccard similarity

@@ -78,13 +78,13 @@ def marked(
     for person, spans in enumerate(annotations):
         fault = span_fault(spans, length)
         if fault:
-            raise SpanError(f"Annotation {person}: {fault}; mend or drop it.")
+            raise SpanError(f"Annotation {person}: {fault}; correct or drop it.")
         both = overlap(spans)
         if both and overlapping == "error":
             (first, after) = both
             raise SpanError(
                 f"Annotation {person}: the spans {first[0]} to {first[1]} and {after[0]} to "
-                f"{after[1]} overlap; mend it, or allow it with overlapping='union'."
+                f"{after[1]} overlap; correct it, or allow it with overlapping='union'."
             )
         for start, end in spans:
             found[person, start:end] = True
@@ -160,8 +160,8 @@ def align(part: str, whole: str) -> tuple[IntArray, IntArray]:
     found = "".join(whole[place] for place in in_whole).find(letters)
     if not letters or found < 0:
         raise SpanError(
-            f"The text {part[:40]!r} is no part of {whole[:40]!r} by its letters and digits: give "
-            "a sentence and the passage that it is from."
+            f"The text {part[:40]!r} is not a part of {whole[:40]!r} by its letters and digits: "
+            "give a sentence and the passage that it is from."
         )
     return np.array(in_part), np.array(in_whole[found : found + len(letters)])
 
@@ -368,7 +368,7 @@ def _people(array: npt.ArrayLike, name: str) -> BoolArray:
     if found.ndim != 2 or not len(found) or found.dtype != bool:
         raise SpanError(
             f"{name} has the shape {found.shape} and the type {found.dtype}: give truth values, a "
-            "row a person, a column a character."
+            "row a person, a column per character."
         )
     return found
 

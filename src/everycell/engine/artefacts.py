@@ -197,9 +197,9 @@ def read_card_file(path: Path, model: type[_Content]) -> _Content:
     try:
         return model.model_validate(load_yaml(path.read_text(encoding="utf-8")))
     except UnicodeDecodeError:
-        raise CardError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
+        raise CardError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
     except yaml.YAMLError as error:
-        raise CardError(f"{path}: is no YAML, {yaml_fault(error)}; mend that line.") from None
+        raise CardError(f"{path}: is not YAML, {yaml_fault(error)}; correct that line.") from None
     except ValidationError as error:
         raise CardError(f"{path}: {describe_fault(model, error)}") from None
 
@@ -229,15 +229,15 @@ def load_papers(folder: Path) -> dict[str, Paper]:
             if chapter_file.name != f"ch{chapter.chapter}.yaml":
                 raise CardError(
                     f"{chapter_file}: says it is chapter {chapter.chapter!r}; rename the file to "
-                    f"ch{chapter.chapter}.yaml or mend `chapter`."
+                    f"ch{chapter.chapter}.yaml or correct `chapter`."
                 )
             chapters[chapter.chapter] = chapter.title
             untested[chapter.chapter] = chapter.untested
             for name, card in chapter.artefacts.items():
                 if not ARTEFACT_ID.fullmatch(name):
                     raise CardError(
-                        f"{chapter_file}: {name!r} is no artefact id; write table_4_8, figure_A_1 "
-                        "or text_4_4_4."
+                        f"{chapter_file}: {name!r} is not an artefact id; write table_4_8, "
+                        "figure_A_1 or text_4_4_4."
                     )
                 if name in artefacts:
                     raise CardError(f"{chapter_file}: a second card for {name}; keep one.")
@@ -278,4 +278,4 @@ def find_artefact(papers: Mapping[str, Paper], wanted: str) -> Artefact:
         return known[wanted]
     near = get_close_matches(wanted, [*papers, *known], n=3, cutoff=0.3)
     hint = f"did you mean {', '.join(near)}" if near else "see `everycell list`"
-    raise CardError(f"{wanted!r} is no artefact; {hint}.")
+    raise CardError(f"{wanted!r} is not an artefact; {hint}.")

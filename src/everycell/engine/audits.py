@@ -181,7 +181,7 @@ def printed_number(table: pd.DataFrame, **key: str) -> float:
     text = printed_text(table, **key)
     number = as_number(text)
     if number is None:
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return number
 
 

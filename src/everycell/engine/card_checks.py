@@ -221,7 +221,9 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
         if not is_number(value):
             # Where nothing is declared, other cells of the metric are numbers.
             if row.get("metric", "all") in declared or "all" in declared:
-                yield (f"{place}: {value!r} is no number, but `decimals` declares {digits} digits.")
+                yield (
+                    f"{place}: {value!r} is not a number, but `decimals` declares {digits} digits."
+                )
         elif decimals_shown(value) > digits:
             yield f"{place}: {value!r} shows more digits than the {digits} declared."
 

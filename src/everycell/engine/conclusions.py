@@ -62,7 +62,7 @@ def evaluate(
     conclusion
         Predicates that must all hold. One that is not tested on this kind of table is left out.
     table
-        Key columns and `value` (numbers or text), one row a cell.
+        Key columns and `value` (numbers or text), one row per cell.
     printed
         Cells with the same key columns, all of which the table should have; one that it lacks
         is undecided. Without it, a table need only hold what a predicate names (a stand-in has

@@ -195,7 +195,7 @@ class _Crate:
             properties={
                 "name": "everycell",
                 "description": "The workflow of the project that packed the crate; which commit "
-                "made a result stands in the instrument of its action.",
+                "made a result is in the instrument of its action.",
                 "version": everycell.__version__,
                 "license": MIT,
                 "encodingFormat": "text/plain",

@@ -188,7 +188,7 @@ def _cells_of(path: Path) -> dict[str, str]:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (ValueError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         raise ReceiptError(
-            f"{path}: is no table ({str(error).strip()}); remove it and rebuild it."
+            f"{path}: is not a table ({str(error).strip()}); remove it and rebuild it."
         ) from None
     columns = list(table.columns)
     if "value" in columns:

@@ -172,20 +172,20 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
     for file in [shared] * shared.exists() + sorted(published.glob("*/full.yaml")):
         found = read_card_file(file, FullTier)
         for name in (materials.keys() & found.materials) | (runs.keys() & found.runs):
-            raise CardError(f"{file}: {name} stands in another file too; name it otherwise.")
+            raise CardError(f"{file}: {name} is in another file too; name it otherwise.")
         materials |= found.materials
         runs |= found.runs
         for name, run in found.runs.items():
             for unknown in sorted(set(run.materials) - materials.keys()):
                 raise CardError(
                     f"{file}: {name} reads {unknown!r}, which is not declared; add it to "
-                    "`materials` or mend it."
+                    "`materials` or correct it."
                 )
     runnable = {artefact.id for artefact in all_artefacts(papers) if runs_in_full(artefact)}
     for name, run in runs.items():
         for unknown in sorted(set(run.artefacts) - runnable):
             raise CardError(
-                f"full.yaml: {name} lists {unknown!r}, whose card has no full tier to run; mend "
+                f"full.yaml: {name} lists {unknown!r}, whose card has no full tier to run; correct "
                 "the id or the card."
             )
     listed = {artefact for run in runs.values() for artefact in run.artefacts}

@@ -55,7 +55,7 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
         # Not splitlines: a text may hold characters at which Python also cuts.
         lines = text_of(path).split("\n")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no UTF-8 text ({error.reason}): save it as UTF-8.") from None
+        raise ValueError(f"{path} is not UTF-8 text ({error.reason}): save it as UTF-8.") from None
     except ValueError as error:
         raise ValueError(f"{path} cannot be read: {error}; give a file.") from None
     found = 0
@@ -66,7 +66,7 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
             value = parse_json(line)
         except ValueError:
             raise ValueError(
-                f"{path}, line {number} is no JSON: give an object on each line."
+                f"{path}, line {number} is not JSON: give an object on each line."
             ) from None
         try:
             yield number, model.model_validate(value)

@@ -1,4 +1,4 @@
-"""Printed cells: the tidy tables of ``published/``, one row a cell, read and selected from.
+"""Printed cells: the tidy tables of ``published/``, one row per cell, read and selected from.
 
 The columns ``value, unit, marker, line, note`` describe a cell; all columns before ``value`` are
 its *key*, which a rebuilt table repeats.
@@ -126,7 +126,7 @@ def read_cells(path: Path) -> pd.DataFrame:
         line = int(twice.idxmax()) + 2
         raise CardError(
             f"{path}, line {line}: a second cell for "
-            f"{in_quotes(cells.loc[line - 2, keys].to_dict(), 300)}; each cell stands once."
+            f"{in_quotes(cells.loc[line - 2, keys].to_dict(), 300)}; each cell occurs once."
         )
     return cells
 

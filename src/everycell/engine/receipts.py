@@ -326,4 +326,4 @@ def read_receipt(path: Path) -> dict[str, Any]:
         what = describe_fault(_Receipt, error).rstrip(".")
     except ValueError as error:
         what = str(error)
-    raise ReceiptError(f"{path}: is no receipt ({what}); delete the result and rebuild it.")
+    raise ReceiptError(f"{path}: is not a receipt ({what}); delete the result and rebuild it.")

@@ -190,9 +190,11 @@ def read_part(path: Path) -> Registry:
     except OSError as error:
         raise RegistryError(f"{path}: cannot be read ({error.strerror}); restore it.") from None
     except UnicodeDecodeError:
-        raise RegistryError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
+        raise RegistryError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
     except yaml.YAMLError as error:
-        raise RegistryError(f"{path}: is no YAML, {yaml_fault(error)}; mend that line.") from None
+        raise RegistryError(
+            f"{path}: is not YAML, {yaml_fault(error)}; correct that line."
+        ) from None
     except ValidationError as error:
         raise RegistryError(f"{path}: {describe_fault(Registry, error)}") from None
 
@@ -225,7 +227,7 @@ def merge_parts(parts: Iterable[tuple[Path, Registry]]) -> Registry:
                     )
                 if kind != "repositories" and key in known:
                     raise RegistryError(
-                        f"{path}: `{kind}` has {key}, which stands in {place} too; leave it in one."
+                        f"{path}: `{kind}` has {key}, which is in {place} too; leave it in one."
                     )
                 known[key] = value
     return Registry.model_validate({kind: dict(sorted(of.items())) for kind, of in merged.items()})

@@ -55,8 +55,8 @@ def validated(model: type[Block], content: Any, *, name: str = "config.yaml") ->
     >>> validated(Study, {"sead": 1})
     Traceback (most recent call last):
         ...
-    everycell.engine.settings.ConfigError: config.yaml: `sead` is no key (did you mean `seed`?); \
-allowed are: seed.
+    everycell.engine.settings.ConfigError: config.yaml: `sead` is not a key (did you mean \
+`seed`?); allowed are: seed.
     """
     if content is None:
         content = {}

@@ -44,7 +44,7 @@ def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     Parameters
     ----------
     cells
-        `keys` and a number `value`; one row a cell and training, shape (cells x seeds, k).
+        `keys` and a number `value`; one row per cell and training, shape (cells x seeds, k).
     keys
         Key columns of the table of means.
 

@@ -63,13 +63,13 @@ def text_of(path: Path) -> str:
     >>> os.mkfifo(pipe)
     >>> text_of(pipe)
     Traceback (most recent call last):
-    ValueError: it is no regular file
+    ValueError: it is not a regular file
     """
     # Without O_NONBLOCK a pipe is opened once somebody writes to it.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(handle, encoding="utf-8") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ValueError("it is no regular file")
+            raise ValueError("it is not a regular file")
         return file.read()
 
 
@@ -116,14 +116,14 @@ def parse_literal(text: str) -> Any:
     {'a': (1, None)}
     >>> parse_literal("open('x')")
     Traceback (most recent call last):
-    ValueError: it is no literal of Python
+    ValueError: it is not a Python literal
     """
     if len(text) > LITERAL:
         raise ValueError(f"it has {len(text):,} characters, and {LITERAL:,} are allowed")
     try:
         return ast.literal_eval(text)
     except (SyntaxError, TypeError, ValueError):
-        raise ValueError("it is no literal of Python") from None
+        raise ValueError("it is not a Python literal") from None
     except (MemoryError, RecursionError):
         raise ValueError("it has too many levels") from None
 

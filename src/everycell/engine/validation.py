@@ -58,7 +58,7 @@ def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
         fields = list(_schema_at(model, place[:-1]).get("properties", {}))
         near = get_close_matches(str(place[-1]), fields, n=1)
         hint = f" (did you mean `{near[0]}`?)" if near else ""
-        return f"{key} is no key{hint}; allowed are: {', '.join(fields)}."
+        return f"{key} is not a key{hint}; allowed are: {', '.join(fields)}."
     if fault["type"] == "missing":
         return f"{key} is missing; add it."
     if fault["type"] == "value_error":

@@ -60,7 +60,7 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
         if released is False:
             faults.append(
                 f"{path}: was made from {source['path']} with sha256 {source['sha256']}, which "
-                f"is no released content of it; {again}."
+                f"is not a released content of it; {again}."
             )
         if released and not own:
             continue

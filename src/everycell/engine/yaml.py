@@ -25,7 +25,7 @@ class _Loader(_Parser):
             if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                 if key.value in keys:
                     raise yaml.constructor.ConstructorError(
-                        problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
+                        problem=f"the key {key.value!r} occurs twice", problem_mark=key.start_mark
                     )
                 keys.add(key.value)
         return super().construct_mapping(node, deep)

@@ -49,7 +49,7 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
     Checks(preservation=array([4., 6.]), deletion=array([3., 1.]))
     """
     if not np.isfinite(attributions).all():
-        raise ValueError("An attribution is no finite number: nothing is known of its place.")
+        raise ValueError("An attribution is not a finite number: nothing is known of its place.")
     places = np.argsort(np.argsort(-attributions, kind="stable"), kind="stable")
     kept = np.array([places < size for size in sizes])
     return Checks(game(kept), game(~kept))

@@ -37,7 +37,7 @@ def whole_forest(text: str) -> ForestText:
     Parameters
     ----------
     text : str
-        A model with one score a document.
+        A model with one score per document.
 
     Returns
     -------
@@ -66,8 +66,8 @@ def whole_forest(text: str) -> ForestText:
     scores = _whole(header, "num_tree_per_iteration", 1)
     if scores != 1:
         raise ValueError(
-            f"it has {scores} trees an iteration: give a model with one score a document, such as "
-            "a ranker"
+            f"it has {scores} trees per iteration: give a model with one score per document, such "
+            "as a ranker"
         )
     names = header["feature_names"].split()
     if len(names) != _whole(header, "max_feature_idx", 0) + 1:
@@ -110,7 +110,7 @@ def _tree(values: dict[str, str], features: int) -> str:
                 continue
             found[key] = _numbers(values.get(key, ""), key, wanted)
     if not all(0 <= each < features for each in found["split_feature"]):
-        raise ValueError(f"a split is on a feature that is none of the {features}")
+        raise ValueError(f"a split is on a feature that is not among the {features}")
     # Bits: category, where missing values go, and what is missing (nothing, zero or NaN).
     if not set(found["decision_type"]) <= {0, 2, 4, 6, 8, 10}:
         raise ValueError("a split has an unknown type")
@@ -122,7 +122,7 @@ def _tree(values: dict[str, str], features: int) -> str:
     ]:
         raise ValueError("its splits and leaves are no tree")
     if any(0 <= child <= parent for side in sides for parent, child in enumerate(side)):
-        raise ValueError("a split has a child that stands before it")
+        raise ValueError("a split has a child that occurs before it")
     lines = [f"num_leaves={leaves}", "num_cat=0"]
     lines += [f"{key}={' '.join(map(repr, numbers))}" for key, numbers in found.items() if numbers]
     return "\n".join([*lines, "is_linear=0", "shrinkage=1"])
@@ -136,7 +136,7 @@ def _numbers(text: str, key: str, wanted: int) -> Sequence[float]:
     try:
         numbers = [int(each) if whole else float(each) for each in parts]
     except ValueError:
-        raise ValueError(f"{key} has a value that is no number") from None
+        raise ValueError(f"{key} has a value that is not a number") from None
     if not all(abs(each) < 2**31 if whole else math.isfinite(each) for each in numbers):
         raise ValueError(f"{key} has a value that is too large, or no finite number")
     return numbers
@@ -153,5 +153,5 @@ def _whole(values: dict[str, str], key: str, least: int) -> int:
     except ValueError:
         number = least - 1
     if not least <= number < 2**31:
-        raise ValueError(f"{key} is no whole number from {least} on")
+        raise ValueError(f"{key} is not a whole number from {least} on")
     return number

@@ -141,7 +141,7 @@ def read_forest(path: Path) -> Forest:
         dumped = lightgbm.Booster(model_str=whole.text).dump_model()
     except (lightgbm.basic.LightGBMError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(
-            f"{path} is no model of LightGBM ({error}): give a file that its `save_model` wrote."
+            f"{path} is not a LightGBM model ({error}): give a file that its `save_model` wrote."
         ) from error
     trees = [tree["tree_structure"] for tree in dumped["tree_info"]]
     try:

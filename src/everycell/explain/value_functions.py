@@ -180,6 +180,6 @@ def _reference(ranks: npt.ArrayLike) -> IntArray:
     given = np.asarray(ranks)
     if given.ndim != 1 or sorted(given.tolist()) != list(range(1, len(given) + 1)):
         raise ValueError(
-            "The reference is no ranking: give each rank from 1 to the number of documents once."
+            "The reference is not a ranking: give each rank from 1 to the number of documents once."
         )
     return given.astype(np.int64)

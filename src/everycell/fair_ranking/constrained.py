@@ -191,7 +191,7 @@ def _checked(
     if not ((values >= 0) & np.isfinite(values)).all():
         raise ValueError("A score is negative or not a number: give scores of 0 or more.")
     if not ((neutral >= 0) & (neutral <= 1)).all() or not 0 <= share <= 1:
-        raise ValueError(f"A neutrality, or the share of {share}, is no number between 0 and 1.")
+        raise ValueError(f"A neutrality, or the share of {share}, is not a number between 0 and 1.")
     ranks = np.arange(1, len(values) + 1)
     exposures = 1 / ranks
     floor = share * float(-np.sort(-neutral) @ exposures) * (1 - TOLERANCE)

@@ -176,7 +176,7 @@ def checked_marginals(marginals: npt.ArrayLike) -> FloatArray:
     matrix = np.array(marginals, dtype=float)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
-            f"The matrix has the shape {matrix.shape}: it must have a row an item and a column a "
+            f"The matrix has the shape {matrix.shape}: it must have a row per item and a column a "
             "rank."
         )
     items, ranks = matrix.shape

@@ -181,8 +181,8 @@ def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, needed: npt.ArrayLike
     wanted = np.asarray(needed, dtype=int)
     if values.ndim != 1 or values.shape != kept.shape or not np.isfinite(values).all():
         raise ValueError(
-            f"There are {values.size} scores for {kept.size} documents, or one is no number: give "
-            "a finite score for each."
+            f"There are {values.size} scores for {kept.size} documents, or one is not a number: "
+            "give a finite score for each."
         )
     if len(wanted) < len(values):
         raise ValueError(

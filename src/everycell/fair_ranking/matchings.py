@@ -29,7 +29,7 @@ def compiled_split() -> Callable[..., tuple[IntArray, FloatArray, float]]:
 def _split(work, total, ranks, by_rows, tiny):
     """Split off rankings until nothing is left; the matching of each is made by rows or by columns.
 
-    ``work`` has a row an item and a column a rank, and where items are hidden a last column for
+    ``work`` has a row per item and a column per rank, and where items are hidden a last column for
     them, which holds as many items as are hidden.
     """
     items, columns = work.shape

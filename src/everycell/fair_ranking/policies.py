@@ -78,7 +78,7 @@ def plackett_luce(
     Returns
     -------
     Policy
-        With one row a draw; draws that are equal are not merged.
+        With one row per draw; draws that are equal are not merged.
 
     Raises
     ------

@@ -73,7 +73,7 @@ def read_neutralities(path: Path | str) -> dict[str, float]:
             row = int(wrong.to_numpy().argmax())
             raise ValueError(
                 f"{row_in_file(path, row)}: {column} is {in_quotes(table[column][row])}; allowed "
-                f"is {allowed}, so mend or drop the row."
+                f"is {allowed}, so correct or drop the row."
             )
     return dict(zip(table["document"], values.astype(float), strict=True))
 

@@ -72,7 +72,7 @@ def fairness(
         Of any kind that :mod:`everycell.trec.conversion` names.
     counts
         Terms of each group in each document: the file that `count_terms` wrote, or a frame with
-        the index of the documents, the column ``length`` and one column a group.
+        the index of the documents, the column ``length`` and one column per group.
     k : int or iterable of int
         Cut-offs.
     **choices
@@ -82,7 +82,7 @@ def fairness(
     Returns
     -------
     FairnessReport
-        ``means`` has a row a cut-off and ``by_query`` one a cut-off and query.
+        ``means`` has a row per cut-off and ``by_query`` one a cut-off and query.
 
     Raises
     ------

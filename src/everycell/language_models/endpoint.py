@@ -172,7 +172,7 @@ class Endpoint:
             answer = parse_answer(content, request, self.identity)
         except NoReplyError:
             raise _PassingError(
-                f"The endpoint {self.identity.host} answered what is no reply of OpenAI's "
+                f"The endpoint {self.identity.host} answered what is not a reply of OpenAI's "
                 f"protocol (it starts {self._start_without_key(content)!r}): check its address, "
                 "which should end before /chat/completions, and the server."
             ) from None
@@ -236,7 +236,7 @@ class Endpoint:
                     if len(content) > _MOST_BYTES:
                         raise EndpointError(
                             f"The endpoint {host} sent more than {_MOST_BYTES // 1_000_000} MB in "
-                            "one reply: it is no language model, or does not keep to max_tokens."
+                            "one reply: it is not a language model, or does not keep to max_tokens."
                         )
                     if late.is_set():
                         raise httpx2.ReadTimeout("")

@@ -109,9 +109,9 @@ def _read(path: Path) -> tuple[dict[str, Entry], str]:
         except ValidationError as error:
             fault = error.errors()[0]
             found = (
-                "is no JSON"
+                "is not JSON"
                 if fault["type"] == "json_invalid"
-                else f"is no recorded answer: {describe_fault(Entry, error).rstrip('.')}"
+                else f"is not a recorded answer: {describe_fault(Entry, error).rstrip('.')}"
             )
             raise RecordError(
                 f"{place}: {found}; restore it, or remove it and all lines after it (their "
@@ -298,7 +298,7 @@ def _prompt_hashes(path: Path) -> set[str]:
             hashes.add(str(parse_json(line)["sha256"]))
         except (ValueError, KeyError, TypeError):
             raise RecordError(
-                f"{path}, line {number}: is no prompt with its hash; remove the line."
+                f"{path}, line {number}: is not a prompt with its hash; remove the line."
             ) from None
     return hashes
 

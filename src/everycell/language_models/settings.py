@@ -122,11 +122,11 @@ def _more_fields(extra: dict[str, Any]) -> dict[str, Any]:
     --------
     >>> _more_fields({"stream": True})
     Traceback (most recent call last):
-    ValueError: `stream` is set by the program, so it is no field to add
+    ValueError: `stream` is set by the program, so it is not a field to add
     """
     for name in extra:
         if name in _FIXED:
-            raise ValueError(f"`{name}` is set by the program, so it is no field to add")
+            raise ValueError(f"`{name}` is set by the program, so it is not a field to add")
         if re.search("key|secret|password|authorization", name, re.IGNORECASE):
             raise ValueError(
                 "a field to add holds no secret, since it is shown: `key` names the environment "

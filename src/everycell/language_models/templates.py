@@ -82,7 +82,7 @@ def text_of(path: Path) -> str:
             f"{path}: cannot be read ({error.strerror}); name the file of a template, or none."
         ) from None
     except UnicodeDecodeError:
-        raise TemplateError(f"{path}: is no UTF-8 text; save it as UTF-8.") from None
+        raise TemplateError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
 
 
 def check_slots(template: Template, path: Path, slots: Slots) -> None:

@@ -179,7 +179,9 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
             f"{path} cannot be read ({str(error).splitlines()[0]}): copy it again."
         ) from None
     if not isinstance(read, Mapping) or not all(map(torch.is_tensor, read.values())):
-        raise ModelError(f"{path} is no table of weights by name: take the checkpoint of a model.")
+        raise ModelError(
+            f"{path} is not a table of weights by name: take the checkpoint of a model."
+        )
     # Names that share memory are written apart: each loader then finds all of them.
     seen: set[int] = set()
     weights = {}

@@ -24,7 +24,7 @@ def means_of_runs(reports: Mapping[str, FairnessReport]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a cut-off and run, cut-off by cut-off: ``run`` and the columns of
+        One row per cut-off and run, cut-off by cut-off: ``run`` and the columns of
         `FairnessReport.means`.
 
     Examples
@@ -67,7 +67,7 @@ def compare_fairness(
     Returns
     -------
     pandas.DataFrame
-        One row a cut-off, measure and run but the baseline: ``k``, ``measure``, ``run``,
+        One row per cut-off, measure and run but the baseline: ``k``, ``measure``, ``run``,
         ``queries`` (with a value in both runs), ``difference`` (mean of run - baseline), ``low``
         and ``high`` (its interval by Student's t), ``d`` (the difference over the standard
         deviation of the differences of queries, Cohen's d of paired samples), ``t``, ``p`` (two-
@@ -101,7 +101,7 @@ def compare_fairness(
     [['neutral', 3, 0.667, 0.184, 0.184]]
     """
     if baseline not in reports:
-        raise ValueError(f"The baseline {baseline!r} is no run; there are {list(reports)}.")
+        raise ValueError(f"The baseline {baseline!r} is not a run; there are {list(reports)}.")
     others = [name for name in reports if name != baseline]
     if not others:
         raise ValueError(f"There is no run beside the baseline {baseline!r}; give two or more.")

@@ -127,7 +127,7 @@ def fairness_by_query(
     Returns
     -------
     pandas.DataFrame
-        One row a cut-off and query, cut-off by cut-off. Columns: ``query``, ``k`` and the measures
+        One row per cut-off and query, by cut-off. Columns: ``query``, ``k`` and the measures
         of `fairness_curves`. Means are ``frame.groupby("k").mean(numeric_only=True)``; they leave
         NaN out (see `nfairr`, `ted` and `awrf` for where it stands).
 

@@ -159,7 +159,7 @@ def _object(line: str, where: str) -> tuple[str, str]:
     try:
         found = parse_json(line)
     except ValueError as error:
-        raise ValueError(f"{where} is no JSON ({error}); correct it.") from None
+        raise ValueError(f"{where} is not JSON ({error}); correct it.") from None
     values = []
     for what, keys in (("id", _ID_KEYS), ("text", _TEXT_KEYS)):
         here = [key for key in keys if isinstance(found, dict) and isinstance(found.get(key), str)]

@@ -84,7 +84,7 @@ class FairnessReport:
     Attributes
     ----------
     means : pandas.DataFrame
-        One row a cut-off: ``k``; ``queries``; the means of NFaiRR, TExFAIR, TExFAIR without RBDF
+        One row per cut-off: ``k``; ``queries``; the means of NFaiRR, TExFAIR, TExFAIR without RBDF
         and AWRF over the queries that have a value; ``r`` and ``p``, Pearson's correlation of
         NFaiRR and TExFAIR over queries and its p-value; ``lists with terms`` and ``documents with
         terms``, the shares of top-k lists and of documents in them with a term of any group.

@@ -6,7 +6,7 @@ groups of the set. Relevance R rewards relevant entities that come early; group 
 compares the groups of the relevant entities of a turn with a target distribution.
 
 The divergences work on the last axis and broadcast over all others, so that a ranked list can
-pass one row a rank, and a conversation one row a turn.
+pass one row per rank, and a conversation one row per turn.
 
 Source: sakai2023, section 3. RNOD and NMD follow Sakai, "Evaluating Evaluation Measures for
 Ordinal Classification and Ordinal Quantification" (ACL-IJCNLP 2021).

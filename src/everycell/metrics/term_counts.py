@@ -1,6 +1,6 @@
 """Counting group-representative terms in a collection of any size, into a columnar file.
 
-The file (Parquet) has one row a document: ``document_id``, ``length`` (tokens) and one column a
+The file (Parquet) has one row per document: ``document_id``, ``length`` (tokens) and one column a
 group with the number of its terms. Documents come one by one and leave in batches, so that memory
 does not grow with the collection. On one core of the machine that the project was built on,
 passages of 60 words go through at about 60,000 a second (``bench/term_fairness.py``): the 8.8
@@ -224,7 +224,7 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
                 raise ValueError(
                     f"{path} has no column {column!r}: it has "
                     f"{in_quotes(table.schema.names, 300)}; "
-                    f"give '{DOCUMENT}', '{LENGTH}' and one column a group."
+                    f"give '{DOCUMENT}', '{LENGTH}' and one column per group."
                 )
         wanted = (
             None
@@ -273,7 +273,7 @@ def parquet_errors(path: Path | str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         raise ValueError(
-            f"{path} is no Parquet file, is damaged or has columns of other types "
+            f"{path} is not a Parquet file, is damaged or has columns of other types "
             f"({str(error).strip()[:300]}); make it again."
         ) from None
 
@@ -315,7 +315,7 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
     twice = counts.index.duplicated()
     if twice.any():
         raise ValueError(
-            f"Document {counts.index[twice.argmax()]!r} stands twice in the counts; a document has "
+            f"Document {counts.index[twice.argmax()]!r} occurs twice in the counts; a document has "
             "one row, so remove the others."
         )
     unreal = [name for name in counts if pd.api.types.is_complex_dtype(counts[name])]
@@ -328,7 +328,7 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
         lengths = counts[LENGTH].to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"The counts hold what is no number ({error}); counts are numbers, so count again."
+            f"The counts hold what is not a number ({error}); counts are numbers, so count again."
         ) from None
     bad = ~((values >= 0).all(axis=1) & (lengths >= 0))
     if bad.any():

@@ -93,7 +93,7 @@ def groups_of_terms(words: Words) -> dict[str, int]:
             if found.setdefault(term.lower(), number) != number:
                 other = names[found[term.lower()]]
                 raise ValueError(
-                    f"The term {term!r} stands in the groups {other!r} and {group!r}; a term "
+                    f"The term {term!r} is in the groups {other!r} and {group!r}; a term "
                     "represents one group, so remove it from one."
                 )
     return found

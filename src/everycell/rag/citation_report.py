@@ -147,7 +147,7 @@ def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
     unknown = [each for each in line.relevant if each not in named]
     if unknown:
         raise ValueError(
-            f"{where} has the relevant document {in_quotes(unknown[0])}, which is none of its "
+            f"{where} has the relevant document {in_quotes(unknown[0])}, which is not among its "
             f"{k} documents: give its id, or its number from 1 where documents is a number."
         )
     relevant = frozenset(named.index(each) + 1 for each in line.relevant)
@@ -174,7 +174,7 @@ def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
 
 
 def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") -> pd.DataFrame:
-    """One row an answer.
+    """One row per answer.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def citation_report(
     Returns
     -------
     pandas.DataFrame
-        One row an arm: ``answers``; ``precision`` and ``recall`` (means over answers, 0 to 1) with
+        One row per arm: ``answers``; ``precision`` and ``recall`` (means over answers, 0 to 1) with
         the ends of their 95 % intervals, ``low`` and ``high`` behind the name (NaN for a single
         answer); ``citing`` and ``stray``, the shares of answers that cite a document, and a number
         of none; ``citations`` a mean answer has; ``confidence`` in relevant and in other documents,
@@ -288,7 +288,7 @@ def arm_differences(
     Returns
     -------
     pandas.DataFrame
-        One row a pair and measure: ``first``, ``second``, ``measure``, ``questions``;
+        One row per pair and measure: ``first``, ``second``, ``measure``, ``questions``;
         ``sensitivity``, the mean absolute difference (CAS), and ``bias``, the mean of first -
         second (CAB, where the first arm says that the relevant documents are by people, and the
         second one the opposite), with ``low``, ``high``, ``t`` and ``p`` of `paired_difference`.

@@ -133,8 +133,8 @@ def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
         for document in line.documents:
             if document not in passages:
                 raise ValueError(
-                    f"{path}, line {number} has the document {in_quotes(document)}, which is none "
-                    "of the passages: give its text."
+                    f"{path}, line {number} has the document {in_quotes(document)}, which is not "
+                    "among the passages: give its text."
                 )
         texts = tuple(passages[document] for document in line.documents)
         if line.statements is None:
@@ -152,8 +152,8 @@ def _cited(line: _Line, path: Path, number: int) -> CitedAnswer:
         foreign = [document for document in each.documents if document not in places]
         if foreign:
             raise ValueError(
-                f"{path}, line {number}: a statement cites {in_quotes(foreign[0])}, which is none "
-                "of the question's documents: cite one of them."
+                f"{path}, line {number}: a statement cites {in_quotes(foreign[0])}, which is not "
+                "among the question's documents: cite one of them."
             )
         statements.append(Statement(each.text, tuple(places[one] for one in each.documents)))
     return CitedAnswer(tuple(statements))

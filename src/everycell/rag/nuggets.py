@@ -113,7 +113,7 @@ def nugget_scores(
     Parameters
     ----------
     nuggets
-        Columns `judge`, `run`, `topic`, `importance`, `support`, one row a label.
+        Columns `judge`, `run`, `topic`, `importance`, `support`, one row per label.
     responses
         Columns `judge`, `run`, `topic`: all responses, since one may have no nuggets.
     measure
@@ -122,8 +122,8 @@ def nugget_scores(
     Returns
     -------
     pandas.DataFrame
-        Columns `judge`, `run`, `topic` and `value` as `nugget_score` gives it, one row a response,
-        in the order of `responses`.
+        Columns `judge`, `run`, `topic` and `value` as `nugget_score` gives it, one row per
+        response, in the order of `responses`.
 
     Raises
     ------
@@ -148,8 +148,8 @@ def nugget_scores(
     strange = sums.index.difference(index)
     if len(strange):
         raise ValueError(
-            f"There are nuggets of {dict(zip(keys, strange[0], strict=True))}, which is no row of "
-            "the responses; add the response or drop its nuggets."
+            f"There are nuggets of {dict(zip(keys, strange[0], strict=True))}, which is not a row "
+            "of the responses; add the response or drop its nuggets."
         )
     sums = sums.reindex(index, fill_value=0.0)
     value = sums["earned"] / sums["weight"].where(sums["weight"] > 0)

@@ -136,8 +136,8 @@ def read_labels(folder: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row a pair: `item`, `query`, `document`, `relevant` (1 for a passage that is), and 0 or 1
-        for each of `original_relevant`, `original_answers`, `paraphrase_relevant`,
+        A row per pair: `item`, `query`, `document`, `relevant` (1 for a passage that is), and 0 or
+        1 for each of `original_relevant`, `original_answers`, `paraphrase_relevant`,
         `paraphrase_answers` and `same`, with ``_1`` and ``_2`` for what the first two annotators
         say and without for what is settled. `survives`, likewise, says whether the paraphrase has
         kept its status: of a relevant passage it is relevant and holds an answer, of another one

@@ -126,7 +126,7 @@ def read_names(path: Path = NAMES) -> list[str]:
     for place, name in enumerate(names):
         if name in names[:place] or set(name) & set("()[]"):
             raise ValueError(
-                f"{path} has {in_quotes(name)}, which stands twice or has a bracket; take it out."
+                f"{path} has {in_quotes(name)}, which occurs twice or has a bracket; take it out."
             )
     return names
 

@@ -102,7 +102,7 @@ def topics_of(
         if choice == "error" and not holds.all():
             raise ValueError(
                 f"Topic {topics[~holds][0]!r} of the qrels {words} ({(~holds).sum()} of "
-                f"{len(topics)} topics): mend the data, or choose {name}='zero' or 'drop'."
+                f"{len(topics)} topics): correct the data, or choose {name}='zero' or 'drop'."
             )
     dropped = np.zeros(len(topics), dtype=bool)
     if missing_topics == "drop":
@@ -152,7 +152,7 @@ def evaluate(
     Returns
     -------
     pandas.DataFrame, shape (topics, measures)
-        Index ``query`` in the order of the qrels, one column a measure. ``.mean()`` is the mean
+        Index ``query`` in the order of the qrels, one column per measure. ``.mean()`` is the mean
         over the topics of the qrels.
 
     Raises

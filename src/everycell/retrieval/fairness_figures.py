@@ -28,16 +28,16 @@ def documents_in_lists(
     Parameters
     ----------
     documents
-        One row a document: `list`, `rank` (1 is the best) and `group`, a key of `groups`.
+        One row per document: `list`, `rank` (1 is the best) and `group`, a key of `groups`.
     values
-        One row a bar: `list`, `measure` and `value` from 0 (least fair) to 1.
+        One row per bar: `list`, `measure` and `value` from 0 (least fair) to 1.
     groups
         Group -> what the box of its documents says. There may be up to six.
 
     Returns
     -------
     Figure
-        A column a list; a colour and a hatch a group, in the order of `groups`.
+        A column per list; a colour and a hatch a group, in the order of `groups`.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
     Parameters
     ----------
     frame
-        One row a point: `query_set`, `system`, `measure`, and the numbers `k` (a rank) and
+        One row per point: `query_set`, `system`, `measure`, and the numbers `k` (a rank) and
         `value`. A system may lack points, where a measure says nothing of it.
     cutoff
         A cut-off to mark by a dashed line, such as that of the tables.
@@ -191,12 +191,12 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
     Parameters
     ----------
     frame
-        One row a mark: `system`, `measure` (two names), and the numbers `value` and `planted`.
+        One row per mark: `system`, `measure` (two names), and the numbers `value` and `planted`.
 
     Returns
     -------
     Figure
-        A row a system, from top to bottom, whose name may have several lines; the two measures of
+        A row per system, from top to bottom, whose name may have several lines; the two measures of
         a system are joined, and a ring stands where the planted value is.
 
     Raises

@@ -39,7 +39,7 @@ class InterpolatedRuns:
     Attributes
     ----------
     means : pandas.DataFrame
-        One row a measure and ranking: ``first``, ``second``, ``tuned``, ``oracle`` and ``noise
+        One row per measure and ranking: ``first``, ``second``, ``tuned``, ``oracle`` and ``noise
         oracle``. Columns: ``measure``, ``ranking``, ``value`` (mean over topics), ``alpha`` (mean
         weight of the first run; of the noise oracle, of the run that is mixed with noise),
         ``gain`` over the better one of the two runs, ``sd`` (of the noise oracle's gain over its

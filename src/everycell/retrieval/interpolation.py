@@ -73,7 +73,7 @@ def z_scores(
     if values.shape != listed.shape:
         raise ValueError(
             f"The scores have the shape {values.shape} and the lists {listed.shape} (topics, "
-            "candidates): give one score a candidate."
+            "candidates): give one score per candidate."
         )
     if not np.isfinite(values[listed]).all():
         topic, place = np.argwhere(~np.isfinite(values) & listed)[0]

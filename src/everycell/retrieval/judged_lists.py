@@ -136,7 +136,7 @@ class JudgedLists:
         Parameters
         ----------
         scores : array_like, shape (n, c)
-            One score a candidate; what stands where a list is filled up is left out.
+            One score per candidate; what stands where a list is filled up is left out.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class JudgedLists:
         if values.shape != self.listed.shape:
             raise ValueError(
                 f"The scores have the shape {values.shape}: the lists have {self.listed.shape} "
-                "(topics, candidates); give one score a candidate."
+                "(topics, candidates); give one score per candidate."
             )
         return self.candidates().assign(score=values[self.listed])
 

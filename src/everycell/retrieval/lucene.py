@@ -265,7 +265,7 @@ class Index:
         unknown = next((query for query in rows if query not in queries), None)
         if unknown is not None:
             raise ValueError(
-                f"The pairs name the query {unknown!r}, which is none of the {len(queries)} "
+                f"The pairs name the query {unknown!r}, which is not among the {len(queries)} "
                 "queries: give its terms, or leave its pairs out."
             )
         documents = pairs["document"].to_numpy(object)

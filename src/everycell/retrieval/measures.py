@@ -138,7 +138,7 @@ def evaluate_measures(
     Returns
     -------
     pandas.DataFrame, shape (topics, measures)
-        Index ``query`` in the order of the qrels, one column a measure, named as it was given. A
+        Index ``query`` in the order of the qrels, one column per measure, named as it was given. A
         topic that the run does not answer has the library's value for that, 0 for the measures of
         trec_eval. ``.mean()`` is the library's aggregate but for counts such as ``NumRet``, which
         it sums up.

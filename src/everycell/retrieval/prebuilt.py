@@ -99,7 +99,7 @@ def index_texts(
         if found != written:
             raise PrebuiltError(
                 f"Anserini indexed {found} of {written} documents for {folder}: look for a reason "
-                "in its output (disk space, an id that stands twice), and index again."
+                "in its output (disk space, an id that occurs twice), and index again."
             )
         os.replace(unfinished, folder)
     return written
@@ -284,7 +284,7 @@ def search_vectors(
 def _check_lucene(folder: Path | str) -> None:
     if not any(Path(folder).glob("segments_*")):
         raise PrebuiltError(
-            f"{folder} is no index of Lucene: give the folder of one, or pyserini's name of it."
+            f"{folder} is not a Lucene index: give the folder of one, or pyserini's name of it."
         )
 
 

@@ -43,7 +43,7 @@ def find_index(index: str) -> Path:
     --------
     >>> find_index("msmarco")
     Traceback (most recent call last):
-    everycell.retrieval.query_files.PrebuiltError: The index 'msmarco' is no folder, and pyserini
+    everycell.retrieval.query_files.PrebuiltError: The index 'msmarco' is not a folder, and pyserini
     publishes none of this name: give the folder of an index, or a name that pyserini publishes.
     """
     if Path(index).is_dir():
@@ -55,8 +55,8 @@ def find_index(index: str) -> Path:
     known = _published(index, prebuilt_index_info)
     if known is None:
         raise PrebuiltError(
-            f"The index {index!r} is no folder, and pyserini publishes none of this name: give the "
-            "folder of an index, or a name that pyserini publishes."
+            f"The index {index!r} is not a folder, and pyserini publishes none of this name: give "
+            "the folder of an index, or a name that pyserini publishes."
         )
     if sys.flags.optimize:
         raise PrebuiltError(
@@ -76,8 +76,8 @@ def find_index(index: str) -> Path:
         ) from error
     except (ValueError, OSError) as error:
         raise PrebuiltError(
-            f"The index {index!r} is no folder, and pyserini cannot fetch it ({error}): check the "
-            "network, or give the folder of an index."
+            f"The index {index!r} is not a folder, and pyserini cannot fetch it ({error}): check "
+            "the network, or give the folder of an index."
         ) from error
 
 

@@ -105,8 +105,8 @@ def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[s
                 found[entry["contents"].strip()] = entry["vector"]
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise PrebuiltError(
-                    f"{path}, line {number} is no JSON object with 'contents' and 'vector': encode "
-                    "the queries again."
+                    f"{path}, line {number} is not a JSON object with 'contents' and 'vector': "
+                    "encode the queries again."
                 ) from None
     for query, text in queries.items():
         if text.strip() not in found:

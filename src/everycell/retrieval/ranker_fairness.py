@@ -170,7 +170,9 @@ def ranker_means(
                 "evaluate all systems on the same ones."
             )
     if baseline is not None and baseline not in values:
-        raise ValueError(f"The baseline {baseline!r} is none of {list(values)}: name one of them.")
+        raise ValueError(
+            f"The baseline {baseline!r} is not among {list(values)}: name one of them."
+        )
     others = [system for system in values if system != baseline]
     better = set()
     if baseline is not None and others:

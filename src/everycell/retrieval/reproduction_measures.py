@@ -271,7 +271,7 @@ def _check_same(named: dict[str, pd.Index], what: str) -> None:
     for here, lone in ((name, first.difference(second)), (other, second.difference(first))):
         if len(lone):
             raise ValueError(
-                f"The {what} {lone[0]!r} stands in the {here} only: both need the same {what}s, so "
+                f"The {what} {lone[0]!r} is in the {here} only: both need the same {what}s, so "
                 "evaluate them alike, or leave it out."
             )
 

@@ -36,7 +36,7 @@ def paired_tests(
     Parameters
     ----------
     values : pandas.DataFrame, shape (n, s)
-        One measure: a row a topic, a column a system, finite, two topics or more.
+        One measure: a row per topic, a column per system, finite, two topics or more.
     pairs : sequence of (str, str), optional
         Which systems to compare; all pairs of columns if not given.
     comparisons : {"all_pairs", "others"} or int
@@ -48,7 +48,7 @@ def paired_tests(
     Returns
     -------
     pandas.DataFrame
-        One row a pair: ``a``, ``b``, ``n``, ``mean_a``, ``mean_b``, ``difference`` (a - b), ``t``,
+        A row per pair: ``a``, ``b``, ``n``, ``mean_a``, ``mean_b``, ``difference`` (a - b), ``t``,
         ``df``, ``p``, ``comparisons``, ``p_corrected`` (at most 1) and ``better``: the name of
         the system with the significantly greater mean, or None.
 
@@ -119,7 +119,7 @@ def paired_beside_unpaired(
     Parameters
     ----------
     values : pandas.DataFrame, shape (n, s)
-        One measure: a row a topic, a column a system, finite, two topics or more.
+        One measure: a row per topic, a column per system, finite, two topics or more.
     pairs : sequence of (str, str), optional
         Which systems to compare, from the first to the second; all pairs of columns if not given.
     comparisons : int, optional
@@ -128,7 +128,7 @@ def paired_beside_unpaired(
     Returns
     -------
     pandas.DataFrame
-        One row a pair: ``a``, ``b``, ``n`` (topics), ``mean_a``, ``mean_b``, ``change_percent``
+        One row per pair: ``a``, ``b``, ``n`` (topics), ``mean_a``, ``mean_b``, ``change_percent``
         (of the mean from a to b; not a number where that of a is 0), ``p_paired``,
         ``p_unpaired``, ``p_paired_corrected`` and ``p_unpaired_corrected`` (all 0 to 1).
 
@@ -198,7 +198,7 @@ def change_ranges(
         unknown = [system for pair in pairs for system in pair if system not in means.index]
         if unknown:
             raise ValueError(
-                f"The comparison {name!r} names {unknown[0]!r}, which is none of the systems "
+                f"The comparison {name!r} names {unknown[0]!r}, which is not among the systems "
                 f"{list(means.index)}: name one of them."
             )
         first, second = (means.loc[list(side)].to_numpy() for side in zip(*pairs, strict=True))

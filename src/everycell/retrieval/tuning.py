@@ -38,7 +38,7 @@ def search_grid(
         Parameter -> its value in the combination with the highest mean; the first in the order of
         the grid among ties.
     table : pandas.DataFrame
-        A row a combination, in the order of the grid: the parameters, and `measure` (mean over
+        A row per combination, in the order of the grid: the parameters, and `measure` (mean over
         the tasks of the mean over their topics, so that each task counts the same).
 
     Raises

@@ -153,7 +153,7 @@ def _download(url: str, path: Path, timeout: float) -> bool:
             announced = None if encoded else answer.headers.get("Content-Length")
     except requests.HTTPError as error:
         raise DownloadError(
-            f"{url} answered {error.response.status_code}; mend the URL."
+            f"{url} answered {error.response.status_code}; correct the URL."
         ) from error
     except requests.RequestException as error:
         raise DownloadError(f"{url} could not be fetched ({error}); try again.") from error

@@ -105,7 +105,7 @@ def read_dictionary(path: Path) -> Dictionary:
     except (OSError, ValueError) as error:
         first = str(error).splitlines()[0]
         raise CorpusError(
-            f"{path}, which `corpora.downloads` names, is no dictionary of downloads ({first}): "
+            f"{path}, which `corpora.downloads` names, is not a dictionary of downloads ({first}): "
             "give JSON in the form of the downloads.json of ir_datasets, or null."
         ) from None
 

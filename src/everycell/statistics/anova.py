@@ -64,7 +64,7 @@ def anova(
     Parameters
     ----------
     data : pandas.DataFrame
-        One row an observation. Index labels name the rows in error messages.
+        One row per observation. Index labels name the rows in error messages.
     response : str
         Numeric column, finite in every row.
     factors : sequence of str
@@ -79,7 +79,7 @@ def anova(
     Returns
     -------
     pandas.DataFrame
-        One row a term (index ``term``: factor names joined by ``":"``, main effects first), with
+        One row per term (index ``term``: factor names joined by ``":"``, main effects first), with
         columns ``sum_sq``, ``df``, ``F`` (0 or more), ``p`` (0 to 1), ``n`` (rows), ``omega_sq``
         (:func:`~everycell.statistics.effect_size.omega_squared`), ``eta_sq``,
         ``partial_eta_sq`` and ``df_resid``. Where factors fix the response, their terms have an
@@ -204,7 +204,7 @@ class DesignSupport:
     cells : int
         Number of cells of the full crossing.
     empty_cells : pandas.DataFrame
-        One row an empty cell, one column a factor.
+        One row per empty cell, one column per factor.
     terms : pandas.DataFrame
         Index ``term``; ``df_nominal`` and ``df_supported`` (type II).
     """

@@ -1,4 +1,4 @@
-"""ANOVA tables as tidy cells: one row a printed value."""
+"""ANOVA tables as tidy cells: one row per printed value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def anova_cells(
     Parameters
     ----------
     data
-        One row an observation.
+        One row per observation.
     responses, factors
         Numeric and categorical columns.
     scale
@@ -123,5 +123,5 @@ def supported_cells(
 def _check_contained(containing: str | None, factors: Sequence[str]) -> None:
     if containing is not None and containing not in factors:
         raise ValueError(
-            f"containing is {containing!r}, which is no factor: name one of {list(factors)}."
+            f"containing is {containing!r}, which is not a factor: name one of {list(factors)}."
         )

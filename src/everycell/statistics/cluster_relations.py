@@ -29,7 +29,7 @@ def clustered_correlation(
     Parameters
     ----------
     data
-        One row an observation.
+        One row per observation.
     x, y
         Columns of finite numbers, neither of them constant.
     cluster
@@ -105,7 +105,7 @@ def within(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFra
     Parameters
     ----------
     data
-        One row an observation.
+        One row per observation.
     columns
         Columns of numbers.
     group
@@ -133,7 +133,7 @@ def nested_spread(data: pd.DataFrame, value: str, levels: Sequence[str]) -> dict
     Parameters
     ----------
     data
-        One row an observation.
+        One row per observation.
     value
         Column of numbers that vary.
     levels

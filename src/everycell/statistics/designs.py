@@ -60,7 +60,7 @@ def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
             f"The factors are {list(factors)}: give at least one column name, and each only once."
         )
     if data.empty:
-        raise ValueError("The data frame has no rows: ANOVA needs at least one row a level.")
+        raise ValueError("The data frame has no rows: ANOVA needs at least one row per level.")
     for factor in factors:
         if factor not in data.columns:
             raise ValueError(

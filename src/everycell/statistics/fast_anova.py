@@ -179,7 +179,7 @@ class FastAnova:
         # Nothing to test: F = 0 under the minimum-norm solution, undefined otherwise.
         self._tested = np.where(widths > 0, widths, 1.0 if minimum_norm else np.nan)
         self._vectors = np.hstack(bases)
-        # One row a term, 1 where the vector belongs to it: sums the squares term by term.
+        # One row per term, 1 where the vector belongs to it: sums the squares term by term.
         self._sums = np.repeat(np.eye(len(terms)), widths, axis=1)
 
     def fit(self, responses: npt.ArrayLike) -> AnovaResults:

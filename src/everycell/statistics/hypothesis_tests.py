@@ -89,7 +89,7 @@ def t_tests(
     Returns
     -------
     pandas.DataFrame
-        One row a pair, in the given order: ``a``, ``b``, ``n_a``, ``n_b``, ``mean_a``,
+        One row per pair, in the given order: ``a``, ``b``, ``n_a``, ``n_b``, ``mean_a``,
         ``mean_b``, ``difference`` (a - b), ``t``, ``df``, ``p`` (0 to 1), ``p_corrected`` and
         ``significant`` (corrected p <= alpha).
 
@@ -164,7 +164,7 @@ def pearson(
     Returns
     -------
     pandas.DataFrame
-        One row a pair: ``x``, ``y``, ``n``, ``r`` (-1 to 1), ``p`` (two-sided), ``low``,
+        One row per pair: ``x``, ``y``, ``n``, ``r`` (-1 to 1), ``p`` (two-sided), ``low``,
         ``high``.
 
     Raises

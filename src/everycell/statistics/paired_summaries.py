@@ -108,7 +108,7 @@ def most_squares(first: float, second: float, n: int) -> float:
     """
     for mean in (first, second):
         if not 0 <= mean <= 1:
-            raise ValueError(f"The mean {mean:g} is no share: give a number from 0 to 1.")
+            raise ValueError(f"The mean {mean:g} is not a share: give a number from 0 to 1.")
     return n * min(first + second, 2 - first - second)
 
 

@@ -72,7 +72,7 @@ def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster:
     Parameters
     ----------
     data : pandas.DataFrame
-        One row a rating.
+        One row per rating.
     response, factor, cluster : str
         Columns; each cluster has one level of the factor.
 
@@ -110,7 +110,7 @@ def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: 
     Parameters
     ----------
     data : pandas.DataFrame
-        One row a rating.
+        One row per rating.
     response, factor, cluster : str
         Columns; the factor may change within a cluster or not.
 

@@ -40,8 +40,8 @@ class UserStudy:
     name : str
         Short name.
     design : pandas.DataFrame
-        One row a rating: ``worker`` and ``query`` (numbers from 0), ``condition`` (``"EC1"``, ...)
-        and the controlled factors.
+        One row per rating: ``worker`` and ``query`` (numbers from 0), ``condition`` (``"EC1"``,
+        ...) and the controlled factors.
     contrasts : mapping of str to mapping
         For each controlled factor the place of each level on a line from -0.5 to 0.5: a planted
         effect of 1 moves the extreme levels apart by one standard deviation of a rater's noise.
@@ -216,7 +216,7 @@ def rejection_rates(
     Returns
     -------
     pandas.DataFrame
-        Tidy, one row an effect and term: ``study``, ``analysis``, ``solution``, ``term``,
+        Tidy, one row per effect and term: ``study``, ``analysis``, ``solution``, ``term``,
         ``planted_factor``, ``planted_effect``, ``rejection_rate`` with its interval ``low`` and
         ``high``, ``n_studies``, ``expected_power`` (by the noncentral F), ``mean_omega_sq`` (over
         the simulated studies) and ``expected_omega_sq``. A term without degrees of freedom has NaN

@@ -130,8 +130,8 @@ def make_pairs(
             for word in (first, second):
                 if not _WORD.fullmatch(word):
                     raise ValueError(
-                        f"The {kind} {word!r} is no run of letters; a pair has two single words, "
-                        "so remove it."
+                        f"The {kind} {word!r} is not a run of letters; a pair has two single "
+                        "words, so remove it."
                     )
                 if word.lower() in _PRONOUNS:
                     raise ValueError(
@@ -139,7 +139,7 @@ def make_pairs(
                     )
                 if word.lower() in taken:
                     raise ValueError(
-                        f"The {kind} {word!r} stands in two pairs; it has one counterpart, so "
+                        f"The {kind} {word!r} is in two pairs; it has one counterpart, so "
                         "remove one."
                     )
                 taken.add(word.lower())
@@ -275,7 +275,7 @@ def swap_coverage(
     Returns
     -------
     pandas.DataFrame
-        One row a group term that occurs: ``group``, ``term``, ``occurrences``, ``replaced`` (a
+        One row per group term that occurs: ``group``, ``term``, ``occurrences``, ``replaced`` (a
         name in lower case is not); most frequent first, then by group and term.
 
     Examples

@@ -95,7 +95,7 @@ def agreement_on(labels: pd.DataFrame, question: str) -> dict[str, float]:
     Parameters
     ----------
     labels : pandas.DataFrame
-        Columns ``QUESTION_1`` and ``QUESTION_2`` with 0 or 1, a row an item.
+        Columns ``QUESTION_1`` and ``QUESTION_2`` with 0 or 1, a row per item.
     question : str
 
     Returns

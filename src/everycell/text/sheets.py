@@ -230,7 +230,7 @@ def read_key(
             if not isinstance(seed, int) or not isinstance(item.name, str):
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise SheetError(f"{path}, line {number}: is no item; {edited}.") from None
+            raise SheetError(f"{path}, line {number}: is not an item; {edited}.") from None
         if item.name in items:
             raise SheetError(f"{path}, line {number}: has the item {item.name} again; {edited}.")
         items[item.name] = item
@@ -269,7 +269,7 @@ def read_sheet(path: Path, form: Form, rows: Rows) -> pd.DataFrame:
         where = f"{path}, row {number}"
         if name not in rows:
             raise SheetError(
-                f"{where}: has the item {in_quotes(name)}, which is none of this sheet's "
+                f"{where}: has the item {in_quotes(name)}, which is not among this sheet's "
                 f"{len(rows)}; restore the name that was there."
             )
         if name in found:
@@ -308,7 +308,7 @@ def _rows(path: Path, form: Form) -> list[tuple[int, dict[str, str]]]:
         raise SheetError(f"There is no sheet {path}; put the annotator's file there.") from None
     except UnicodeDecodeError:
         raise SheetError(
-            f"{path}: is no UTF-8 text; save it in the spreadsheet as CSV UTF-8."
+            f"{path}: is not UTF-8 text; save it in the spreadsheet as CSV UTF-8."
         ) from None
     header = re.split(r"[\r\n]", text, maxsplit=1)[0]
     separator = max(",;\t", key=header.count)
@@ -316,7 +316,7 @@ def _rows(path: Path, form: Form) -> list[tuple[int, dict[str, str]]]:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except csv.Error as error:
         raise SheetError(
-            f"{path}: is no CSV ({error}); open it in a spreadsheet and save it as CSV UTF-8."
+            f"{path}: is not CSV ({error}); open it in a spreadsheet and save it as CSV UTF-8."
         ) from None
     names = [name.strip() for name in rows[0]] if rows else []
     lacking = [column for column in form.columns[:-1] if column not in names]

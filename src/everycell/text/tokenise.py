@@ -374,8 +374,8 @@ def _read_vocabulary(path: Path) -> dict[str, int]:
                 piece = line.rstrip("\n")
                 if piece in vocabulary:
                     raise TokeniseError(
-                        f"{path}, line {number + 1}: {in_quotes(piece)} stands in line "
-                        f"{vocabulary[piece] + 1} already; each piece stands once, so remove one."
+                        f"{path}, line {number + 1}: {in_quotes(piece)} is in line "
+                        f"{vocabulary[piece] + 1} already; each piece occurs once, so remove one."
                     )
                 vocabulary[piece] = number
     except OSError as error:
@@ -384,7 +384,7 @@ def _read_vocabulary(path: Path) -> dict[str, int]:
         ) from error
     except UnicodeDecodeError as error:
         raise TokeniseError(
-            f"{path} is no UTF-8 text (byte {error.start}); name a vocabulary of word pieces."
+            f"{path} is not UTF-8 text (byte {error.start}); name a vocabulary of word pieces."
         ) from error
     missing = [piece for piece in _SPECIAL if piece not in vocabulary]
     if missing:

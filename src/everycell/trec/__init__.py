@@ -1,6 +1,6 @@
 """Files of the TREC formats as data frames.
 
-Three kinds of text file, one line a row, fields parted by spaces or tabs, UTF-8, gzipped if the
+Three kinds of text file, one line per row, fields parted by spaces or tabs, UTF-8, gzipped if the
 name ends in ``.gz``:
 
 =============  =====================================  ==================================

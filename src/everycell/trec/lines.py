@@ -103,7 +103,7 @@ def _explain(data: bytes, kind: Kind, path: Path, cause: Exception) -> ValueErro
                     f"{where} has the {kind.number} {in_quotes(_text(found))}: it must be "
                     f"{kind.allowed}; correct the line."
                 )
-    return ValueError(f"{path} is no {kind.name} file: {cause}; correct it.")
+    return ValueError(f"{path} is not a {kind.name} file: {cause}; correct it.")
 
 
 def read_lines(path: Path | str, kind: Kind, *, ranks: bool = False) -> pd.DataFrame:
@@ -224,7 +224,7 @@ def checked_lines(
     if row is not None:
         raise ValueError(
             f"{place(row)} has the document {in_quotes(frame['document'].iloc[row])} of query "
-            f"{in_quotes(frame['query'].iloc[row])} for the second time: a document stands once in "
+            f"{in_quotes(frame['query'].iloc[row])} for the second time: a document occurs once in "
             "a query's list; keep one of the two."
         )
     return frame if kind.number is None else _checked_number(frame, kind, place)
@@ -338,7 +338,7 @@ def check_queries(
 
 
 def write_lines(fields: Iterable[object], path: Path | str) -> None:
-    """Write one line a row; a field is a column of the frame or one constant for all rows."""
+    """Write one line per row; a field is a column of the frame or one constant for all rows."""
     # pyarrow's CSV writer refuses ids with a quotation mark.
     columns = [
         pa.scalar(field, pa.large_string())

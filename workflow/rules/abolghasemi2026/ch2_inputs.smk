@@ -172,7 +172,7 @@ def scidocs_model_files(wildcards):
 def run_files(collection, systems):
     """Run files of systems.
 
-    Those of a system with a model a task have `{task}` in their name, and `{seed}` if it is trained
+    Those of a system with a model per task have `{task}` in their name, and `{seed}` if it is trained
     with several.
 
     What only the user can name is looked at here, since Snakemake takes an error in a rule further

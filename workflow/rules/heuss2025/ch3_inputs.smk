@@ -56,7 +56,7 @@ def check_uncertain(tier):
         if not os.path.isfile(run):
             raise WorkflowError(
                 f"config.yaml: `uncertain_ranking.msmarco.runs.{method}` has {run!r} for "
-                f"{strength:g}, which is no file; name a run in the form of TREC (docs/{page})."
+                f"{strength:g}, which is not a file; name a run in TREC format (docs/{page})."
             )
 
 

@@ -1,5 +1,5 @@
 # lajewska2025, chapter 3: the systems themselves, with small models on the passages of
-# CAsT-answerability. One job a stage, with TREC runs between them: turns -> queries -> first passes ->
+# CAsT-answerability. One job per stage, with TREC runs between them: turns -> queries -> first passes ->
 # fusion and re-ranking -> measures. Runs are called after the rewriter and the ranker.
 
 

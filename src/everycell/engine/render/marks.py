@@ -1,6 +1,6 @@
 """What drawings share: rows in their order, checks of frames, marks with intervals, a legend.
 
-A frame is tidy, one row a mark.
+A frame is tidy, one row per mark.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def check_intervals(
     Parameters
     ----------
     frame
-        One row a mark.
+        One row per mark.
     value, low, high
         Its columns of numbers.
 
@@ -146,7 +146,7 @@ def draw_marks(
     axis
         Where to draw.
     marks
-        One row a mark: numbers `value`, `low` and `high`, the ends of its interval.
+        One row per mark: numbers `value`, `low` and `high`, the ends of its interval.
     place
         Row or column of each mark.
     across

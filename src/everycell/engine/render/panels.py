@@ -1,6 +1,6 @@
 """Drawings that any study may use: boxes, bars and lines with intervals, in panels.
 
-They take tidy frames, one row a mark or an observation, and give a `Figure`; panels, groups and
+They take tidy frames, one row per mark or an observation, and give a `Figure`; panels, groups and
 series stand in the order in which they first appear.
 """
 
@@ -34,7 +34,7 @@ def box_panels(
     Parameters
     ----------
     frame
-        One row an observation: `group`, `value` (a number) and `panel`.
+        One row per observation: `group`, `value` (a number) and `panel`.
     group, panel, value
         Column names; without `panel` there is one panel.
     group_label, value_label
@@ -102,7 +102,7 @@ def bar_panels(
     Parameters
     ----------
     frame
-        One row a bar: `group`, `value` (a number; bars start at 0) and `series`, `panel`.
+        One row per bar: `group`, `value` (a number; bars start at 0) and `series`, `panel`.
     group, series, panel, value
         Column names. A series has one colour and hatch in all panels; a group that a series
         lacks has no bar.
@@ -194,7 +194,7 @@ def interval_lines(
     Parameters
     ----------
     frame
-        One row a point: numbers `x`, `value`, `low` and `high`, and `series`, `panel`.
+        One row per point: numbers `x`, `value`, `low` and `high`, and `series`, `panel`.
     x, low, high, series, panel, value
         Column names; `low` and `high` are the ends of the interval, not its half-widths.
     x_label, value_label

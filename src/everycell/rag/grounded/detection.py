@@ -129,7 +129,7 @@ def agreed_spans(
     if marks.ndim != 2 or marks.shape[1] != len(text):
         raise ValueError(
             f"The marks have shape {marks.shape} for a text of {len(text)} characters: give a row "
-            "a person and a column a character."
+            "a person and a column per character."
         )
     if not 1 <= least <= len(marks) or shortest < 1:
         raise ValueError(

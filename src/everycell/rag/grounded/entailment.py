@@ -59,7 +59,7 @@ def load_inference(
     if sorted(labels) != sorted(LABELS):
         raise ModelError(
             f"{source}: its labels are {', '.join(labels)}; a model of inference has "
-            f"{', '.join(LABELS)}. Mend id2label in its config.json, or give another model."
+            f"{', '.join(LABELS)}. Correct id2label in its config.json, or give another model."
         )
     return model.to(device()).eval(), tokenizer
 

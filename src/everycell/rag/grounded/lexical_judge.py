@@ -227,7 +227,7 @@ def supported_shares(rows: pd.DataFrame, supported: npt.ArrayLike) -> pd.Series:
     Parameters
     ----------
     rows : pandas.DataFrame
-        Columns `run` and `topic`, one row a fact.
+        Columns `run` and `topic`, one row per fact.
     supported : array, shape (rows,)
         Labels, or probabilities.
 

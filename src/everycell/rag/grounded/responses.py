@@ -276,7 +276,7 @@ def without_reasoning(text: str) -> str:
 
 
 def responses_frame(responses: Mapping[str, Sequence[Response]]) -> pd.DataFrame:
-    """Responses of several systems as a frame, a row a sentence.
+    """Responses of several systems as a frame, a row per sentence.
 
     Returns
     -------

@@ -18,7 +18,7 @@ def p_values(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
 
 
 def named_rows(rows: pd.DataFrame, *columns: str) -> Iterator[str]:
-    """One line a row: its key columns and its value."""
+    """One line per row: its key columns and its value."""
     for _, row in rows.iterrows():
         yield f"{' '.join(row[list(columns)])} {row['value']}"
 

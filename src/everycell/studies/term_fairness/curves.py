@@ -60,7 +60,7 @@ def sensitivity_points(changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def recovered_table(found: pd.DataFrame, rankings: Mapping[str, str]) -> pd.DataFrame:
-    """Planted and measured means, and their largest difference, a row a cell.
+    """Planted and measured means, and their largest difference, a row per cell.
 
     Parameters
     ----------

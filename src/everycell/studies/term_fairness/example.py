@@ -25,7 +25,7 @@ def example_measures(printed: pd.DataFrame, taus: Sequence[float]) -> pd.DataFra
     Parameters
     ----------
     printed
-        One row a document: `row` (its list), `x` (its rank, as text) and `value`, a key of
+        One row per document: `row` (its list), `x` (its rank, as text) and `value`, a key of
         `GROUPS`. Each has one term of its group. All lists have the same ranks.
     taus
         Thresholds of NFaiRR, one measure each.

@@ -18,7 +18,7 @@ QUERY_SETS = ("QS1", "QS2")
 
 
 class PrintedTables(NamedTuple):
-    """Cells of one print of the two tables, tidy: a row a cell.
+    """Cells of one print of the two tables, tidy: a row per cell.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ CORRELATED = ("TExFAIR", "NFaiRR")
 
 
 class FairnessTables(NamedTuple):
-    """The table of means, and what stands beside it; tidy, a row a cell.
+    """The table of means, and what stands beside it; tidy, a row per cell.
 
     Attributes
     ----------

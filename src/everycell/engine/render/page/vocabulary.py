@@ -13,7 +13,7 @@ from everycell.engine.tiers import Tier
 VERDICTS = {
     "equal": ("✓", "equal", "the rebuilt value rounds to the printed one"),
     "close": ("≈", "close", "one unit of the last digit away, or within a tolerance with a cause"),
-    "differs": ("✗", "differs", "the rebuilt value is another one, and nothing explains it yet"),
+    "differs": ("✗", "differs", "the rebuilt value is different, and nothing explains it yet"),
     "explained": (
         "!",
         "explained",

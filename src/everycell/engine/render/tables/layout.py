@@ -1,6 +1,6 @@
 """A tidy frame as rows and columns that a reader sees, and one value as a reader sees it.
 
-A tidy frame has one row a cell: key columns, which name the cell, then `value`, a number or a
+A tidy frame has one row per cell: key columns, which name the cell, then `value`, a number or a
 text, and perhaps `marker`, such as letters of significance, which stands raised after the value.
 A table is *laid out*: some key columns run down, the others run across.
 """

@@ -88,7 +88,7 @@ def curve_marks(points: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         The same columns with ``series`` ("curve", "oracle" or "noise oracle") and ``x`` (the
-        weight as it is written, or `BEST_OF_EACH`); curves first, then one row a level.
+        weight as it is written, or `BEST_OF_EACH`); curves first, then one row per level.
 
     Examples
     --------

@@ -35,7 +35,7 @@ def interpolation_curves(frame: pd.DataFrame) -> Figure:
     Parameters
     ----------
     frame
-        One row a mark: `first` and `second` (short names of the systems), `task`, `metric`,
+        One row per mark: `first` and `second` (short names of the systems), `task`, `metric`,
         `series`, `alpha` and `value`. Rows of the series "curve" are points: `alpha`, from 0 to 1,
         is the weight of the first system, and 1 minus it that of the second. A row of "oracle"
         (the best weight for each query) or of "noise oracle" (the same choice with random scores
@@ -144,14 +144,14 @@ def short_against_long(frame: pd.DataFrame) -> Figure:
     Parameters
     ----------
     frame
-        One row a mark: `system`, `queries` (one of two names, such as "short: known item" and
+        One row per mark: `system`, `queries` (one of two names, such as "short: known item" and
         "long: query by example"), `measure`, and the numbers `value`, `low` and `high`, the ends
         of its interval.
 
     Returns
     -------
     Figure
-        A panel a measure, a row a system, from top to bottom. Two marks of a system are joined.
+        A panel a measure, a row per system, from top to bottom. Two marks of a system are joined.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def oracle_gains(frame: pd.DataFrame) -> Figure:
     Parameters
     ----------
     frame
-        One row a mark: `combination`, `task`, `metric`, `series` ("tuned", "oracle" or "noise
+        One row per mark: `combination`, `task`, `metric`, `series` ("tuned", "oracle" or "noise
         oracle"), and the numbers `value`, `low` and `high`: the gain in the metric, and the ends
         of its interval.
 

@@ -1,6 +1,6 @@
 """Quality of systems on tasks, with letters of the systems that they beat (Tables 2.1 and 2.2).
 
-One long format for the tables of the chapter: a row a cell, with ``task``, ``metric`` and ``value``
+A long format for all tables of the chapter: a row per cell, with ``task``, ``metric`` and ``value``
 (0 to 1; `everycell.studies.abolghasemi2026.ch2.printed.as_printed` turns MAP into percent) beside
 what names the row.
 """
@@ -287,7 +287,7 @@ def expansion_means(new_terms: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Parameters
     ----------
     new_terms : mapping of str to pandas.DataFrame
-        Terms that were proposed -> columns ``found`` and ``added``, a row a document.
+        Terms that were proposed -> columns ``found`` and ``added``, a row per document.
 
     Returns
     -------

@@ -117,7 +117,7 @@ class FullCrossEncoder(FullTraining):
 
 
 class Full(Settings):
-    """The thesis' settings, for BERT-base on SciDocs: one model a task."""
+    """The thesis' settings, for BERT-base on SciDocs: one model per task."""
 
     seeds: int = Field(
         3, ge=1, le=20, description="Trainings of each ranker; Table 2.1 has their means."

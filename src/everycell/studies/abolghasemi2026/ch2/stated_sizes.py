@@ -61,7 +61,7 @@ def stated_sizes(
     terms : mapping of str to pandas.DataFrame
         "BERT" and "SciBERT" -> columns ``document_id`` and ``terms``, word pieces between blanks.
     new_terms : mapping of str to sequence of pandas.DataFrame
-        Each of `EXPANSIONS` -> by task, a row a document with the column ``added``.
+        Each of `EXPANSIONS` -> by task, a row per document with the column ``added``.
     grid : pandas.DataFrame
         Columns ``k1``, ``b`` and ``nDCG`` of BM25 on validation queries.
 

@@ -114,7 +114,7 @@ def measured(counts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        The rows' keys, `metric` (of `MEASURES`) and `value`: one row a measure.
+        The rows' keys, `metric` (of `MEASURES`) and `value`: one row per measure.
 
     Examples
     --------

@@ -51,7 +51,7 @@ def growing_share_figure(points: pd.DataFrame, titles: dict[str, str]) -> Figure
 
 
 def plotted_values(points: pd.DataFrame) -> pd.DataFrame:
-    """What a figure shows, one row a value: mean, lower and upper end of each point."""
+    """What a figure shows, one row per value: mean, lower and upper end of each point."""
     plotted = points.rename(columns={"value": "mean"}).melt(
         id_vars=[*ESTIMATOR, "metric", "percent"],
         value_vars=["mean", "low", "high"],

@@ -111,7 +111,9 @@ class FewShot(Settings):
     @model_validator(mode="after")
     def _known(self) -> FewShot:
         if unknown := sorted(set(self.without_logprobs) - set(self.models)):
-            raise ValueError(f"`without_logprobs` names {unknown[0]!r}, which is none of `models`")
+            raise ValueError(
+                f"`without_logprobs` names {unknown[0]!r}, which is not among `models`"
+            )
         return self
 
 
@@ -150,7 +152,7 @@ class UserSatisfaction(Settings):
     upsampling: list[Annotated[int, Field(ge=1, le=50)]] = Field(
         [1, 10, 20],
         min_length=1,
-        description="How often a dissatisfied sample stands in the training set.",
+        description="How often a dissatisfied sample is in the training set.",
     )
     bert: TextEstimator = TextEstimator(steps=100, batch=16, learning_rate=5e-4)
     asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=1500)

@@ -1,6 +1,6 @@
 """The frame of answers, which all tables of the chapter are made from.
 
-It has one row an answer, of all generators, in the columns `ANSWERS`:
+It has one row per answer, of all generators, in the columns `ANSWERS`:
 
 - dataset, generator, retriever, k (documents of a prompt), place of the relevant document
   ("retrieved", "random") and labels ("plain", "extended"): the *setting*;
@@ -87,7 +87,7 @@ def answers_frame(
     Returns
     -------
     pandas.DataFrame
-        One row an answer, with the columns `ANSWERS`. Citations are counted each time that one
+        One row per answer, with the columns `ANSWERS`. Citations are counted each time that one
         stands there, but for the numbers inside a range, which are not written.
 
     Raises

@@ -187,7 +187,7 @@ def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
     both = unmarked.merge(marked[[*_BLOCK, "metric"]], on=[*_BLOCK, "metric"])
     return holds_if_any(
         (f"{_place(row)}: {row['first']}† and {row['second']}" for _, row in both.iterrows()),
-        "every dagger at Informed stands in Table 5.2 too",
+        "every dagger at Informed is in Table 5.2 too",
     )
 
 

@@ -134,7 +134,7 @@ def chapter_tables(
 
 
 def with_intervals(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
-    """All results with their intervals and tests, one row a number.
+    """All results with their intervals and tests, one row per number.
 
     Table 5.4 is in Table 5.14.
 

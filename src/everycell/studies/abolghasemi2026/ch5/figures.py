@@ -12,7 +12,7 @@ _lines_around_0 = partial(interval_lines, low="low", high="high", reference=0, l
 
 
 def citation_bars(cells: pd.DataFrame) -> Figure:
-    """Figure 5.5: a panel a generator and data set, a group a pair of authors, a bar a mode."""
+    """Figure 5.5: a panel a generator and data set, a group a pair of authors, a bar per mode."""
     generators, authors = zip(*(name.split(" rel=") for name in cells["series"]), strict=True)
     panels = [", ".join(pair) for pair in zip(generators, cells["row"], strict=True)]
     return bar_panels(
@@ -41,7 +41,7 @@ def bias_lines(bias: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
     Returns
     -------
     tuple
-        What is plotted, a row a point, and the figure.
+        What is plotted, a row per point, and the figure.
     """
     # One pair of authors is enough to see it.
     drawn = bias[(bias["relevant_author"] == "Human") & (bias["nonrelevant_author"] == "LLM")]
@@ -71,7 +71,7 @@ def depth_lines(rows: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
     Returns
     -------
     tuple
-        What is plotted, a row a point (`NO_CITATION` where there is none), and the figure.
+        What is plotted, a row per point (`NO_CITATION` where there is none), and the figure.
     """
     by_data = [part for _, part in rows.groupby("dataset", sort=False)]
     cells = pd.concat(by_data)[["dataset", "generator", "k", "metric", "value", "low", "high"]]

@@ -3,7 +3,7 @@
 A mean of differences is the difference of means, so bias tables (CAB) follow from tables of
 quality, whoever made those: printed ones, or a run's own. Sensitivity (CAS) does not.
 
-Frames are tidy, one row a value: `SETTING`, a mode (`rag_mode`, or `mode_relevant` and
+Frames are tidy, one row per value: `SETTING`, a mode (`rag_mode`, or `mode_relevant` and
 `mode_nonrelevant` for the mixed mode), `metric` ("attribution precision", "attribution recall")
 and `value` in percent.
 

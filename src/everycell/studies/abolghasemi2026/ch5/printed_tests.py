@@ -146,8 +146,8 @@ def _whole(share: float, n: int) -> int:
     number = round(share * n)
     if abs(share * n - number) > 1e-6 * n:
         raise ValueError(
-            f"{100 * share:g} % is no whole number of {n} queries; check the value, or the number "
-            "of queries."
+            f"{100 * share:g} % is not a whole number of {n} queries; check the value, or the "
+            "number of queries."
         )
     return number
 
@@ -197,7 +197,7 @@ def sensitivity_significance(
     Returns
     -------
     pandas.DataFrame
-        As `bias_significance`, one row a cell of `sensitivity` and in its order, with `absolute`.
+        As `bias_significance`, one row per cell of `sensitivity` and in its order, with `absolute`.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def marked(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests_table(table: str, tests: pd.DataFrame) -> pd.DataFrame:
-    """Tests behind a printed table, one row a number.
+    """Tests behind a printed table, one row per number.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ READ = dict.fromkeys(READINGS, 3)
 
 
 def beside_each_other(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Results of the same answers under several readings, one row a number.
+    """Results of the same answers under several readings, one row per number.
 
     Parameters
     ----------

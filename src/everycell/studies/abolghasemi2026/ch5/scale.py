@@ -58,7 +58,7 @@ def full_loads(config: Any) -> list[Load]:
             passages,
             passages * _PARAPHRASE,
             passages * tried.passage_tokens,
-            f"{sizes.questions.main} questions × {sizes.k} passages; what is turned down is asked "
+            f"{sizes.questions.main} questions × {sizes.k} passages; what is rejected is asked "
             f"again, up to {tried.full.attempts} times in all",
         )
     )

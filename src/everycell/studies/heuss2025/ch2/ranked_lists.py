@@ -161,7 +161,7 @@ def measured(lists: Sequence[RankedList], setup: Setup, rng: np.random.Generator
     Returns
     -------
     pandas.DataFrame
-        Columns ``query`` (position of the list), ``row``, and a column a metric.
+        Columns ``query`` (position of the list), ``row``, and a column per metric.
 
     Examples
     --------

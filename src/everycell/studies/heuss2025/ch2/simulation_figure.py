@@ -26,8 +26,8 @@ def outlier_reductions(points: pd.DataFrame) -> Figure:
     Parameters
     ----------
     points
-        One row a mark: `panel` ("candidates" or "iterations"), `distribution` (at most four), `x`,
-        and `value`, `low`, `high` in percent.
+        One row per mark: `panel` ("candidates" or "iterations"), `distribution` (at most four),
+        `x`, and `value`, `low`, `high` in percent.
 
     Returns
     -------

@@ -154,7 +154,7 @@ def example_lists(lists: Sequence[RankedList], alpha: float, protected_from: flo
     -------
     pandas.DataFrame
         Columns ``list``, ``query``, ``when`` (before, after), ``document``, ``protected``, ``mean``
-        and ``deviation``; one row a document and time.
+        and ``deviation``; one row per document and time.
     """
     open_lists = []
     for each in lists:

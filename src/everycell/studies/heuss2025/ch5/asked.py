@@ -61,7 +61,7 @@ def contexts(
         if unknown:
             raise ValueError(
                 f"The run has {in_quotes(unknown[0])} for the question {in_quotes(query)}, which "
-                "is none of the passages: give its text in passages.jsonl."
+                "is not among the passages: give its text in passages.jsonl."
             )
         if len(names) == depth:
             found.setdefault(questions[query], tuple(passages[name] for name in names))

@@ -59,7 +59,7 @@ def mean_cells(number: str, year: str, values: Mapping[str, pd.DataFrame]) -> pd
     year
         Of CAsT.
     values
-        System -> one row a turn, one column a metric (the first is the recall).
+        System -> one row per turn, one column per metric (the first is the recall).
 
     Returns
     -------
@@ -87,7 +87,7 @@ def compared_pairs(
     Parameters
     ----------
     values
-        System -> one row a turn, one column a metric.
+        System -> one row per turn, one column per metric.
     pairs
         What is compared: the comparison's name and two systems.
     metrics
@@ -96,7 +96,7 @@ def compared_pairs(
     Returns
     -------
     pandas.DataFrame
-        One row a test: `comparison`, `measure` (the metric), `a`, `b` and the columns of `TESTS`.
+        One row per test: `comparison`, `measure` (the metric), `a`, `b` and the columns of `TESTS`.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def compared_pairs(
 
 
 def cells_of_tests(tests: pd.DataFrame) -> pd.DataFrame:
-    """Tests as cells, one row a number: all columns but those of `TESTS` are keys."""
+    """Tests as cells, one row per number: all columns but those of `TESTS` are keys."""
     keys = [column for column in tests if column not in TESTS]
     return tests.melt(keys, list(TESTS), var_name="metric")
 
@@ -169,7 +169,7 @@ def documents_of_passages(run: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        The same columns, one row a document of a query.
+        The same columns, one row per document of a query.
 
     Examples
     --------

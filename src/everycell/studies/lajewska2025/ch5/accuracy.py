@@ -280,7 +280,7 @@ def unanswerable_cells(scored: pd.DataFrame, classifiers: Sequence[str]) -> pd.D
     Parameters
     ----------
     scored
-        One row a passage: for each classifier the scores of its sentences.
+        One row per passage: for each classifier the scores of its sentences.
     classifiers
         Its two columns of scores.
 

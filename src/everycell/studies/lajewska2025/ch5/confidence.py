@@ -70,7 +70,7 @@ def read_released(path: Path) -> pd.DataFrame:
     twice = found.duplicated(["turn_id", "text_id"])
     if twice.any():
         raise AnnotationError(
-            f"{path}, row {int(twice.argmax()) + 1}: the passage stands in a row before too; "
+            f"{path}, row {int(twice.argmax()) + 1}: the passage is in a row before too; "
             "fetch the file again (delete it first)."
         )
     return found

@@ -15,7 +15,7 @@ def confidence_and_agreement(plotted: pd.DataFrame) -> Figure:
     Parameters
     ----------
     plotted
-        One row a mark: `part` ("passages" or "workers"), and the numbers `level` (confidence, 1 to
+        A row per mark: `part` ("passages" or "workers"), and the numbers `level` (confidence, 1 to
         5), `value` (mean agreement, 0 to 1), `low`, `high` (95 % interval of a mean over passages)
         and `n` (passages).
 

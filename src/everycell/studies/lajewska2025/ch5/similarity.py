@@ -88,7 +88,7 @@ def sentence_pairs(
 def similarity(
     pairs: Iterable[tuple[BoolArray, BoolArray]], row: str, task_variant: str, reading: Reading
 ) -> pd.DataFrame:
-    """Means over texts of precision, recall and F1 for each aggregation, a row a number.
+    """Means over texts of precision, recall and F1 for each aggregation, a row per number.
 
     Parameters
     ----------

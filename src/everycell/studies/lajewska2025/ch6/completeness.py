@@ -115,7 +115,7 @@ def completeness(
     facts : pandas.DataFrame
         People's nuggets: columns `topic` and `text`.
     responses : pandas.DataFrame
-        Columns `input`, `system`, `topic` and `text`, one row a response.
+        Columns `input`, `system`, `topic` and `text`, one row per response.
     questions : mapping
         Topic -> question.
 
@@ -176,7 +176,7 @@ def with_intervals(scores: pd.DataFrame, by: list[str], *, least: int = 10) -> p
 
 
 def with_text(responses: pd.DataFrame) -> pd.DataFrame:
-    """Whole responses of a frame with a row a sentence: `input`, `system`, `topic`, `text`.
+    """Whole responses of a frame with a row per sentence: `input`, `system`, `topic`, `text`.
 
     Examples
     --------

@@ -134,7 +134,7 @@ def in_common(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]
     Parameters
     ----------
     created, released : pandas.DataFrame
-        Columns `topic` and `text`, a row a fact.
+        Columns `topic` and `text`, a row per fact.
 
     Returns
     -------

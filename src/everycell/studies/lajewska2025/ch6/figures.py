@@ -21,15 +21,15 @@ def ranks_by_judge(ranks: pd.DataFrame, agreement: pd.DataFrame) -> Figure:
     Parameters
     ----------
     ranks
-        One row a mark: `judge`, `system` and the number `rank` (1 the best).
+        One row per mark: `judge`, `system` and the number `rank` (1 the best).
     agreement
-        One row a pair of judges: `judges` (its name), and the numbers `value` (a rank
+        One row per pair of judges: `judges` (its name), and the numbers `value` (a rank
         correlation), `low` and `high`.
 
     Returns
     -------
     Figure
-        On the left a column a judge, in which the best system stands on top; the marks of a system
+        On the left a column per judge, in which the best system is on top; the marks of a system
         are joined and named at the last judge. On the right the agreement with its intervals.
 
     Raises

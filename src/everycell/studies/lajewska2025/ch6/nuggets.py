@@ -34,7 +34,7 @@ def judged(labels: NuggetLabels, nuggets: pd.DataFrame, measure: str = "V_strict
     unknown = set(labels.responses["run"]) - set(NAMES)
     if unknown:
         raise ValueError(
-            f"The labels have the run {min(unknown)!r}, which is none of Tables 6.7 and 6.8 "
+            f"The labels have the run {min(unknown)!r}, which is not among Tables 6.7 and 6.8 "
             f"({', '.join(NAMES)}): leave it out."
         )
     scores = nugget_scores(nuggets, labels.responses, measure)

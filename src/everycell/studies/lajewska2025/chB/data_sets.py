@@ -16,7 +16,7 @@ def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[
     Parameters
     ----------
     passages
-        One row a passage of a question: `turn_id` (the question) and `answerable` (bool). A
+        One row per passage of a question: `turn_id` (the question) and `answerable` (bool). A
         question has an answer if one of its passages has.
     sentences
         With an answer; without one in passages that have one, and in those that have none.

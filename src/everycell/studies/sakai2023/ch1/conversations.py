@@ -1,4 +1,4 @@
-"""Annotated conversations as entities, and their scores as tidy cells: one row a printed value."""
+"""Annotated conversations as entities, and their scores as tidy cells, one per printed value."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def annotated_entities(
     gains: Mapping[str, float],
     attribute_sets: Mapping[str, AttributeSet],
 ) -> pd.DataFrame:
-    """Entities of annotated conversations, one row an entity.
+    """Entities of annotated conversations, one row per entity.
 
     Parameters
     ----------
