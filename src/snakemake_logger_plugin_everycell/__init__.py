@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from logging import INFO, LogRecord
 from typing import Any
@@ -194,7 +195,8 @@ class LogHandler(LogHandlerBase):
             took = in_words(time.time() - run.began)
             print(f"{run.done} of {run.total} jobs done in {took}.", file=sys.stderr, flush=True)
             run.total = 0
-            if durations.FILE.parent.is_dir():
+            # An estimate is worth no error: the disk may be full, or the folder read-only.
+            with suppress(OSError):
                 durations.write(durations.FILE, run.known)
         super().close()
 

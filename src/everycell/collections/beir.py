@@ -252,7 +252,8 @@ def _beir_judgements(path: Path) -> dict[str, list[str]]:
 
 
 def _relevant(path: Path, rows: Iterable[list[str] | tuple[str, ...]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    # In their order, each once, however often it is judged.
+    found: dict[str, dict[str, None]] = {}
     for query, document, score in rows:
         try:
             level = int(score)
@@ -262,8 +263,8 @@ def _relevant(path: Path, rows: Iterable[list[str] | tuple[str, ...]]) -> dict[s
                 f"{in_quotes(score)}; give a whole number."
             ) from None
         if level > 0:
-            found.setdefault(query, []).append(document)
-    return found
+            found.setdefault(query, {})[document] = None
+    return {query: list(documents) for query, documents in found.items()}
 
 
 def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
