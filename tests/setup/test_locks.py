@@ -65,7 +65,8 @@ def test_no_package_has_two_versions():
 
 def test_conda_files_follow_the_locks():
     made = make_conda.conda_files()
-    on_disk = {path.name for pattern in ("*.yaml", "*.sh") for path in ENVS.glob(pattern)}
+    patterns = ("*.yaml", "*.post-deploy.sh")
+    on_disk = {path.name for pattern in patterns for path in ENVS.glob(pattern)}
     assert on_disk == set(made)
     for name, content in made.items():
         found = (ENVS / name).read_text(encoding="utf-8")

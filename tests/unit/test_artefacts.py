@@ -54,7 +54,7 @@ UNREADABLE = {
     "tolerance of nothing": (
         "decimals:",
         "tolerances: [{within: 0, because: rounded inputs}]\n    decimals:",
-        ".within` is 0; allowed is: a number, above 0.",
+        ".within` is 0; allowed is: ",
     ),
     "number in a selector": (
         "decimals:",

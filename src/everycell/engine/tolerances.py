@@ -67,7 +67,7 @@ def allowed(
         indices = artefact.cells.index[artefact.select(tolerance.cells)]
         if tolerance.within is not None:
             found |= dict.fromkeys(indices, Allowed(tolerance.within, tolerance.because))
-        elif tier in tolerance.from_spread:
+        elif rebuilt and tier in tolerance.from_spread:
             found |= _of_seeds(artefact, tolerance, indices, beside, rebuilt)
     return found
 

@@ -168,7 +168,7 @@ def _cells(
     for quoted in (entry for entry in card.quoted if tier in entry.tiers):
         for index in table.index[artefact.select(quoted.cells)]:
             why[index] = ("quoted", quoted.because)
-    tolerances = allowed(artefact, tier, beside, values) if values else {}
+    tolerances = allowed(artefact, tier, beside, values)
     derived: dict[int, str] = {}
     for entry in (entry for entry in card.derived if tier in entry.tiers):
         derived |= dict.fromkeys(table.index[artefact.select(entry.cells)], entry.because)
