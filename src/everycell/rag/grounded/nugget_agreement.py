@@ -31,7 +31,7 @@ def found_share(facts: Sequence[str], others: Sequence[str], *, least: float = 0
 
     Examples
     --------
-    >>> found_share(["Owls eat mice", "Owls sleep by day"], ["Mice are eaten by owls"])
+    >>> found_share(["Owls eat mice", "Bats sleep all day"], ["Mice are eaten by owls"])
     0.5
     """
     words = [_words(text) for text in others]
