@@ -132,5 +132,5 @@ def test_checks_take_the_first_of_equal_attributions_and_all_where_there_are_few
 
 
 def test_an_attribution_that_is_no_number_is_refused():
-    with pytest.raises(ValueError, match="no finite number"):
+    with pytest.raises(ValueError, match="not a finite number"):
         checks(lambda coalitions: coalitions.sum(axis=1), np.array([np.nan, 1]), [1])

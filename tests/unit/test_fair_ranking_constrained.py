@@ -75,7 +75,7 @@ def test_gains_keep_the_order():
         (([1, 2], [1], 0.5), "2 scores and 1 neutralities"),
         (([], [], 0.5), "for one document at least"),
         (([-1, 2], [1, 0], 0.5), "A score is negative"),
-        (([1, 2], [2, 0], 0.5), "no number between 0 and 1"),
+        (([1, 2], [2, 0], 0.5), "not a number between 0 and 1"),
         (([1, 2], [1, 0], 1.5), "the share of 1.5"),
     ],
 )
