@@ -95,7 +95,7 @@ def yaml_fault(error: yaml.YAMLError) -> str:
     ...     load_yaml("a: 1\na: 2")
     ... except yaml.YAMLError as error:
     ...     print(yaml_fault(error))
-    line 2: the key 'a' stands twice
+    line 2: the key 'a' occurs twice
     """
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)

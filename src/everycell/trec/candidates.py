@@ -74,7 +74,7 @@ def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
     >>> check_candidates(pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"]}))
     Traceback (most recent call last):
     ValueError: Row 1 of the candidates has the document 'd' of query 'q' for the second time:
-    a document stands once in a query's list; keep one of the two.
+    a document occurs once in a query's list; keep one of the two.
     """
     return checked_lines(candidates, CANDIDATES, lambda row: f"Row {row} of the candidates")
 
