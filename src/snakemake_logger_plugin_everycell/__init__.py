@@ -2,7 +2,8 @@
 
 Snakemake finds this package by its name, and the profile `default` asks for it. Errors and warnings
 stand there as they always do; Snakemake's own log, with all that is left out here, is the file in
-``.snakemake/log`` that the last lines name. A dry run looks as it does without.
+``.snakemake/log`` that the last lines name. A dry run looks as it does without, but for the offers
+of a cache.
 """
 
 from __future__ import annotations
@@ -139,6 +140,7 @@ class LogHandler(LogHandlerBase):
                 settings.printshellcmds,
             )
         )
+        self._verbose = settings.verbose
         self._as_usual = settings.dryrun or settings.verbose or bool(settings.quiet)
         self._run = Run({} if self._as_usual else durations.read(durations.FILE))
         self._bar: Any = None
@@ -148,7 +150,11 @@ class LogHandler(LogHandlerBase):
         try:
             event = getattr(record, "event", None)
             ended = None if self._as_usual else self._run.note(record)
-            if self._as_usual or not (event in REPLACED or is_chatter(record)):
+            if self._as_usual:
+                # More than twenty lines at the head of each dry run, which help nobody.
+                if self._verbose or not is_about_caching(record):
+                    self._say(record)
+            elif not (event in REPLACED or is_chatter(record)):
                 self._say(record)
             elif sys.stderr.isatty():
                 self._move_bar()
@@ -228,8 +234,13 @@ class LogHandler(LogHandlerBase):
 
 def is_chatter(record: LogRecord) -> bool:
     """Whether Snakemake says something that helps nobody who waits for results."""
-    said = str(record.msg)
-    if "is eligible for caching between workflows" in said:
+    if is_about_caching(record):
         return True
+    said = str(record.msg)
     has_event = getattr(record, "event", None) is not None
     return record.levelno <= INFO and not has_event and said.startswith(CHATTER)
+
+
+def is_about_caching(record: LogRecord) -> bool:
+    """Whether Snakemake offers its cache, as it does once for each rule that may use it."""
+    return "is eligible for caching between workflows" in str(record.msg)

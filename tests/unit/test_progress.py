@@ -176,3 +176,16 @@ def test_snakemake_finds_it_and_still_prints_the_log_of_a_failed_job(tmp_path):
     assert "\x1b" not in done.stderr and "Reason:" not in done.stderr
     [log] = (tmp_path / ".snakemake/log").iterdir()
     assert str(log) in done.stderr and "Reason: Missing output files" in log.read_text()
+
+
+def test_a_dry_run_leaves_out_the_offers_of_a_cache(capsys):
+    settings = MockOutputSettings()
+    settings.dryrun = settings.stdout = True
+    handler = LogHandler(settings, None)
+    handler._usual.setStream(sys.stdout)
+    offer = "Workflow defines that rule a is eligible for caching between workflows (use --cache)."
+    for message in (offer, "Nothing to be done"):
+        handler.emit(logging.LogRecord("snakemake", logging.INFO, "", 1, message, (), None))
+    shown = capsys.readouterr().out
+    assert "Nothing to be done" in shown
+    assert "caching" not in shown

@@ -24,6 +24,7 @@ from everycell.cli.project import (
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.printed_cells import CardError
+from everycell.engine.render.tables.digits import tell_apart
 from everycell.engine.reports import (
     OTHERWISE,
     PLACES,
@@ -232,6 +233,4 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
 
 def _rebuilt_text(cell: JudgedCell, digits: int | Literal["text"]) -> str:
     # One digit more than printed, so that a reader sees how near the rounding was.
-    if isinstance(cell.rebuilt, str) or digits == "text":
-        return str(cell.rebuilt)
-    return f"{cell.rebuilt:.{digits + 1}f}"
+    return tell_apart(cell.rebuilt, cell.printed, digits, added=1)

@@ -4,8 +4,9 @@ Its batch normalisation takes the mean and spread of each list on its own, in tr
 too, so that features need no scale and a score says how an item stands in its list. A list of
 equal items, or of one, gets equal scores.
 
-It computes in double precision. In single precision the last bits of a sum depend on the processor,
-and a training makes other weights of them: tables then differed from machine to machine.
+Its training is chaotic: a last bit that differs leads to another network. So it computes in double
+precision with a fused optimiser. The scores have the same bits on other processors if
+:func:`~everycell.learning.portable_arithmetic.use_portable_arithmetic` is called first.
 """
 
 from __future__ import annotations
@@ -115,7 +116,8 @@ def train_and_score(
     inputs, targets = _tensors(features), _tensors(relevance)
     targets = [part / part.norm() for part in targets]
     model = ListNet(inputs[0].shape[1]).double()
-    optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    # Fused: the roots of the other kinds differ in their last bit between processors.
+    optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
     found = {}
     for epoch in range(1, max(epochs) + 1):
         order = rng.permutation(len(inputs))

@@ -1,14 +1,12 @@
 """Train ListNet with several seeds, and score the test lists of a data set."""
 
-import torch
-
 from everycell.collections.fair_ranking_lists import read_fair_lists
 from everycell.engine.job import Job
+from everycell.learning.portable_arithmetic import use_portable_arithmetic
 from everycell.studies.heuss2025.ch2.scored_lists import lists_to_rank, scored
 
 with Job(snakemake) as job:
-    # More threads would add up sums in other orders.
-    torch.set_num_threads(1)
+    use_portable_arithmetic()
     params, dataset = snakemake.params, snakemake.wildcards.dataset
     train, test = (read_fair_lists(snakemake.input[part]) for part in ("train", "test"))
     lists = lists_to_rank(train, test, dataset, params.draw)

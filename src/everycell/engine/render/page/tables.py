@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact
+from everycell.engine.render.tables.digits import tell_apart
 from everycell.engine.render.tables.layout import NO_KEYS, head_rows, lay_out, show_value
 from everycell.engine.render.tables.names import shown_label, shown_name, with_shown_names
 from everycell.engine.reports import OTHERWISE, Markers
@@ -34,7 +35,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                     str(shown_label(key, label, names)) for key, label in cell.key.items()
                 ),
                 "printed": cell.printed,
-                "rebuilt": _apart(cell.printed, rebuilt, decimals) if both else None,
+                "rebuilt": tell_apart(rebuilt, cell.printed, decimals) if both else None,
                 "finer": None if both else _finer(rebuilt, decimals),
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
                 "verdict": cell.verdict,
@@ -62,30 +63,6 @@ def _finer(rebuilt: float | str | None, decimals: int | Literal["text"]) -> str 
     if isinstance(rebuilt, float) and decimals != "text":
         return show_value(rebuilt, decimals + 1)
     return None if rebuilt is None else str(rebuilt)
-
-
-#: No more digits than this are added to tell two values apart.
-_DIGITS_APART = 6
-
-
-def _apart(printed: str, rebuilt: float | str | None, decimals: int | Literal["text"]) -> str:
-    """A rebuilt value with as many digits as tell it from the printed one, if digits can."""
-    shown = show_value(rebuilt, decimals)
-    if not isinstance(rebuilt, float) or decimals == "text":
-        return shown
-    for more in range(_DIGITS_APART + 1):
-        finer = show_value(rebuilt, decimals + more)
-        if not _same(printed, finer):
-            return finer
-    return shown
-
-
-def _same(printed: str, shown: str) -> bool:
-    """Whether two values look the same: 0.5, .5 and 0.500 do."""
-    try:
-        return float(printed) == float(shown)
-    except ValueError:
-        return printed == shown
 
 
 def _by_shown_name(by_metric: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:

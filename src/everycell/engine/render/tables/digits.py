@@ -1,0 +1,49 @@
+"""How many digits of a rebuilt value a reader has to see beside a printed one."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from everycell.engine.render.tables.layout import show_value
+
+#: No more digits than this are added to tell two values apart.
+_MOST_ADDED = 6
+
+
+def tell_apart(value: Any, printed: str, decimals: int | Literal["text"], added: int = 0) -> str:
+    """Return a value with as many digits as tell it from the printed one, if digits can.
+
+    Parameters
+    ----------
+    value
+        A number or a text; a text is never changed.
+    printed
+        What the paper prints.
+    decimals
+        Digits after the point that the paper prints, or "text".
+    added
+        Digits to show more than these in any case.
+
+    Examples
+    --------
+    >>> tell_apart(0.47, ".45", 2), tell_apart(0.47, ".45", 2, added=1)
+    ('0.47', '0.470')
+    >>> tell_apart(0.45004, ".45", 2)
+    '0.45004'
+    """
+    if not isinstance(value, float) or decimals == "text":
+        return show_value(value, decimals)
+    fewest = decimals + added
+    for digits in range(fewest, fewest + _MOST_ADDED + 1):
+        shown = show_value(value, digits)
+        if not _same(printed, shown):
+            return shown
+    return show_value(value, fewest)
+
+
+def _same(printed: str, shown: str) -> bool:
+    """Whether two values look the same: 0.5, .5 and 0.500 do."""
+    try:
+        return float(printed) == float(shown)
+    except ValueError:
+        return printed == shown

@@ -1,0 +1,53 @@
+"""Arithmetic of torch that has the same bits on every x86-64 processor with FMA.
+
+Torch and its linear algebra choose their instructions by the processor. Wider registers add up in
+another order, so the last bits of a sum differ, and a chaotic training makes other weights of them.
+"""
+
+import os
+
+import torch
+
+#: Torch's own loops without wide registers; matrix products in an order that no processor changes.
+_SETTINGS = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE"}
+
+
+def use_portable_arithmetic() -> None:
+    r"""Let torch compute with the same instructions and one thread in this process.
+
+    Call it before anything is computed. It makes ListNet about half as fast.
+
+    Raises
+    ------
+    RuntimeError
+        If torch has chosen its instructions already.
+
+    Notes
+    -----
+    Not all functions obey. ``sqrt``, ``log`` and others of whole tensors come from a library that
+    still looks at the processor, so optimisers must be ``fused``: these take roots by themselves.
+    A test compares a training with numbers that two other processors gave. The library of C
+    functions counts as well: processors without FMA, and other systems, have other bits.
+
+    Examples
+    --------
+    In a process of its own, since the choice stays:
+
+    >>> import subprocess, sys
+    >>> program = (
+    ...     "from everycell.learning.portable_arithmetic import use_portable_arithmetic;"
+    ...     "import torch;"
+    ...     "use_portable_arithmetic();"
+    ...     "print(torch.backends.cpu.get_cpu_capability())"
+    ... )
+    >>> subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout
+    'DEFAULT\\n'
+    """
+    os.environ.update(_SETTINGS)
+    torch.set_num_threads(1)
+    found = torch.backends.cpu.get_cpu_capability()
+    if found not in ("DEFAULT", "NO AVX"):
+        raise RuntimeError(
+            f"Torch computes with {found} already: call use_portable_arithmetic() before the first "
+            "computation of the process."
+        )
