@@ -168,8 +168,16 @@ HEADS = {
             "test,why? [SEP] So.,1\ntrain,why? [SEP] No.,0",
             "row 2: partition is 'train'; allowed is the partition of this question",
         ),
-        ("predictions", "8_1,p1,1,0\n8_1,p1,0,0", "row 2: answerability is '0'; allowed is the value of"),
-        ("predictions", "8_1,p1,1,0\n8_1,p1,1,1", "row 2: predicted_value is '1'; allowed is the value"),
+        (
+            "predictions",
+            "8_1,p1,1,0\n8_1,p1,0,0",
+            "row 2: answerability is '0'; allowed is the value of",
+        ),
+        (
+            "predictions",
+            "8_1,p1,1,0\n8_1,p1,1,1",
+            "row 2: predicted_value is '1'; allowed is the value",
+        ),
         ("scores", "8_1,p1,test,[]", "sentence_probabilities is .*a pair of probabilities"),
         ("scores", '8_1,p1,test,"[[0.1, 1.9]]"', "a pair of probabilities"),
         ("scores", "8_1,p1,test,[0.1]", "a pair of probabilities"),

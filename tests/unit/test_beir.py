@@ -63,7 +63,9 @@ def test_a_question_whose_passage_is_missing_is_left_out(beir, tmp_path):
     qrels.write_text(qrels.read_text().replace("\td2\t", "\telsewhere\t"))
     assert convert_beir(beir, tmp_path / "new").left_out == 1
     qrels.write_text("query-id\tcorpus-id\tscore\ntest0\telsewhere\t1\n")
-    with pytest.raises(CollectionError, match="No question has a relevant passage in the collection"):
+    with pytest.raises(
+        CollectionError, match="No question has a relevant passage in the collection"
+    ):
         convert_beir(beir, tmp_path / "other")
 
 
