@@ -1,4 +1,4 @@
-"""Every table and figure of five information-retrieval works, rebuilt, with a verdict a cell."""
+"""Every table and figure of five information-retrieval works, rebuilt, with a verdict per cell."""
 
 from importlib import import_module as _module
 

@@ -26,7 +26,7 @@ SCHEMA = Path("workflow/schemas/config.schema.json")
 
 
 class General(FetchSettings):
-    """What is no chapter's own."""
+    """Settings that belong to no chapter."""
 
     seed: int = Field(20261121, ge=0, lt=2**32, description="Seed of all random numbers.")
     container: str | None = Field(
@@ -58,7 +58,7 @@ def blocks_of_studies() -> dict[str, type[Settings]]:
         for key, model in module.BLOCKS.items():
             if key in found or key in General.model_fields:
                 raise ValueError(
-                    f"{module.__name__}: the block `{key}` occurs elsewhere too; name it otherwise."
+                    f"{module.__name__}: another study has the block `{key}` too; rename one."
                 )
             found[key] = model
     return found
@@ -100,7 +100,8 @@ is: a valid number, above 0, below 1.
 def read_config(path: Path, more: Path | None = None) -> Config:
     """Read and validate a configuration file; an empty one means the defaults.
 
-    What stands in a second file, `more`, goes before, as with ``snakemake --configfile``.
+    Settings in a second file, `more`, override those of the first, as with ``snakemake
+    --configfile``.
     """
     content = _content(path)
     if more is None:
@@ -121,7 +122,7 @@ def _content(path: Path) -> Any:
 
 
 def _updated(content: Any, more: Any) -> Any:
-    """Blocks are joined key by key; of anything else the second one stands.
+    """Merge blocks key by key; of anything else the second value is kept.
 
     Examples
     --------

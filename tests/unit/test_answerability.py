@@ -149,7 +149,7 @@ HEADS = {
         (
             "labels",
             "8_1,p1,test,0,1,why?,So.\n8_1,p2,train,0,1,why?,So.",
-            "row 2: partition is 'train'; allowed is the partition that the same turn_id",
+            "row 2: partition is 'train'; allowed is the partition of this turn_id",
         ),
         (
             "labels",
@@ -166,10 +166,18 @@ HEADS = {
         (
             "pairs",
             "test,why? [SEP] So.,1\ntrain,why? [SEP] No.,0",
-            "row 2: partition is 'train'; allowed is the partition that the same question",
+            "row 2: partition is 'train'; allowed is the partition of this question",
         ),
-        ("predictions", "8_1,p1,1,0\n8_1,p1,0,0", "row 2: answerability is '0'; allowed is what a"),
-        ("predictions", "8_1,p1,1,0\n8_1,p1,1,1", "row 2: predicted_value is '1'; allowed is wha"),
+        (
+            "predictions",
+            "8_1,p1,1,0\n8_1,p1,0,0",
+            "row 2: answerability is '0'; allowed is the value of",
+        ),
+        (
+            "predictions",
+            "8_1,p1,1,0\n8_1,p1,1,1",
+            "row 2: predicted_value is '1'; allowed is the value",
+        ),
         ("scores", "8_1,p1,test,[]", "sentence_probabilities is .*a pair of probabilities"),
         ("scores", '8_1,p1,test,"[[0.1, 1.9]]"', "a pair of probabilities"),
         ("scores", "8_1,p1,test,[0.1]", "a pair of probabilities"),
@@ -180,7 +188,7 @@ HEADS = {
         (
             "scores",
             '8_1,p1,test,"[[0.5, 0.5]]"\n8_1,p1,test,"[[0.4, 0.6]]"',
-            "row 2: passage_id is 'p1'; allowed is a passage once a turn",
+            "row 2: passage_id is 'p1'; allowed is a passage once per turn",
         ),
         (
             "scores",
@@ -312,10 +320,10 @@ def test_sentences_of_another_partition_are_refused(question, partition, message
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("<html>", "is no SQuAD 2.0 .JSONDecodeError"),
+        ("<html>", "is not SQuAD 2.0 .JSONDecodeError"),
         (
             '{"data": [{"paragraphs": [{"qas": [{"question": "who?"}]}]}]}',
-            "is no SQuAD 2.0 .KeyError: 'context'",
+            "is not SQuAD 2.0 .KeyError: 'context'",
         ),
         (
             '{"data": [{"paragraphs": [{"context": "So.", "qas": '

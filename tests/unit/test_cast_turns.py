@@ -75,10 +75,10 @@ def test_turns_of_both_years_are_read(topics):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("<html>", "is no topic file of CAsT"),
-        ({"turn": []}, "is no topic file of CAsT"),
+        ("<html>", "is not a topic file of CAsT"),
+        ({"turn": []}, "is not a topic file of CAsT"),
         ([{"number": 1, "turn": [{"number": 1}]}], "KeyError: 'raw_utterance'"),
-        ([{"number": 1, "turn": [{"number": 1, "raw_utterance": None}]}], "is no topic file"),
+        ([{"number": 1, "turn": [{"number": 1, "raw_utterance": None}]}], "is not a topic file"),
         ([], "has no turn"),
         ([TURNS[0], TURNS[0]], "has the turn 3_1 twice"),
         ([{"number": 1, "turn": [{"number": 1, "raw_utterance": " "}]}], "1_1 has an empty"),
@@ -102,10 +102,10 @@ def test_rewrites_come_in_the_order_of_the_turns(rewrites):
     ("rows", "message"),
     [
         (ROWS[:2], "has no rewrite of the turn '4_1' \\(1 of 3 turns"),
-        ([*ROWS, "9\t1\t9_1\ta\ta"], "line 5: the turn '9_1' is no turn of the topics"),
+        ([*ROWS, "9\t1\t9_1\ta\ta"], "line 5: the turn '9_1' is not a turn of the topics"),
         ([*ROWS, ROWS[0]], "line 5: the turn '3_1' occurs twice"),
         (["3\t1\t3_1\t \tWhat is hail?"], "line 2: the turn '3_1' has an empty rewrite"),
-        (["3\t1\t3_1\ta\tWhat is snow?"], "'3_1' was said otherwise \\('What is snow\\?'\\)"),
+        (["3\t1\t3_1\ta\tWhat is snow?"], "'3_1' has another utterance \\('What is snow\\?'\\)"),
         (["3\t1\t3_1\ta"], "line 2: has 4 fields"),
         (["3\t1\t3_1\ta\tWhat is hail?\tmore"], "line 2: has 6 fields"),
     ],

@@ -153,7 +153,7 @@ def test_settings_of_a_chapter_are_found(toy_study):
 
 def test_two_blocks_of_one_name_are_refused(toy_study):
     toy_study("seed")
-    with pytest.raises(ValueError, match="toy2026.ch1.settings: the block `seed` occurs elsewhere"):
+    with pytest.raises(ValueError, match="settings: another study has the block `seed`"):
         blocks_of_studies()
 
 

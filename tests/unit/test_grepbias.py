@@ -118,9 +118,9 @@ def test_collections_of_one_wording_have_the_same_ids(read):
         (changed(1, d_id="x"), "row 2: d_id is 'x'; allowed is a number"),
         (
             changed(1, d_id="10"),
-            "document '10' of query '0' .* its id is that of a document before",
+            "document '10' of query '0' .* an earlier document has its id",
         ),
-        (ROWS[:5], "document '13' .* its query has not 3 texts of relevance 0;"),
+        (ROWS[:5], "document '13' .* its query does not have 3 texts of relevance 0;"),
         (changed(1, content_gender="M"), "two texts of relevance 1 with the wording male"),
         (changed(0, exp_stereotype="Towards Female"), "its query has another exp_stereotype"),
     ],
@@ -131,7 +131,9 @@ def test_a_fault_is_named(read, rows, message):
 
 
 def test_faults_of_queries_and_other_counts(read, tmp_path):
-    with pytest.raises(CollectionError, match="row 2: q_id is '0'; allowed is an id that no row"):
+    with pytest.raises(
+        CollectionError, match="row 2: q_id is '0'; allowed is an id that no earlier row"
+    ):
         read(topics=[TOPICS[0], TOPICS[0]])
     with pytest.raises(CollectionError, match="row 1: query is ''; allowed is a text"):
         read(topics=[("0", "Career", "")])

@@ -102,7 +102,7 @@ def test_documents_that_a_run_lacks_stand_last_in_it(both):
     [
         ("Bpref", "is not computed for many rankings at once"),
         ("nDCG(dcg='exp-log2')@5", "is not computed for many rankings at once"),
-        ("P(rel=2)@5", "takes relevance from 2 on, and the lists from 1 on"),
+        ("P(rel=2)@5", "counts relevance from 2 on, and the lists from 1 on"),
     ],
 )
 def test_measures_that_arrays_do_not_have(measure, said):

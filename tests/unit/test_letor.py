@@ -44,7 +44,7 @@ def test_lengths_stand_for_queries(file):
         ("2 qid:10 0:1\n", {}, "line 1 has features out of order: number them from 1"),
         ("2 1:1\n", {}, "line 1 names no query: write qid:"),
         ("", {}, "has no documents"),
-        ("1 qid:1 1:1\n1 qid:2 1:1\n1 qid:1 1:1\n", {}, "query 1 stand in two places"),
+        ("1 qid:1 1:1\n1 qid:2 1:1\n1 qid:1 1:1\n", {}, "query 1 are in two places"),
     ],
 )
 def test_a_broken_file_is_refused_in_a_sentence(file, text, options, message):

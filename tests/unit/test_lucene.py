@@ -316,7 +316,7 @@ def test_a_new_index_takes_the_place_of_the_old_one_only_when_it_is_whole(tmp_pa
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("draft")
-    with pytest.raises(ValueError, match="has files that are no Lucene index: name another"):
+    with pytest.raises(ValueError, match="has files that are not a Lucene index: name another"):
         build_index([("d", ["a"])], tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "draft"
 
@@ -334,8 +334,8 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
         ([("d", "some text")], "The terms of document 'd' are one text, 'some text': give a list"),
         ([("d", ["a", ""])], "The terms of document 'd' have '': a term has one character"),
         ([("d", ["a\nb"])], "have 'a\\\\nb': a term has one character or more and no white space"),
-        ([("d", ["a", 7])], "The terms of document 'd' have one that is no text"),
-        ([("d", ["\ud800"])], "The terms of document 'd' have one that is no text"),
+        ([("d", ["a", 7])], "The terms of document 'd' have one that is not text"),
+        ([("d", ["\ud800"])], "The terms of document 'd' have one that is not text"),
         ([("d", ["a", "é" * 16_384])], "have one of 32768 bytes, 'é+'...: Lucene takes 32766"),
     ],
 )

@@ -190,9 +190,9 @@ def test_which_variants_the_printed_crbo_rules_out():
         (("a", "a", 1), {}, "p is 1"),
         (("a", "a"), {"variant": "max"}, "variant 'max' is unknown"),
         (("a", "a"), {"ties": "c"}, "choose 'a', 'w' or 'b'"),
-        (({"a", "b"}, "ab"), {}, "first ranking is a set, which says nothing of ranks; give a"),
-        (("ab", frozenset("ab")), {}, "second ranking is a frozenset, which says nothing"),
-        (("ab", {"a": 1}), {}, "second ranking is a dict, which says nothing of ranks"),
+        (({"a", "b"}, "ab"), {}, "first ranking is a set, which has no ranks; give a"),
+        (("ab", frozenset("ab")), {}, "second ranking is a frozenset, which has no"),
+        (("ab", {"a": 1}), {}, "second ranking is a dict, which has no ranks"),
         (([["a"]], "a"), {}, r"first ranking has the item \['a'\] of type list; an item is"),
     ],
 )

@@ -439,7 +439,7 @@ def test_arrays_that_are_refused(change, says):
 
 def test_other_values_that_are_refused():
     ranked = ranked_counts(RUN, COUNTS)
-    with pytest.raises(ValueError, match="cut-off 2 is not there; the lists have ranks 1 to 1"):
+    with pytest.raises(ValueError, match="no cut-off 2; the lists have ranks 1 to 1"):
         fairness_by_query(ranked, [2])
     with pytest.raises(ValueError, match=r"background has the groups \['m'\]"):
         fairness_by_query(ranked, [1], background=COUNTS[["length", "m"]])
@@ -468,5 +468,5 @@ def test_correlation_is_numpys_and_leaves_queries_without_a_value_out():
     assert found.queries == 30
     assert 0 < found.p < 1
     assert math.isnan(correlation([1, 1, 1], [1, 2, 3]).r)
-    with pytest.raises(ValueError, match="one value of each measure a query"):
+    with pytest.raises(ValueError, match="one value of each measure per query"):
         correlation([1, 2], [1, 2, 3])

@@ -61,7 +61,7 @@ def test_distractors_come_into_the_pool_but_are_not_relevant(read):
         (row(passages=[passage(gold="yes")]), "`ctxs.0.isgold` is 'yes'"),
         (row(question=""), "`question`"),
         (row(answers=[]), "`answers`"),
-        (row(answers=["canals", " "]), "has an answer without a text; take it out"),
+        (row(answers=["canals", " "]), "has an answer without a text; remove it"),
         ({"question": "what"}, "`answers` is missing"),
         ([], "it is not a JSON object"),
     ],

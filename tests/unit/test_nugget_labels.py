@@ -168,10 +168,10 @@ def test_every_table_is_known_to_the_registry():
         (
             "['vital', 'vital']",
             "['vital', vital]",
-            "line 3: 'a_nuggets_importance' is no list or n",
+            "line 3: 'a_nuggets_importance' is not a list or n",
         ),
         ("['vital', 'vital']", "['vital', 'nice']", "line 3: nugget 2 has the importance 'nice'"),
-        (";0.5", ";", "line 3: 'a_v_strict_score' is no list or number"),
+        (";0.5", ";", "line 3: 'a_v_strict_score' is not a list or number"),
         (";0.5", ";1.5", "line 3: 'v_strict' is 1.5; a score is a number from 0 to 1"),
     ],
 )

@@ -189,7 +189,7 @@ def test_the_truth_of_a_list_without_terms_at_its_top():
         ({"f": ["she"], "m": []}, {}, "Group 'm' has the terms"),
         ({"f": "she", "m": ["he"]}, {}, "Group 'f' has the terms 'she'"),
         ({"f": ["she"], "rank": ["he"]}, {}, "Group 'rank' .* give it another name"),
-        ({"f": ["old lady"], "m": ["he"]}, {}, "'old lady' is no single word"),
+        ({"f": ["old lady"], "m": ["he"]}, {}, "'old lady' is not a single word"),
         ({"f": ["She"], "m": ["she"]}, {}, "'she' is in 'm' and in 'f'"),
         ({"f": ["river"], "m": ["he"]}, {}, "'river' is in 'f' and in 'neutral words'"),
         (WORDS, {"queries": 0}, "queries is 0; give 1 or more"),

@@ -209,5 +209,5 @@ def test_bad_input_is_told():
         lists_of("hard")
     with pytest.raises(ValueError, match="has only .* documents to draw 90 negatives from"):
         lists_of("random", negatives=90)
-    with pytest.raises(ValueError, match=f"'{IDS[-1]}' is no document of the collection"):
+    with pytest.raises(ValueError, match=f"'{IDS[-1]}' is not a document of the collection"):
         lists_of("random", table=documents()[:-1])

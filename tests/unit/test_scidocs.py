@@ -246,10 +246,10 @@ def test_a_test_query_is_never_trained_on(scidocs):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("a 0 b", r"cite/val.qrel, line 101: 'a 0 b' is no 'query 0 document relevance'"),
+        ("a 0 b", r"cite/val.qrel, line 101: 'a 0 b' is not 'query 0 document relevance'"),
         ("a 0 b c 1", "line 101: 'a 0 b c 1' is no"),
         ("a 1 b 0", "line 101: 'a 1 b 0' is no"),
-        ("a 0 b 2", "line 101: 'a 0 b 2' is no .* with relevance 0 or 1; fetch"),
+        ("a 0 b 2", "line 101: 'a 0 b 2' is not .* with relevance 0 or 1; fetch"),
         ("", "line 101: '' is no"),
         ("citeval00 0 paper00 1", "line 101: document paper00 .* citeval00 is in line 1 "),
         ("citeval00 0 paper00 0", "line 101: document paper00 .* is in line 1 already"),

@@ -164,7 +164,7 @@ def test_cacm_links_and_tasks(read, tmp_path):
         ("cacm", {"documents": "<html>"}, "documents is not a whole .tar.gz archive"),
         ("cacm", {"documents": {"x.html": "x"}}, "holds 'x.html'; expected are pages"),
         ("cacm", {"documents": {"CACM-0001.html": "x"}}, r"CACM-0001.html, line 1: .* has 0;"),
-        ("cisi", {"topics": "caf\xe9"}, "topics, line 1: byte 0xe9 is no ASCII"),
+        ("cisi", {"topics": "caf\xe9"}, "topics, line 1: byte 0xe9 is not ASCII"),
         ("cisi", {"documents": ".I 1\n.T\nx\n.Q\n"}, r"documents, line 4: found '.Q' .*\.T, \.A"),
         ("cisi", {"documents": "\nx\n.I 1\n"}, "documents, line 2: found 'x' where a record"),
         ("cisi", {"documents": ".I 1\nx\n"}, "documents, line 2: found 'x' where a record"),
@@ -197,8 +197,8 @@ def test_files_that_cannot_be_used(read, name, changed, message):
     [
         ("2\t5\t1", r"CACM-0001.html, line 16: .*\(cite\) to CACM-0002, which has no link back"),
         ("9\t4\t1", r"line 16: .*\(coupling\) to CACM-0009, which is not there"),
-        ("1\t7\t1", "line 16: .* is no link of CACM-0001; .* type 4, 5 or 6"),
-        ("1\t5\t2", "line 16: .* is no link of CACM-0001; a link is 'record, type, 1'"),
+        ("1\t7\t1", "line 16: .* is not a link of CACM-0001; .* type 4, 5 or 6"),
+        ("1\t5\t2", "line 16: .* is not a link of CACM-0001; a link is 'record, type, 1'"),
     ],
 )
 def test_links_that_cannot_be_used(tmp_path, links, message):

@@ -147,7 +147,7 @@ def test_nobody_asked_for_confidence(save):
 
 def test_a_text_has_one_wording_and_all_its_annotations(save):
     other = row(**{"Input.passage": TEXT.replace("A", "O")})
-    with pytest.raises(AnnotationError, match=r"b.csv, row 2: the text p1 of turn 8_1 is written"):
+    with pytest.raises(AnnotationError, match=r"b.csv, row 2: the text p1 of turn 8_1 differs"):
         read_annotations([save(row(), name="a.csv"), save(row(), other, name="b.csv")])
     second = row(**{"Input.passage_id": "p2"})
     with pytest.raises(AnnotationError, match=r"row 3: the text p2 of turn 8_1 has 1 annotations"):

@@ -111,7 +111,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(rag, name, content, message)
     ("change", "message"),
     [
         (lambda line: b"{}\n" + line, "line 1: has no docid"),
-        (lambda line: line.replace(b"Owls  sleep.", b" "), "has no text; take it out of the run"),
+        (lambda line: line.replace(b"Owls  sleep.", b" "), "has no text; remove it from the run"),
         (lambda line: line.replace(b'"Owls  sleep."', b"4"), "has no text"),
         (
             lambda line: line.replace(b'"segment": "Owls  sleep."', b'"text": ""'),

@@ -2,8 +2,8 @@
 
 CAsT-snippets has five mostly relevant passages for each of 371 turns, with snippets that answer
 them; five random passages that the assessors found not relevant count as having no answer
-(CAsT-unanswerable). A sentence with a part of a snippet answers; a passage does unless none of its
-three annotators found a snippet.
+(CAsT-unanswerable). A sentence answers if it holds a part of a snippet; a passage answers unless
+none of its three annotators found a snippet.
 
 Source: Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR 2024);
 lajewska2025, section 5.5 and Appendix B. `FILES` has the registry keys.
@@ -51,15 +51,15 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
     pandas.DataFrame
         Columns `dataset` ("CAsT-snippets", "CAsT-unanswerable"), `turn_id`, `passage_id`,
         `partition`, `question`, `passage` (its text), `answerable` (bool), in the order of the
-        files. A turn may have a passage in both halves if it has no answer: one has. Turns of
-        different partitions may share a passage: the partition is by question.
+        files. A turn may have a passage in both halves if the passage has no answer (this happens
+        once). Turns of different partitions may share a passage: the partition is by question.
 
     Raises
     ------
     AnnotationError
-        A file that is no CSV, is empty or lacks a column; an unknown partition or label, a label
-        that contradicts the annotators, a passage that a turn has twice in one half, one with an
-        answer that stands in the other half too, or a turn in two partitions.
+        A file that is not CSV, is empty or lacks a column; an unknown partition or label, a label
+        that contradicts the annotators, a passage that a turn has twice in one half, a passage with
+        an answer that is in the other half too, or a turn in two partitions.
 
     Examples
     --------
@@ -95,7 +95,9 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
     second = labelled_rows(unanswerable, columns)
     for path, rows in ((snippets, first), (unanswerable, second)):
         refuse_levels(path, rows, "partition", PARTITIONS)
-        refuse_rows(path, rows, "passage_id", rows.duplicated(columns[:2]), "a passage once a turn")
+        refuse_rows(
+            path, rows, "passage_id", rows.duplicated(columns[:2]), "a passage once per turn"
+        )
     answering = pd.MultiIndex.from_frame(first.loc[~nobody, columns[:2]])
     refuse_rows(
         unanswerable,
@@ -127,13 +129,13 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns `turn_id`, `passage_id`, `answerable` (of the passage, bool), `sentence` (1 for
-        the first of its passage), `answers` (of the sentence, bool). Of equal sentences of a
-        passage the file has one; of two that start at the same character the shorter is first.
+        the first of its passage), `answers` (of the sentence, bool). The file lists equal sentences
+        of a passage once; of two that start at the same character, the shorter comes first.
 
     Raises
     ------
     AnnotationError
-        A file that is no CSV, is empty or lacks a column; an unknown label, a set of sentences
+        A file that is not CSV, is empty or lacks a column; an unknown label, a set of sentences
         that cannot be read, or a sentence that its passage does not have.
 
     Examples
@@ -180,7 +182,7 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
 
 
 def read_sentence_labels(path: Path) -> pd.DataFrame:
-    r"""Question-sentence pairs that a classifier is trained and tested on.
+    r"""Question-sentence pairs to train and test a classifier.
 
     Parameters
     ----------
@@ -191,13 +193,13 @@ def read_sentence_labels(path: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns `partition`, `question`, `sentence`, `answers` (bool), one row per pair. A pair may
-        stand more than once, since passages repeat sentences, and with both labels, since a
-        snippet is of one passage: 21 pairs of the file `snippets_sentences` do.
+        occur more than once, since passages repeat sentences, and with both labels, since a snippet
+        belongs to one passage: 21 pairs of the file `snippets_sentences` have both.
 
     Raises
     ------
     AnnotationError
-        A file that is no CSV, is empty or lacks a column; an unknown partition or label, a pair
+        A file that is not CSV, is empty or lacks a column; an unknown partition or label, a pair
         without the separator, or a question in two partitions.
 
     Examples
@@ -227,7 +229,7 @@ def read_sentence_labels(path: Path) -> pd.DataFrame:
 
 
 def check_partitions(passages: pd.DataFrame, sentences: pd.DataFrame) -> None:
-    """Refuse sentences whose question is in another partition than its passages.
+    """Refuse sentences whose question is in a different partition from its passages.
 
     A classifier trained on such sentences would be tested on questions that it has seen.
 
@@ -276,7 +278,7 @@ def refuse_two_partitions(
     if known is not None:
         expected = rows[column].map(known).fillna(expected)
     other = rows["partition"] != expected
-    refuse_rows(path, rows, "partition", other, f"the partition that the same {column} has before")
+    refuse_rows(path, rows, "partition", other, f"the partition of this {column} in rows before")
 
 
 def refuse_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
@@ -285,7 +287,7 @@ def refuse_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[
 
 
 def refuse_rows(path: Path, raw: pd.DataFrame, column: str, bad: pd.Series, allowed: str) -> None:
-    """Refuse the first row that is marked as bad, saying what is allowed in this column."""
+    """Refuse the first row marked as bad; the message says what is allowed in this column."""
     if bad.any():
         row = int(bad.argmax())
         raise AnnotationError(

@@ -22,13 +22,13 @@ from everycell.collections.answerability import (
 from everycell.collections.snippet_files import literal
 from everycell.collections.snippets import AnnotationError
 
-#: How far the two probabilities of a sentence may be from the sum 1; the released ones, of single
-#: precision, are within 1e-7.
+#: #: How far the sum of a sentence's two probabilities may be from 1; in the released files, in
+#: single precision, it is within 1e-7.
 SUM_TOLERANCE = 1e-4
 
 
 def read_passage_predictions(path: Path) -> pd.DataFrame:
-    r"""What a language model said of passages: answerable or not.
+    r"""A language model's predictions for passages: answerable or not.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def read_passage_predictions(path: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns `turn_id`, `passage_id`, `answerable` and `predicted` (bool), in the order of the
-        file. A turn that has a passage twice has two rows of it.
+        file. A passage that a turn has twice has two rows.
 
     Raises
     ------
     AnnotationError
-        A file that is no CSV, is empty or lacks a column; a label or prediction that is neither 0
+        A file that is not CSV, is empty or lacks a column; a label or prediction that is neither 0
         nor 1, or two rows of one passage that differ.
 
     Examples
@@ -62,7 +62,7 @@ def read_passage_predictions(path: Path) -> pd.DataFrame:
         refuse_levels(path, raw, column, ["0", "1"])
         before = raw.groupby(keys)[column].transform("first")
         refuse_rows(
-            path, raw, column, raw[column] != before, "what a row before has for this passage"
+            path, raw, column, raw[column] != before, "the value of an earlier row for this passage"
         )
     return raw[["turn_id", "passage_id"]].assign(
         **{name: raw[column] == "1" for column, name in labels.items()}
@@ -86,9 +86,9 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
     Raises
     ------
     AnnotationError
-        A file that is no CSV, is empty or lacks a column; an unknown partition, a turn in two, a
-        passage that a turn has twice, or scores that are no list of pairs of probabilities with
-        the sum 1.
+        A file that is not CSV, is empty or lacks a column; an unknown partition, a turn in two, a
+        passage that a turn has twice, or scores that are not a list of pairs of probabilities that
+        sum to 1.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
     raw = labelled_rows(path, [*keys, "partition", column])
     refuse_levels(path, raw, "partition", PARTITIONS)
     refuse_two_partitions(path, raw, "turn_id")
-    refuse_rows(path, raw, "passage_id", raw.duplicated(keys), "a passage once a turn")
+    refuse_rows(path, raw, "passage_id", raw.duplicated(keys), "a passage once per turn")
     scores = []
     for number, value in enumerate(raw[column], start=1):
         pairs = literal(value, list, f"{path}, row {number}: {column}")
@@ -127,7 +127,7 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
 
 
 def paired_scores(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Scores of several classifiers for the same passages, each passage one row.
+    """Scores of several classifiers for the same passages, one row per passage.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Collections in the form of BEIR, and of TREC, brought into the form of `cited_questions`.
+"""Collections in BEIR or TREC format, converted to the format of `cited_questions`.
 
 BEIR: ``corpus.jsonl`` (lines with `_id`, `title`, `text`), ``queries.jsonl`` (`_id`, `text`) and
 ``qrels/SPLIT.tsv`` (a header, then query, document and score). TREC: a table of passages and one of
-questions (id, tab, text), and judgements. Neither has answers: they come from a file of their own.
+questions (id, tab, text), and judgements. Neither has answers: they come from a separate file.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Converted:
     Attributes
     ----------
     questions, answered, passages, left_out : int
-        Questions, those of them with an answer, passages; and questions without a relevant passage
-        that is there, which are left out.
+        Numbers of questions, of questions with an answer, and of passages; and of questions that
+        were left out because none of their relevant passages is in the collection.
     """
 
     questions: int
@@ -79,13 +79,13 @@ def convert_beir(
     split : str
         Name of the judgements. A score above 0 is relevant.
     answers : Path, optional
-        See `read_answers`; without it, questions have none.
+        See `read_answers`; if left out, questions have no answers.
 
     Returns
     -------
     Converted
-        Numbers of what was written. Passages without a text are left out, and so are questions
-        without a relevant passage.
+        Numbers of questions and passages written. Passages without a text are left out, and so are
+        questions without a relevant passage.
 
     Raises
     ------
@@ -123,14 +123,14 @@ def convert_trec(
     topics : Path
         Lines "id, tab, question".
     qrels : Path
-        Lines "query, anything, document, level", parted by blanks. A level above 0 is relevant.
+        Lines "query, anything, document, level", separated by blanks. A level above 0 is relevant.
     target, answers
         As for `convert_beir`.
 
     Returns
     -------
     Converted
-        As of `convert_beir`.
+        As for `convert_beir`.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def convert_trec(
 
 
 def read_answers(path: Path | None) -> Callable[[str, str], list[str]]:
-    r"""Function that gives the right answers to a question by its id or its text.
+    r"""Return a function that gives the right answers to a question, by its id or its text.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def _write(
     relevant: Mapping[str, list[str]],
     answers: Callable[[str, str], list[str]],
 ) -> Converted:
-    """Write both files, the passages one by one, since there may be millions."""
+    """Write both files, passages one by one, since there may be millions."""
     wanted = {document for documents in relevant.values() for document in documents}
     there: set[str] = set()
     written = answered = left_out = count = 0
@@ -231,7 +231,7 @@ def _write(
             answered += bool(right)
         if not written:
             raise CollectionError(
-                "Of these files no question has a relevant passage that is there; take questions, "
+                "No question has a relevant passage in the collection; take questions, "
                 "judgements and passages of one collection."
             )
     return Converted(written, answered, count, left_out)
@@ -246,7 +246,7 @@ def _beir_judgements(path: Path) -> dict[str, list[str]]:
     first = next(rows, None)
     if first is None or first[2].lstrip("-").isdecimal():
         raise CollectionError(
-            f"{path}: has no header 'query-id, corpus-id, score'; give the file as BEIR has it."
+            f"{path}: has no header 'query-id, corpus-id, score'; give the file in BEIR's format."
         )
     return _relevant(path, rows)
 
@@ -269,7 +269,7 @@ def _relevant(path: Path, rows: Iterable[list[str] | tuple[str, ...]]) -> dict[s
 
 def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
-        # Not splitlines: a passage may hold characters at which Python also cuts.
+        # Not splitlines: a passage may hold other characters at which Python splits lines.
         with path.open(encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():

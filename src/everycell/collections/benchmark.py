@@ -1,4 +1,4 @@
-"""What systems are trained and tested on: queries with candidate lists, for any collection."""
+"""Training and test material for rankers: queries with candidate lists, for any collection."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from everycell.collections.query_by_example import (
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What systems are trained and tested on.
+    """Queries and candidate lists that systems are trained and tested on.
 
     Attributes
     ----------
     queries : pandas.DataFrame
-        `task`, `query_id`, `split` ("test", "validation", "train"), `origin_id` (the document
-        that the query is, or looks for) and `text`.
+        `task`, `query_id`, `split` ("test", "validation", "train"), `origin_id` (the document that
+        the query is made from, or looks for) and `text`.
     candidates : pandas.DataFrame
         `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0): the documents
         to rank. Those of one setting and task, with relevance, are its judgements (qrels). Training
-        queries that kept no pair have none.
+        queries that kept no pair have no rows.
     """
 
     queries: pd.DataFrame
@@ -45,35 +45,37 @@ def linked_benchmark(
 ) -> Benchmark:
     """Benchmark of tasks where the queries are documents of the collection.
 
-    One split for all tasks; no pair of a test or validation query, in any task and direction, is
-    among the relevant pairs for training; nothing relevant in some task is a negative in another.
+    There is one split for all tasks: no pair of a test or validation query, in any task or
+    direction, is among the relevant pairs for training, and nothing that is relevant in one task is
+    a negative in another.
 
     Parameters
     ----------
     positives : pandas.DataFrame
         Columns `task`, `query_id`, `document_id`: the relevant pairs of all tasks.
     excluded : pandas.DataFrame
-        Columns `query_id`, `document_id`: what else is never a negative, such as near-duplicates.
+        Columns `query_id`, `document_id`: further pairs that are never negatives, such as
+        near-duplicates.
     documents : pandas.DataFrame
         Columns `document_id`, `text`, `package`, `parent`: negatives are drawn by the last two.
     test, validation : int
-        Queries of each task.
+        Number of queries of each task.
     seed : int
         0 or more.
     settings : sequence of str
         Where negatives of test and validation queries come from, see
         `everycell.collections.query_by_example.SETTINGS`. Training lists are made in the first
-        one only.
+        setting only.
 
     Returns
     -------
     Benchmark
-        Up to 5 relevant documents a query and 25 negatives.
+        Up to 5 relevant documents and 25 negatives per query.
 
     Raises
     ------
     ValueError
-        More queries asked for than a task has, or an unknown setting.
+        More queries requested than a task has, or an unknown setting.
 
     Examples
     --------
@@ -116,14 +118,14 @@ def listed_pairs(
     settings: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Query-document pairs that systems must score, each once however many lists hold it.
+    """Query-document pairs that systems must score, each once, however many lists contain it.
 
     Parameters
     ----------
     candidates : pandas.DataFrame
         As in `Benchmark`.
     splits, settings, tasks : sequence of str
-        Only these; None: all.
+        Restrict to these; None for all.
 
     Returns
     -------
@@ -169,7 +171,7 @@ def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str)
     Raises
     ------
     ValueError
-        There is no such list.
+        If there is no such list.
 
     Examples
     --------
@@ -195,7 +197,7 @@ def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str)
 
 
 def texts_by_id(frame: pd.DataFrame, key: str) -> dict[str, str]:
-    """Texts of documents or queries, the first one of each id, in their order.
+    """Texts of documents or queries, the first for each id, in order.
 
     Parameters
     ----------
@@ -219,7 +221,7 @@ def texts_by_id(frame: pd.DataFrame, key: str) -> dict[str, str]:
 
 
 def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.DataFrame) -> None:
-    """Refuse a collection whose ids do not say which text is meant.
+    """Refuse a collection with ambiguous or unknown ids.
 
     Parameters
     ----------
@@ -231,8 +233,8 @@ def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.D
     Raises
     ------
     ValueError
-        A document id that stands twice, a query id with two texts, or a list with a query or
-        document that is not there.
+        A duplicate document id, a query id with two texts, or a list with a query or document that
+        is not in the collection.
 
     Examples
     --------

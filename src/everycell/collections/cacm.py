@@ -1,4 +1,4 @@
-"""CACM: the pages of its archive, which documents cite which, and when they appeared."""
+"""CACM: the pages of its archive, links between documents, and dates of their issues."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
     pandas.DataFrame
         Columns `task` (cite, co-cite, coupling), `query_id`, `document_id`, `relevance` (always
         1), sorted by task (in this order), query and document. Links of a record to itself and
-        repetitions are dropped. The file has every link from both ends, so a citation does not
-        say who cites: both pairs are there.
+        repetitions are dropped. The file has every link from both ends, so it does not show who
+        cites whom: both pairs are given.
 
     Raises
     ------
     CollectionError
-        As `read_collection`; a link of another type, of another record's page, to a record that is
-        not there, or that the other end does not have.
+        As `read_collection`; a link of another type, on the page of another record, to a record
+        that does not exist, or missing at the other end.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
             other, kind, own = link.groups()
             if kind not in LINK_TYPES or cacm_id(own) != record:
                 raise CollectionError(
-                    f"{where}: {in_quotes(line.strip())} is no link of {record}; a link is "
+                    f"{where}: {in_quotes(line.strip())} is not a link of {record}; a link is "
                     f"'record, type, {int(record[-4:])}' with type 4, 5 or 6: use the registry's "
                     "file."
                 )
@@ -102,7 +102,7 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
 
 
 def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int) -> pd.DataFrame:
-    """Query-by-example tasks from links: those of records with an abstract that can be a query.
+    """Query-by-example tasks from the links of records whose abstract can serve as a query.
 
     Parameters
     ----------
@@ -111,13 +111,13 @@ def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int
     documents : pandas.DataFrame
         From `read_collection`.
     min_words : int
-        Words, between blanks, that the abstract of a query has at least; 0 or more. Relevant
-        documents may be shorter, also a title alone.
+        Smallest number of words (between blanks) in the abstract of a query; 0 or more. Relevant
+        documents may be shorter, even a title alone.
 
     Returns
     -------
     pandas.DataFrame
-        The rows of `links` with such a query, in their order, numbered anew. The shape is that of
+        The rows of `links` with such a query, in order, with a new index. The shape is that of
         `query_by_example.citation_tasks`; other documents to rank are left to the caller.
 
     Examples
@@ -178,13 +178,13 @@ def cacm_id(number: str) -> str:
 def _pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
     """Place, record and lines of each page, in the order of the archive."""
     try:
-        # Unpacked as a whole, so that the checksum at the end is looked at before any page is used.
+        # Unpacked as a whole, so that the checksum at the end is verified before any page is used.
         with gzip.open(path, "rb") as packed:
             unpacked = io.BytesIO(unpack(packed, path))
         with tarfile.open(fileobj=unpacked, mode="r:") as archive:
             for member in archive:
                 page = _PAGE.fullmatch(member.name)
-                # A sparse member of a few bytes may say that it has terabytes of zeros.
+                # A sparse member of a few bytes may claim to hold terabytes of zeros.
                 if not page or not member.isfile() or member.issparse():
                     raise CollectionError(
                         f"{path} holds {in_quotes(member.name)}; expected are pages CACM-0001.html "
@@ -192,7 +192,7 @@ def _pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
                     )
                 place = f"{path}, {member.name}"
                 yield place, page[1], decoded_lines(archive.extractfile(member).read(), place)
-    # A ValueError is of `unpack`, or of a header that has no number where one must be.
+    # A ValueError comes from `unpack`, or from a header without a number where one must be.
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
         raise CollectionError(
             f"{path} is not a whole .tar.gz archive ({error}); fetch it again."

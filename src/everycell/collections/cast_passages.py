@@ -2,8 +2,8 @@
 
 CAsT-answerability has, for each of 371 turns, five passages that the assessors of CAsT mostly found
 relevant and five that they did not. Together they are a small collection of real passages with
-graded judgements. It has no training part of its own: `topic_folds` and `in_fold` make one that
-holds whole conversations back.
+graded judgements. It has no training part: `topic_folds` and `in_fold` make one that holds out
+whole conversations.
 
 Source: the files of Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR
 2024); `FILES` has their registry keys.
@@ -28,7 +28,7 @@ FILES: Mapping[str, str] = {
     "answerable": "cast-answerability/snippets_sentence_answerability.csv",
     "unanswerable": "cast-answerability/unanswerable_passages.csv",
 }
-#: Relevance from which CAsT takes a passage as relevant where a measure knows no levels.
+#: Lowest level at which CAsT counts a passage as relevant for measures with binary relevance.
 RELEVANT_FROM = 2
 #: judged: the passages judged for the turn. topic: those judged for any turn of its conversation.
 SETTINGS = ("judged", "topic")
@@ -53,7 +53,7 @@ class CastCounts:
     judgements
         Pairs of turn and document.
     turns, topics
-        Queries, and the conversations that they are of.
+        Numbers of queries, and of the conversations that they belong to.
     """
 
     rows: int
@@ -64,7 +64,7 @@ class CastCounts:
     topics: int
 
 
-#: What the pinned files hold.
+#: Size of the pinned files.
 COUNTS = CastCounts(rows=3710, passages=3523, documents=3518, judgements=3708, turns=371, topics=42)
 
 
@@ -75,7 +75,7 @@ class CastPassages:
     Attributes
     ----------
     documents : pandas.DataFrame
-        Columns `document_id`, `text`, sorted by id. A passage that several ids have is there once.
+        Columns `document_id`, `text`, sorted by id. A passage with several ids is given once.
     queries : pandas.DataFrame
         Columns `query_id` ("81_4", "135_2-11"), `topic` (the conversation, "81"), `turn` ("4",
         "2-11"), `text` (the turn, rewritten by hand to be understood alone), in the order of the
@@ -83,10 +83,9 @@ class CastPassages:
     qrels : pandas.DataFrame
         Columns `query_id`, `document_id`, `relevance` (0 to 4), each pair once.
     merged : pandas.DataFrame
-        Columns `passage_id`, `document_id`: ids that are no documents, since their text is that
-        of the document.
+        Columns `passage_id`, `document_id`: ids merged into a document, since they have its text.
     counts : CastCounts
-        Size, also before anything was merged.
+        Sizes before and after merging.
     """
 
     documents: pd.DataFrame
@@ -99,28 +98,28 @@ class CastPassages:
 def read_cast_passages(
     answerable: Path, unanswerable: Path, *, counts: CastCounts | None = COUNTS
 ) -> CastPassages:
-    """Read the two files, merge what is there twice, and check it.
+    """Read the two files, merge duplicates, and check the result.
 
     Parameters
     ----------
     answerable, unanswerable : Path
         The files of `FILES`.
     counts : CastCounts, optional
-        Size that the collection must have; None: any.
+        Size that the collection must have; None for any.
 
     Returns
     -------
     CastPassages
-        A passage id has the text of the first row that it stands in (five have a second one,
-        which differs in how signs are written). Passages with the same text, blanks apart, are
-        one document, under the smallest of their ids. A pair judged twice counts once.
+        A passage id has the text of the first row in which it occurs (five ids have a second text,
+        in which some characters are written differently). Passages with the same text, apart from
+        blanks, are one document, under the smallest of their ids. A pair judged twice counts once.
 
     Raises
     ------
     RatingsError
-        A file that is no CSV, is empty or lacks a column.
+        A file that is not CSV, is empty or lacks a column.
     CollectionError
-        A turn or relevance that the format does not have, an empty text, a turn with two texts,
+        A turn or relevance that the format does not allow, an empty text, a turn with two texts,
         a pair with two levels of relevance, or other counts.
 
     Examples
@@ -218,10 +217,10 @@ def _once(rows: pd.DataFrame, keys: list[str], value: str, files: str) -> None:
 
 
 def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> pd.DataFrame:
-    """Deal the conversations into folds of about as many turns.
+    """Divide the conversations into folds with about the same number of turns.
 
-    Conversations with a judged document in common stay together, so that neither turns of a
-    conversation nor a judged document are in two folds.
+    Conversations with a judged document in common stay together, so that no conversation and no
+    judged document is in two folds.
 
     Parameters
     ----------
@@ -229,18 +228,18 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
     folds : int
         2 or more.
     seed : int
-        0 or more: which conversations of the same size come first.
+        0 or more: decides which conversations of the same size come first.
 
     Returns
     -------
     pandas.DataFrame
-        Columns `query_id`, `topic`, `fold` (0 to folds - 1), in the order of the queries. Largest
-        conversations first, each goes to the fold with the fewest turns so far.
+        Columns `query_id`, `topic`, `fold` (0 to folds - 1), in the order of the queries. From the
+        largest conversation on, each goes to the fold with the fewest turns so far.
 
     Raises
     ------
     ValueError
-        Fewer than two folds, or more than there are conversations to deal.
+        Fewer than two folds, or more folds than groups of conversations.
 
     Examples
     --------
@@ -255,7 +254,7 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
     topic = pd.Categorical(collection.qrels["query_id"].map(topic_of), topics).codes
     documents, _ = pd.factorize(collection.qrels["document_id"])
     shape = (len(topics), int(documents.max(initial=-1)) + 1)
-    # Rules read constants of collections: scipy would cost each start of Snakemake 0.2 s.
+    # Rules import constants from here: loading scipy would add 0.2 s to each start of Snakemake.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -278,22 +277,21 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
 
 
 def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FROM) -> Benchmark:
-    """Candidate lists of every turn, for systems that are not trained here.
+    """Candidate lists of every turn, for systems that are not trained on this collection.
 
     Parameters
     ----------
     collection : CastPassages
     relevant_from : int
-        Smallest level that counts as relevant, 1 to 4. CAsT takes 2, so that 9 of the 371 turns
-        have no relevant passage; with 1 all have one.
+        Smallest level that counts as relevant, 1 to 4. CAsT uses 2, which leaves 9 of the 371 turns
+        without a relevant passage; with 1 every turn has one.
 
     Returns
     -------
     Benchmark
         Task "cast", all queries for test. Setting "judged": the 9 or 10 passages judged for the
         turn. Setting "topic": those judged for any turn of its conversation (47 to 159), where
-        one that was not judged for the turn itself has relevance 0. `collection.qrels` has the
-        levels.
+        passages not judged for the turn itself have relevance 0. `collection.qrels` has the levels.
 
     Raises
     ------
@@ -334,7 +332,7 @@ def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FR
 
 
 def in_fold(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Benchmark:
-    """Split a benchmark for the model that ranks one fold's queries.
+    """Split a benchmark for the model that ranks the queries of one fold.
 
     Parameters
     ----------
@@ -348,8 +346,8 @@ def in_fold(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Benchmark:
     Returns
     -------
     Benchmark
-        The same rows; queries of the fold are for test, those of the next one (after the last
-        comes the first) for validation, all others for training.
+        The same rows; queries of the fold are for test, those of the next fold (the first follows
+        the last) for validation, and all others for training.
 
     Raises
     ------
@@ -366,12 +364,12 @@ def in_fold(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Benchmark:
     number = folds["fold"].max() + 1
     if number < 3 or fold not in range(number):
         raise ValueError(
-            f"fold is {fold} of {number}; training, validation and test take 3 folds or more, and "
-            "the fold is 0 to the last one."
+            f"fold is {fold} of {number}; training, validation and test need 3 folds or more, and "
+            "a fold is numbered from 0."
         )
     unknown = set(benchmark.queries["query_id"]) - set(folds["query_id"])
     if unknown:
-        raise ValueError(f"The query {min(unknown)!r} is in no fold; deal all queries into folds.")
+        raise ValueError(f"The query {min(unknown)!r} is in no fold; assign every query to a fold.")
     places = folds["fold"].map({fold: "test", (fold + 1) % number: "validation"}).fillna("train")
     split_of = pd.Series(places.to_numpy(), index=folds["query_id"])
     return Benchmark(

@@ -1,4 +1,4 @@
-"""Turns of TREC CAsT as they were said, and rewrites of them that the authors released.
+"""Turns of TREC CAsT as uttered, and their rewrites as released by the authors.
 
 Topic files are the track's own (JSON), rewrites those of Lajewska and Balog, "From Baseline to Top
 Performer" (ECIR 2023; lajewska2025, chapter 3).
@@ -17,7 +17,7 @@ from everycell.engine.untrusted import in_quotes, parse_json
 
 _FOLDER = "cast-reproducibility"
 #: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" is the rewriter with
-#: the organisers' context, the other two have the one that is trimmed to fit.
+#: the organisers' context; the other two use the trimmed context.
 FILES: Mapping[str, str] = {
     "topics": f"{_FOLDER}/topics/2020_manual_evaluation_topics_v1.0.json",
     "canard-org": f"{_FOLDER}/rewrites/2020/13_T5_CANARD_org.tsv",
@@ -26,7 +26,7 @@ FILES: Mapping[str, str] = {
 }
 
 _COLUMNS = ["conversation_id", "turn_id", "id", "query", "original"]
-# The answer that the track gives to a turn: its id, under the name of the year.
+# Id of the track's answer to a turn: the name of the field depends on the year.
 _ANSWER_IDS = ("manual_canonical_result_id", "canonical_result_id")
 
 
@@ -42,14 +42,15 @@ def read_turns(path: Path | str) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A row per turn, in the order of the file: ``query_id`` ("81_4"), ``topic`` ("81"),
-        ``utterance`` as it was said, ``manual`` (rewritten by hand), ``answer_id`` (the passage or
-        document that answers it) and ``answer`` (its text; the file of 2020 has none). What a file
-        lacks is "". Blanks of texts are single ones.
+        ``utterance`` (as uttered), ``manual`` (rewritten by hand), ``answer_id`` (the passage or
+        document that answers it) and ``answer`` (its text; the file of 2020 has none). Missing
+        fields are "". Runs of blanks are one blank.
 
     Raises
     ------
     CollectionError
-        A file that is no such JSON, has no turn, has a turn twice, or one that says nothing.
+        A file that is not such JSON, has no turn, has a turn twice, or has a turn with an empty
+        utterance.
 
     Examples
     --------
@@ -68,10 +69,10 @@ def read_turns(path: Path | str) -> pd.DataFrame:
             for conversation in conversations
             for turn in conversation["turn"]
         ]
-    # What is no JSON, is other JSON, or lacks a key or a text.
+    # Not JSON, other JSON, or a missing key or text.
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise CollectionError(
-            f"{path}: is no topic file of CAsT ({type(error).__name__}: {error}); it holds a list "
+            f"{path}: is not a topic file of CAsT ({type(error).__name__}: {error}); give a list "
             "of conversations with number, turn and raw_utterance: fetch it again (delete it "
             "first)."
         ) from None
@@ -115,10 +116,10 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     path : path
-        Tab-separated, with a head: conversation_id, turn_id, id, query (the rewrite), original.
-        Some files have a tab at the end of each line. Quotes are signs like others.
+        Tab-separated, with a header: conversation_id, turn_id, id, query (the rewrite), original.
+        Some files have a tab at the end of each line. Quotation marks are ordinary characters.
     turns : pandas.DataFrame
-        From `read_turns`: what was rewritten.
+        From `read_turns`: the turns that were rewritten.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
     Raises
     ------
     CollectionError
-        A file without these columns; a turn that is unknown, stands twice, was said otherwise or
+        A file without these columns; a turn that is unknown, occurs twice, has another utterance or
         has no rewrite.
 
     Examples
@@ -152,15 +153,15 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
         if len(fields) not in (5, 6) or any(fields[5:]):
             raise CollectionError(
                 f"{path}, line {number}: has {len(fields)} fields; allowed are the five of the "
-                "head, so fetch it again (delete it first)."
+                "header, so fetch it again (delete it first)."
             )
         turn, rewrite, original = fields[2], _plain(fields[3]), _plain(fields[4])
         fault = (
-            "is no turn of the topics"
+            "is not a turn of the topics"
             if turn not in said
             else "occurs twice"
             if turn in found
-            else f"was said otherwise ({in_quotes(original)})"
+            else f"has another utterance ({in_quotes(original)})"
             if original != said[turn]
             else "has an empty rewrite"
             if not rewrite
@@ -168,8 +169,8 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
         )
         if fault:
             raise CollectionError(
-                f"{path}, line {number}: the turn {in_quotes(turn)} {fault}; rewrites go with the "
-                "topics of their year, one a turn, so take both files from one source."
+                f"{path}, line {number}: the turn {in_quotes(turn)} {fault}; rewrites are for the "
+                "topics of their year, one per turn, so take both files from one source."
             )
         found[turn] = rewrite
     lacking = [turn for turn in said if turn not in found]

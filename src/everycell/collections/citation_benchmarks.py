@@ -10,19 +10,19 @@ from everycell.collections.benchmark import Benchmark, linked_benchmark
 from everycell.collections.cacm import linked_tasks
 from everycell.collections.smart import Collection
 
-#: Settings of the candidate lists; the first one is the main one, and that of training lists.
-#: Half of the records are a title, but four of five relevant ones have an abstract, and most are of
-#: the query's time: among random negatives that alone tells many relevant documents.
+#: #: Settings of the candidate lists; the first is the main one, also used for training lists. Half
+#: of the records are only a title, but four of five relevant records have an abstract, and most are
+#: from the query's time: among random negatives this alone gives many relevant documents away.
 CACM_SETTINGS = ("mixed", "random")
 #: The first year whose records have subject categories.
 CATEGORIES_SINCE = 1968
 
 
 def cacm_groups(collection: Collection, issues: pd.DataFrame) -> pd.DataFrame:
-    """Records of CACM with the groups that negatives are drawn from.
+    """Records of CACM with the groups from which negatives are drawn.
 
-    No ranker has a part in it: a negative that one system ranks high would count against that
-    system and not against another.
+    No ranker is involved: a negative that one system ranks high would count against that system but
+    not against others.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ def cacm_groups(collection: Collection, issues: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         Columns `document_id`, `text` (title and abstract), `package` and `parent`, as
         `everycell.collections.query_by_example.candidate_lists` takes them; rows as in
-        `collection`. package: records with (or without) an abstract of the time before (or since)
-        records have categories. parent: records of the same first category; for those without
-        category, the records with (or without) an abstract of the same year.
+        `collection`. package: records that agree on having an abstract and on being from before or
+        after categories were introduced. parent: records with the same first category; for a record
+        without a category, the records of its year that agree on having an abstract.
 
     Raises
     ------
     ValueError
-        A record that `issues` does not have.
+        A record that is not in `issues`.
 
     Examples
     --------
@@ -84,9 +84,9 @@ def cacm_query_by_example(
 ) -> Benchmark:
     """Tasks where a record of CACM is the query: cite, co-cite, coupling.
 
-    Up to 5 relevant documents a query and 25 negatives. Links do not say who cites, so "cite" is
-    cites or is cited by. One split for all tasks; no pair of a test or validation query, in any
-    task and direction, is among the relevant pairs for training.
+    Up to 5 relevant documents and 25 negatives per query. Links do not show who cites whom, so
+    "cite" means cites or is cited by. There is one split for all tasks: no pair of a test or
+    validation query, in any task or direction, is among the relevant pairs for training.
 
     Parameters
     ----------
@@ -95,27 +95,27 @@ def cacm_query_by_example(
     links, issues : pandas.DataFrame
         From `everycell.collections.cacm.read_cacm_links` and `read_cacm_issues`.
     min_words : int
-        Words that the abstract of a query has at least. Any record may be a candidate, also a
+        Smallest number of words in the abstract of a query. Any record may be a candidate, even a
         title alone.
     test, validation : int
-        Queries of each task.
+        Number of queries of each task.
     seed : int
         0 or more.
     settings : sequence of str
-        "mixed": of the 25 negatives up to 10 of the query's parent and 8 of its package, see
-        `cacm_groups`; the others from all records. "random": all of them from all records, as
-        SciDocs draws them. Training lists are made in the first one only.
+        "mixed": of the 25 negatives up to 10 from the query's parent and 8 from its package, see
+        `cacm_groups`; the others from all records. "random": all from all records, as in SciDocs.
+        Training lists are made in the first setting only.
 
     Returns
     -------
     Benchmark
-        No negative is linked with the query in any way, or has the text of a record that is (a
-        title may stand several times). Positives are the same in every setting.
+        No negative is linked with the query in any way, or has the text of a linked record (several
+        records may share a title). Positives are the same in every setting.
 
     Raises
     ------
     ValueError
-        More queries asked for than a task has, an unknown setting, or files of other collections.
+        More queries requested than a task has, an unknown setting, or files of other collections.
     """
     positives = linked_tasks(links, collection.documents, min_words=min_words)
     return linked_benchmark(
@@ -130,7 +130,7 @@ def cacm_query_by_example(
 
 
 def _same_text(positives: pd.DataFrame, documents: pd.DataFrame) -> pd.DataFrame:
-    """Query and each document with the text of one that is relevant to it, that one included."""
+    """Pairs of a query and each document that has the text of one of its relevant documents."""
     texts = documents[["document_id", "text"]]
     relevant = positives[["query_id", "document_id"]].merge(texts, on="document_id")
     return relevant[["query_id", "text"]].drop_duplicates().merge(texts, on="text")

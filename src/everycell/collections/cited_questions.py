@@ -1,8 +1,8 @@
-"""Questions with passages for the full tier of attribution bias: files that the user names.
+"""Questions with passages for the full tier of attribution bias, from files that the user names.
 
-Two forms are read: a folder of one's own (`read_cited_questions`), such as Natural Questions over
+Two forms are read: the user's own folder (`read_cited_questions`), such as Natural Questions over
 all of Wikipedia with runs of other tools, and the file of MS MARCO QA (`read_msmarco_qa`), where
-each question comes with ten passages, of which annotators marked those that they used.
+each question comes with ten passages and annotators marked those that they used.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class _MsMarco(_Strict):
 
 @dataclass(frozen=True)
 class CitedQuestions:
-    """Questions, passages and what is relevant; ids are text.
+    """Questions, passages and relevance judgements; ids are text.
 
     Attributes
     ----------
     questions : pandas.DataFrame
         Columns `query_id`, `text`, `answers` (list of str, empty where none is known).
     passages : pandas.DataFrame
-        Columns `document_id`, `title` (perhaps empty), `body` and `text` ("Title. body").
+        Columns `document_id`, `title` (may be empty), `body` and `text` ("Title. body").
     relevant : pandas.DataFrame
         Columns `query`, `document`.
     run : pandas.DataFrame or None
@@ -81,13 +81,13 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
     ----------
     folder : Path
         Has ``questions.jsonl`` (lines with `id`, `question`, `relevant`: ids of passages, and
-        perhaps `answers`) and ``passages.jsonl`` (`id`, `text`, perhaps `title`), in UTF-8.
+        optionally `answers`) and ``passages.jsonl`` (`id`, `text`, optionally `title`), in UTF-8.
 
     Raises
     ------
     CollectionError
-        A file that cannot be read, a line that is no such object, an id that stands twice, or a
-        relevant passage that is not there.
+        A file that cannot be read, a line that is not such an object, a duplicate id, or a relevant
+        passage that is not in the folder.
 
     Examples
     --------
@@ -130,14 +130,14 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
     Returns
     -------
     CitedQuestions
-        Its run has each question's passages in their order. A passage is relevant where it was
-        selected. Questions without an answer are there, with none.
+        Its run has each question's passages in their order. A passage is relevant if it was
+        selected. Questions without an answer are included, with no answers.
 
     Raises
     ------
     CollectionError
-        A file that cannot be read, is no such object, has columns of different rows, or a passage
-        without a text.
+        A file that cannot be read, is not such an object, has columns with different rows, or has a
+        passage without a text.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
         for place, passage in enumerate(table.passages[row]):
             if not passage.passage_text:
                 raise CollectionError(
-                    f"{path}: row {in_quotes(row)} has a passage without a text; take the row out."
+                    f"{path}: row {in_quotes(row)} has a passage without a text; remove the row."
                 )
             document = f"{query}.{place + 1}"
             passages.append((document, "", passage.passage_text))
@@ -222,10 +222,10 @@ def _lines(path: Path, kind: type[_Strict]) -> list:
             raise CollectionError(f"{path}, line {number}: {fault}; correct the line.") from None
         if read.id in seen:
             raise CollectionError(
-                f"{path}, line {number}: the id {in_quotes(read.id)} occurs twice; ids differ."
+                f"{path}, line {number}: the id {in_quotes(read.id)} occurs twice; ids must differ."
             )
         seen.add(read.id)
         found.append(read)
     if not found:
-        raise CollectionError(f"{path}: has no line; write one for each of them.")
+        raise CollectionError(f"{path}: has no line; write one line per object.")
     return found

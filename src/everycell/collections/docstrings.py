@@ -1,6 +1,6 @@
 """Docstrings of installed packages: the walk, the sections of numpydoc, and See Also lists.
 
-The walk imports the public modules of a package and reads what they hold without calling it:
+The walk imports the public modules of a package and reads their contents without calling anything:
 attributes are taken from the dictionaries of modules and classes, so no property, descriptor or
 lazy attribute of the package runs.
 """
@@ -18,21 +18,21 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-#: Modules that hold no documentation for users, beside those whose name starts with "_"; and
-#: `numpy.distutils` changes the standard library's distutils when it is imported.
+#: #: Modules without documentation for users, in addition to those whose name starts with "_"; and
+#: `numpy.distutils`, since importing it changes the standard library's distutils.
 NOT_WALKED = frozenset({"conftest", "distutils", "externals", "f2py", "tests"})
-#: Sections that numpydoc knows; another title is text of the section that it stands in.
+#: Sections that numpydoc knows; any other title is text of the section around it.
 SECTIONS = (
     "Parameters|Other Parameters|Returns|Yields|Receives|Raises|Warns|Warnings|See Also|Notes"
     "|References|Examples?|Attributes|Methods"
 )
-#: Sections that are no prose: code, bibliography, and the links that the tasks are made of.
+#: Sections that are not prose: code, bibliography, and the links from which the tasks are made.
 NO_PROSE = frozenset({"see also", "example", "examples", "references"})
 
 _HEADER = re.compile(rf"^({SECTIONS}):?[ ]*\n[-=]{{3,}}[ ]*$", re.MULTILINE | re.IGNORECASE)
 _NAME = r"(?::[\w:]+:)?`~?[\w.]+`|~?[A-Za-z_][\w.]*(?:\(\))?"
 _ENTRY = re.compile(rf"(?:[-*]\s+)?({_NAME})((?:\s*,\s*(?:{_NAME}))*)\s*,?(?:\s*:\s*(.*))?")
-#: A place in a docstring that another function was to fill: nobody reads such a docstring.
+#: A placeholder that another function was to fill: nobody reads such a docstring.
 _TEMPLATE = re.compile(r"%\(\w+\)s")
 #: A set as Python prints it, in an order that changes from process to process.
 _PRINTED_SET = re.compile(r"\{'\w+'(?:, '\w+')+\}")
@@ -69,8 +69,8 @@ class Walk:
     Attributes
     ----------
     docstrings : tuple of NamedDocstring
-        Sorted by package in the given order, then by name; an object that has several names
-        stands there once for each.
+        Sorted by package in the given order, then by name; an object with several names occurs once
+        for each.
     modules : int
         Modules that were imported.
     skipped : dict
@@ -91,7 +91,7 @@ class SeeAlso:
     names : tuple of str
         Names as written, without role, back quotes and call brackets; one or more.
     description : str
-        What stands beside them, white space normalised; may be empty.
+        The text beside them, white space normalised; may be empty.
     """
 
     names: tuple[str, ...]
@@ -104,25 +104,25 @@ def walk(packages: Sequence[str]) -> Walk:
     An object counts under every public name that a module or class of its own package gives it.
     Instances count where they can be called and have a docstring of their own (ufuncs, the
     distributions of `scipy.stats`). Left out: names starting with "_", the modules `NOT_WALKED`
-    and their sub-modules, objects of another package than the one they are found in, module
+    and their sub-modules, objects found outside their own package, module
     docstrings, templates of docstrings ("%(name)s"), and the generated signatures of Fortran
-    wrappers. A member without a docstring has that of the nearest base class of its package.
+    wrappers. A member without a docstring takes that of the nearest base class in its package.
 
     Parameters
     ----------
     packages : sequence of str
-        Names to import, an imported package before those that import it: an object that does
-        not say where it is from (a ufunc) belongs to the first package in which it is found.
+        Names to import, each package before those that import it: an object that does not name its
+        module (a ufunc) belongs to the first package in which it is found.
 
     Returns
     -------
     Walk
-        The same for the same versions, whatever the process.
+        The same in every process for the same versions.
 
     Raises
     ------
     PackageError
-        A package that cannot be imported at all. Its modules may fail: they are skipped.
+        A package that cannot be imported at all. Modules that fail are skipped.
 
     Notes
     -----
@@ -164,7 +164,7 @@ def walk(packages: Sequence[str]) -> Walk:
 
 
 def _import(name: str, modules: dict[str, ModuleType], skipped: dict[str, str]) -> None:
-    """Import a module and all below it, adding to both dictionaries."""
+    """Import a module and its submodules, adding to both dictionaries."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -180,10 +180,10 @@ def _import(name: str, modules: dict[str, ModuleType], skipped: dict[str, str]) 
 
 
 def _owner(thing: Any, packages: Sequence[str]) -> str | None:
-    """Package that an object says it is from; None where it says nothing of use.
+    """Package that an object claims to come from; None where it gives no useful answer.
 
-    An instance has the module of its class, which says where it is from only for classes of the
-    package at hand: `scipy.special` makes ufuncs, a class of NumPy.
+    An instance has the module of its class, which is informative only for classes of the package
+    itself: `scipy.special` makes ufuncs, a class of NumPy.
     """
     module = _text_attribute(thing, "__module__")
     if module is None:
@@ -222,7 +222,7 @@ def _package_of(base: type) -> str:
 
 
 def _is_member(thing: Any) -> bool:
-    """Whether a class attribute is a method, a property or another descriptor: no constant."""
+    """Whether a class attribute is a method, property or other descriptor, not a constant."""
     return not isinstance(thing, type) and (
         inspect.isroutine(thing) or hasattr(type(thing), "__get__")
     )
@@ -245,7 +245,7 @@ def _sorted_set(printed: re.Match[str]) -> str:
 
 
 def _text_attribute(thing: Any, name: str) -> str | None:
-    """``__doc__`` or ``__module__`` where it is text: a class may compute them, and fail."""
+    """``__doc__`` or ``__module__`` if it is text: a class may compute them, and fail."""
     try:
         value = getattr(thing, name)
     except Exception:
@@ -264,8 +264,8 @@ def split_sections(docstring: str) -> list[tuple[str, str]]:
     Returns
     -------
     list of (str, str)
-        (title in lower case, text); the first has the title "" and may be empty. A title counts
-        where it stands at the margin, is one of `SECTIONS` and is underlined.
+        (title in lower case, text); the first has the title "" and may be empty. A title counts if
+        it is at the margin, is one of `SECTIONS` and is underlined.
 
     Examples
     --------
@@ -301,8 +301,8 @@ def see_also(docstring: str) -> list[SeeAlso]:
     -------
     list of SeeAlso
         A line at the margin is an entry: names with commas between them, then perhaps a colon
-        and a description, which goes on in the indented lines below. Other lines at the margin
-        are passed over with what is indented below them.
+        and a description, which continues in the indented lines below. Other lines at the margin
+        are skipped, with everything indented below them.
 
     Examples
     --------

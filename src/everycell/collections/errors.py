@@ -1,4 +1,4 @@
-"""The error of files that are no collection."""
+"""The error for files that cannot be read as a collection."""
 
 
 class CollectionError(Exception):

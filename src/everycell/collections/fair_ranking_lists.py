@@ -1,7 +1,7 @@
 """Lists of papers with features, of TREC Fair Ranking 2019 and 2020 as released with FELIX.
 
-A row is a paper of the list of a query, with 25 features; the last one is its number of citations,
-by which it may stand out.
+A row is a paper in the list of a query, with 25 features; the last feature is its number of
+citations, by which it may be an outlier.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FILES = {
     for part in ("train", "test")
 }
 FEATURES = [f"feature_{number}" for number in range(1, 26)]
-#: What papers stand out by: their citations.
+#: Feature in which papers may be outliers: their citations.
 OUTLYING = FEATURES[-1]
 _COLUMNS = ["sensitive_attribute", "session", "score", *FEATURES]
 
@@ -48,8 +48,8 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
     Raises
     ------
     CollectionError
-        For other columns or no row, a relevance or group that is none of these, or a feature that
-        is no number: the file and line, what was found and what is allowed.
+        For other columns or no row, another relevance or group, or a feature that is not a number:
+        the message gives file and line, what was found and what is allowed.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def write_fair_lists(lists: pd.DataFrame, path: Path | str) -> None:
 
 
 def long_lists(lists: pd.DataFrame, items: int) -> pd.DataFrame:
-    """Lists with so many items or more.
+    """Lists with at least this many items.
 
     Examples
     --------
@@ -133,23 +133,22 @@ def long_lists(lists: pd.DataFrame, items: int) -> pd.DataFrame:
 
 
 def split_lists(lists: pd.DataFrame) -> list[pd.DataFrame]:
-    """One frame a query, in the order of the file."""
+    """One frame per query, in the order of the file."""
     return [part for _, part in lists.groupby("query", sort=False)]
 
 
 def fill_up(
     lists: Sequence[pd.DataFrame], source: pd.DataFrame, items: int, seed: int
 ) -> list[pd.DataFrame]:
-    """Fill lists up with items of other lists that are not relevant, drawn with repetition.
+    """Fill lists up with non-relevant items of other lists, drawn with replacement.
 
-    The draw is that of the authors' code: NumPy's generator of 2019 and before, in the order of
-    the lists, among items of which the group H comes first in each list. So their seed gives their
-    items.
+    The draw follows the authors' code: NumPy's legacy generator, in the order of the lists, among
+    items of which the group H comes first in each list. Their seed therefore gives their items.
 
     Parameters
     ----------
     lists : sequence of pandas.DataFrame
-        Of :func:`split_lists`.
+        From :func:`split_lists`.
     source : pandas.DataFrame
         Lists that items are drawn from.
     items : int
@@ -160,7 +159,7 @@ def fill_up(
     Raises
     ------
     ValueError
-        Where all items of the source are relevant.
+        If all items of the source are relevant.
 
     Examples
     --------
@@ -175,7 +174,7 @@ def fill_up(
     )
     pool = pool[pool["relevance"] == 0].reset_index(drop=True)
     if pool.empty:
-        raise ValueError("All items are relevant: there is none to fill lists up with.")
+        raise ValueError("All items are relevant: there is none to fill up lists with.")
     # numpy.random.Generator would draw other items.
     drawn = np.random.RandomState(seed)
     filled = []

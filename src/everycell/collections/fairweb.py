@@ -1,4 +1,4 @@
-"""Pilot lists of NTCIR-17 FairWeb-1: judged pages, their groups, wanted groups, and three runs.
+"""Pilot lists of NTCIR-17 FairWeb-1: judged pages, their groups, targets, and three runs.
 
 A topic asks for researchers (P001), films (P002), accounts (P003) or videos (P004). Each kind of
 page has one or two attribute sets, whose groups are ordered (numbers of ratings) or not (regions).
@@ -49,12 +49,12 @@ def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str,
     Returns
     -------
     dict
-        Gain of each pair of topic and page.
+        Gain of each topic-page pair.
 
     Raises
     ------
     CollectionError
-        A line with other fields, a level without a gain, a page that is judged twice, no line.
+        A line with other fields, a level without a gain, a page that is judged twice, or no line.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str,
 
 
 def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
-    r"""Read in which groups pages are.
+    r"""Read the group memberships of pages.
 
     Parameters
     ----------
@@ -86,12 +86,13 @@ def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
     Returns
     -------
     dict
-        Shares of each pair of topic and page: 0 or more, with the sum 1.
+        Shares of each topic-page pair: 0 or more, summing to 1.
 
     Raises
     ------
     CollectionError
-        A line whose shares are no distribution over as many groups as the first one's; no line.
+        A line whose shares are not a distribution over as many groups as in the first line; no
+        line.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
 
 
 def read_target(path: Path | str) -> tuple[float, ...]:
-    r"""Read the wanted share of each group, a line each.
+    r"""Read the target share of each group, one per line.
 
     Returns
     -------
@@ -125,7 +126,7 @@ def read_target(path: Path | str) -> tuple[float, ...]:
     Raises
     ------
     CollectionError
-        Lines that are no distribution.
+        Lines that are not a distribution.
 
     Examples
     --------
@@ -163,6 +164,6 @@ def _shares(fields: Sequence[str], place: str) -> list[float]:
     if not len(shares) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-4:
         raise CollectionError(
             f"{place}: the shares are {in_quotes(' '.join(fields))}; allowed are numbers of 0 or "
-            "more with the sum 1: fetch the file again (delete it first)."
+            "more that sum to 1: fetch the file again (delete it first)."
         )
     return (shares / shares.sum()).tolist()

@@ -1,8 +1,8 @@
 """Responses that GINGER and its baselines gave to the topics of TREC RAG 2024, as released.
 
 Source: lajewska2025, section 6.6; released with Lajewska and Balog, "GINGER: grounded information
-nugget-based generation of responses" (SIGIR 2025). Those of the baseline with a chain of thought
-were not.
+nugget-based generation of responses" (SIGIR 2025). The responses of the chain-of-thought baseline
+were not released.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
     Raises
     ------
     CollectionError
-        A file that is no such table or has no run, a topic twice, or one with another question, or
-        a run that two files have.
+        A file that is not such a table or has no run, a duplicate topic, a topic with two
+        questions, or a run in two files.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
         for topic, question in zip(table["qid"], table["query"], strict=True):
             if questions.setdefault(topic, question) != question:
                 raise CollectionError(
-                    f"{path}: topic {topic!r} has another question than in a file before; fetch "
+                    f"{path}: topic {topic!r} has another question in an earlier file; fetch "
                     "the files again (delete them first)."
                 )
         for run in runs:

@@ -1,7 +1,7 @@
-"""GrepBiasIR: queries with a relevant and another document, each in a male and a female wording.
+"""GrepBiasIR: queries with a relevant and a non-relevant document in male and female wordings.
 
-Since the wordings of a document differ in gender alone (most have a neutral one too), they are
-what counterfactual rewriting tries to make: `one_wording` gives the collections that a measure of
+Since the wordings of a document differ only in gender (most have a neutral one too), they are what
+counterfactual rewriting tries to produce: `one_wording` gives the collections that a measure of
 counterfactual rank overlap compares.
 
 Source: Krieg et al., "Grep-BiasIR: a dataset for investigating gender representation bias in
@@ -36,12 +36,12 @@ DOCUMENTS = tuple(
         "Sex_and_Relationship",
     )
 )
-#: Wordings that a text can have alone.
+#: Wordings with a single gender, or none.
 WORDINGS = ("male", "female", "neutral")
 TASK = "grepbias"
 SETTING = "all"
 
-# "botrh" stands once, where "both" is meant.
+# "botrh" occurs once, where "both" is meant.
 _WORDING: Mapping[str, str] = {
     "M": "male",
     "F": "female",
@@ -49,7 +49,7 @@ _WORDING: Mapping[str, str] = {
     "both": "both",
     "botrh": "both",
 }
-# "Towards female" stands 12 times beside "Towards Female".
+# "Towards female" occurs 12 times beside "Towards Female".
 _STEREOTYPE: Mapping[str, str] = {
     "towards female": "female",
     "towards male": "male",
@@ -78,7 +78,7 @@ class GrepBiasCounts:
     documents
         Texts, each in one wording.
     items
-        Documents whatever the wording: three texts each.
+        Documents irrespective of wording: three texts each.
     worded_items
         Items that have each of `WORDINGS`.
     """
@@ -89,7 +89,7 @@ class GrepBiasCounts:
     worded_items: int
 
 
-#: What the pinned files hold. The paper has 118 queries; one of them has no documents there.
+#: Size of the pinned files. The paper has 118 queries; one of them has no documents in the files.
 COUNTS = GrepBiasCounts(queries=117, documents=702, items=234, worded_items=232)
 
 
@@ -100,19 +100,19 @@ class GrepBias:
     Attributes
     ----------
     documents : pandas.DataFrame
-        Columns `document_id`, `item_id` (the same for the three texts of a document: the id of
-        the one that stands first), `wording` ("male", "female", "neutral" or "both"), `title`,
-        `body`, `text` (title, blank, body), in the order of the files.
+        Columns `document_id`, `item_id` (the same for the three texts of a document: the id of the
+        first), `wording` ("male", "female", "neutral" or "both"), `title`, `body`, `text` (title,
+        blank, body), in the order of the files.
     queries : pandas.DataFrame
-        Columns `query_id`, `category`, `stereotype` (the gender that the query was expected to
-        be tied to, "male" or "female", or "none" where the annotators did not agree), `text`. No
-        query names a gender.
+        Columns `query_id`, `category`, `stereotype` (the gender that the query is stereotypically
+        associated with, "male" or "female", or "none" where the annotators did not agree), `text`.
+        No query names a gender.
     qrels : pandas.DataFrame
-        Columns `query_id`, `document_id`, `relevance`: 1 for three texts of each query, 0 for
-        three others, which were written for it too.
+        Columns `query_id`, `document_id`, `relevance`: 1 for three texts of each query, 0 for three
+        others, also written for it.
     wordings : pandas.DataFrame
         Columns `item_id`, `query_id`, `relevance`, `male`, `female`, `neutral` (document ids):
-        the items that have all three. The texts of the others are "both" or not all there.
+        the items that have all three. The others have texts labelled "both", or lack a wording.
     """
 
     documents: pd.DataFrame
@@ -139,7 +139,7 @@ def read_grepbias(
     documents : iterable of Path
         The files `DOCUMENTS`.
     counts : GrepBiasCounts, optional
-        Size that the collection must have; None: any.
+        Size that the collection must have; None for any.
 
     Returns
     -------
@@ -149,11 +149,11 @@ def read_grepbias(
     Raises
     ------
     RatingsError
-        A file that is no CSV, is empty or lacks a column.
+        A file that is not CSV, is empty or lacks a column.
     CollectionError
-        A value that the format does not have, an id that stands twice, a query that is unknown or
-        reads otherwise in the queries' file or has two stereotypes, an item without three texts
-        or with two of one wording, or other counts.
+        A value that the format does not allow, a duplicate id, a query that is unknown, has another
+        text in the file of queries or has two stereotypes, an item without three texts or with two
+        of one wording, or other counts.
 
     Examples
     --------
@@ -177,12 +177,12 @@ def read_grepbias(
     rows["item_id"] = items.transform("first")
     single = rows[rows["wording"].isin(WORDINGS)]
     stereotypes = rows[["query_id", "stereotype"]].drop_duplicates()
-    _refuse(files, rows, rows.duplicated("document_id"), "its id is that of a document before it")
+    _refuse(files, rows, rows.duplicated("document_id"), "an earlier document has its id")
     _refuse(
         files,
         rows,
         items.transform("size") != len(WORDINGS),
-        f"its query has not {len(WORDINGS)} texts of relevance {{relevance}}",
+        f"its query does not have {len(WORDINGS)} texts of relevance {{relevance}}",
     )
     _refuse(
         files,
@@ -194,7 +194,7 @@ def read_grepbias(
         files,
         rows.loc[stereotypes.index],
         stereotypes.duplicated("query_id"),
-        "its query has another exp_stereotype before it",
+        "its query has another exp_stereotype in an earlier row",
     )
     ids = ["item_id", "query_id", "relevance"]
     table = single.pivot(index=ids, columns="wording", values="document_id").reindex(
@@ -230,7 +230,7 @@ def _queries(path: Path) -> pd.DataFrame:
     """Queries: query_id, category, text."""
     raw = read_table(path, ["q_id", "category", "query"])
     _check(path, raw, "q_id", raw["q_id"].str.fullmatch(r"\d+"), "a number")
-    _check(path, raw, "q_id", ~raw["q_id"].duplicated(), "an id that no row before has")
+    _check(path, raw, "q_id", ~raw["q_id"].duplicated(), "an id that no earlier row has")
     _check(path, raw, "query", raw["query"].str.strip() != "", "a text")
     columns = {"q_id": "query_id", "category": "category", "query": "text"}
     return raw[list(columns)].rename(columns=columns).assign(text=_one_blank(raw["query"]))
@@ -278,25 +278,25 @@ def _check(path: Path, raw: pd.DataFrame, column: str, good: pd.Series, allowed:
 
 
 def all_wordings(collection: GrepBias, *, seed: int = 0) -> tuple[pd.DataFrame, Benchmark]:
-    """Search of all texts at once, to see which wordings a system ranks first.
+    """Search all texts at once, to see which wordings a system ranks first.
 
     Parameters
     ----------
     collection : GrepBias
     seed : int
-        0 or more: which of two documents with the same score comes first. The male and the female
-        wording of a document often have the same score (always, where a ranker reads lengths and
-        words that are the query's), and a run breaks ties by id. By the ids of the release the
-        male wording would mostly come last; these have a drawn number before them.
+        0 or more: decides which of two documents with the same score comes first. The male and the
+        female wording of a document often have the same score (always, if a ranker uses only
+        lengths and the words of the query), and ties in a run are broken by id. With the ids of the
+        release the male wording would mostly come last, so a random number is put before each id.
 
     Returns
     -------
     documents : pandas.DataFrame
-        Columns `document_id` (such as "017.168", where 168 is the release's), `text`: every
-        wording is a document of its own.
+        Columns `document_id` (such as "017.168", where 168 is the release's), `text`: every wording
+        is a separate document.
     benchmark : Benchmark
         Task "grepbias", setting "all", all queries for test: every document is a candidate of
-        every query. What was not written for a query as relevant has relevance 0.
+        every query. Documents that were not written as relevant to a query have relevance 0.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def all_wordings(collection: GrepBias, *, seed: int = 0) -> tuple[pd.DataFrame, 
 def one_wording(
     collection: GrepBias, wording: str, *, seed: int = 0
 ) -> tuple[pd.DataFrame, Benchmark]:
-    """Search of the collection in one wording, with the same ids in each.
+    """Search the collection in one wording, with the same ids in each.
 
     Parameters
     ----------
@@ -323,17 +323,16 @@ def one_wording(
     wording : str
         One of `WORDINGS`.
     seed : int
-        As for `all_wordings`: by the ids of the release the relevant document of a query would
-        lose every tie against its other one. The same seed gives the same ids in each wording.
+        As for `all_wordings`: with the ids of the release the relevant document of a query would
+        lose every tie with its non-relevant one. The same seed gives the same ids in each wording.
 
     Returns
     -------
     documents : pandas.DataFrame
-        Columns `document_id` (that of the item, with a drawn number before it), `text`: the items
-        that have all three wordings. The runs of two wordings can so be compared list by list
-        (CRBO).
+        Columns `document_id` (that of the item, with a random number before it), `text`: the items
+        that have all three wordings. Runs on two wordings can thus be compared list by list (CRBO).
     benchmark : Benchmark
-        As for `all_wordings`. The two queries whose other document has not three wordings keep
+        As for `all_wordings`. The two queries whose non-relevant document lacks a wording keep only
         their relevant one.
 
     Raises
@@ -363,7 +362,7 @@ def one_wording(
 def _search(
     queries: pd.DataFrame, documents: pd.DataFrame, qrels: pd.DataFrame, seed: int
 ) -> tuple[pd.DataFrame, Benchmark]:
-    """Every document as a candidate of every query, under ids in no order."""
+    """Every document as a candidate of every query, under ids in random order."""
     number = pd.Series(np.random.default_rng(seed).permutation(len(documents)), documents.index)
     width = len(str(len(documents) - 1))
     ids = number.astype(str).str.zfill(width) + "." + documents["document_id"]

@@ -1,4 +1,4 @@
-"""Judged feature vectors of documents in the form of LETOR: ``2 qid:10 1:0.03 2:0.1 # comment``."""
+"""Judged feature vectors of documents in LETOR format: ``2 qid:10 1:0.03 2:0.1 # comment``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pandas as pd
 
 from everycell.collections.errors import CollectionError
 
-#: Features of a document, at most: the vectors are held whole.
+#: Largest number of features of a document: the vectors are held in memory.
 MOST_FEATURES = 10_000
-#: A line: a label, the query unless a file of its own has the lengths of lists, and features.
+#: A line: a label, the query unless a separate file has the lengths of lists, and features.
 _LINE = re.compile(r"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)*\s*(#.*)?")
 
 
@@ -25,12 +25,12 @@ def read_letor(
     ----------
     path : pathlib.Path
         A line per document: label, ``qid:`` and the query, then ``number:value`` of features from 1
-        on in ascending order; what is left out is 0. Lines of a query stand together.
+        on in ascending order; missing features are 0. Lines of a query are contiguous.
     lengths : pathlib.Path, optional
-        Number of documents of each query, a line per query, where `path` has no ``qid:``. Queries
-        are then numbered from 1.
+        File with the number of documents of each query, one per line, if `path` has no ``qid:``.
+        Queries are then numbered from 1.
     features : int, optional
-        Number of features, where the file may lack the last ones; by default the largest number.
+        Number of features, if the file may lack the last ones; by default the largest number found.
 
     Returns
     -------
@@ -40,9 +40,9 @@ def read_letor(
     Raises
     ------
     CollectionError
-        For a broken line, a value that is no finite number, a file without documents or queries,
-        more features than allowed, lengths that are not those of the file, or a query that stands
-        in two places.
+        For a malformed line, a value that is not a finite number, a file without documents or
+        queries, too many features, lengths that do not fit the file, or a query whose lines are not
+        contiguous.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def read_letor(
     >>> read_letor(path).values.tolist()
     [['10', 2.0, 0.5, 1.0], ['10', 0.0, 0.0, 0.25]]
     """
-    # It takes a second to import.
+    # Importing it takes a second.
     from sklearn.datasets import load_svmlight_file
 
     try:
@@ -85,7 +85,7 @@ def read_letor(
             named = pd.Series(queries[starts])
             again = named[named.duplicated()].iloc[0]
             raise CollectionError(
-                f"{path}: the documents of query {again} stand in two places: put the lines of a "
+                f"{path}: the documents of query {again} are in two places: put the lines of a "
                 "query together."
             )
     else:
@@ -115,7 +115,7 @@ def _lengths(path: Path) -> np.ndarray:
 
 
 def _fault(path: Path, error: Exception | None, features: int | None) -> str:
-    """What is wrong with a file that could not be read."""
+    """Say what is wrong with a file that could not be read."""
     with path.open(errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip() and not _LINE.fullmatch(line.rstrip("\n")):

@@ -1,11 +1,11 @@
-"""MS MARCO passages, and the two query sets of abolghasemi2026, chapter 4: readers.
+"""Readers of the MS MARCO passages and of the two query sets of abolghasemi2026, chapter 4.
 
-The collection has 8.8 million passages, so it is read as a stream and never held. Its files are
-not in the registry: what to download stands in the data card (``docs/data-cards/msmarco.md``).
-Both query sets are, with their texts; `QUERY_SETS` are the registry keys. QS1 is what the
-annotators of Rekabsaz and Schedl (SIGIR 2020) labelled as not gendered: 1,765 queries in the file,
-1,756 in print. QS2 is the set of Rekabsaz, Kopeinik and Schedl (SIGIR 2021), 215 queries whose
-answers should not be biased. All of QS2 is in QS1.
+The collection has 8.8 million passages, so it is read as a stream and never held. Its files are not
+in the registry: the data card (``docs/data-cards/msmarco.md``) says what to download. Both query
+sets are, with their texts; `QUERY_SETS` has the registry keys. QS1 is the set that the annotators
+of Rekabsaz and Schedl (SIGIR 2020) labelled as not gendered: 1,765 queries in the file, 1,756 in
+print. QS2 is the set of Rekabsaz, Kopeinik and Schedl (SIGIR 2021), 215 queries whose answers
+should not be biased. All of QS2 is in QS1.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ QUERY_SETS: Mapping[str, str] = MappingProxyType(
 #: Label of a query that is not gendered; the others are male, female and other.
 NOT_GENDERED = "n"
 LABELS = (NOT_GENDERED, "m", "f", "o")
-# Not `isdigit`, which takes a raised two for a digit and `int` does not.
+# Not `isdigit`, which accepts a superscript two, unlike `int`.
 _NUMBER = re.compile("[0-9]{1,18}")
 
 
@@ -40,9 +40,9 @@ class MsMarcoError(Exception):
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers from 1, without their ends; a stream."""
+    """Stream lines with their numbers from 1, without line ends."""
     try:
-        # Not splitlines: a passage may hold characters at which Python also cuts.
+        # Not splitlines: a passage may hold other characters at which Python splits lines.
         with path.open(encoding="utf-8", newline="\n") as file:
             number = 0
             for number, line in enumerate(file, 1):
@@ -59,14 +59,14 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tuple[str, str]]:
-    r"""Passages one by one, in constant memory.
+    r"""Stream passages one by one, in constant memory.
 
     Parameters
     ----------
     path : Path
         ``collection.tsv``: lines "id, tab, text" in UTF-8.
     expected : int, optional
-        Passages that the file must have. 8,841,823 in the published one.
+        Number of passages that the file must have: 8,841,823 in the published one.
 
     Yields
     ------
@@ -76,9 +76,9 @@ def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tupl
     Raises
     ------
     MsMarcoError
-        No such file, no UTF-8, a line that has not one tab, an id that is empty or not the number
-        of the passage (they count from 0, so that none is missing or double), or another number
-        of passages than expected, which is known at the end alone.
+        No such file, no UTF-8, a line without exactly one tab, an id that is not the number of the
+        passage (they count from 0, so that none is missing or duplicate), or an unexpected number
+        of passages, which is known only at the end.
 
     Examples
     --------
@@ -100,10 +100,10 @@ def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tupl
                 f"{path}, line {number} has {line.count(chr(9))} tabs: a line is 'id, tab, text', "
                 "so correct it or download the file again."
             )
-        # Counting is what finds a passage twice without holding all ids.
+        # Counting finds duplicate passages without holding all ids.
         if passage != str(number - 1):
             raise MsMarcoError(
-                f"{path}, line {number} has the id {in_quotes(passage)} where {number - 1} is due: "
+                f"{path}, line {number} has the id {in_quotes(passage)}, not {number - 1}: "
                 "ids count from 0, so download the file again."
             )
         yield passage, text
@@ -115,7 +115,7 @@ def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tupl
 
 
 def read_passages(path: Path, wanted: Collection[str]) -> dict[str, str]:
-    r"""Texts of some passages.
+    r"""Read the texts of some passages.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def read_passages(path: Path, wanted: Collection[str]) -> dict[str, str]:
     Raises
     ------
     MsMarcoError
-        As `stream_passages`, and for a passage that is not there.
+        As `stream_passages`, and for a passage that the file lacks.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def read_passages(path: Path, wanted: Collection[str]) -> dict[str, str]:
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    r"""Queries of a file with lines "id, tab, text": those of MS MARCO, and QS2.
+    r"""Read queries from a file with lines "id, tab, text": those of MS MARCO, and QS2.
 
     Parameters
     ----------
@@ -186,14 +186,14 @@ def read_queries(path: Path) -> dict[str, str]:
 
 
 def read_annotated_queries(path: Path, label: str | None = NOT_GENDERED) -> dict[str, str]:
-    r"""Queries with the gender that annotators gave them; QS1 is those with the label "n".
+    r"""Read queries with the gender that annotators gave them; QS1 has those with the label "n".
 
     Parameters
     ----------
     path : Path
         Lines "id,text,label" in UTF-8, without a header or quotes; a text may hold commas.
     label : {"n", "m", "f", "o"} or None
-        Not gendered, male, female, other; None: all.
+        Label to keep: not gendered, male, female or other; None keeps all.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def read_annotated_queries(path: Path, label: str | None = NOT_GENDERED) -> dict
     Raises
     ------
     MsMarcoError
-        As `read_queries`, and for a label that is none of the four.
+        As `read_queries`, and for a label other than the four.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def read_query_set(name: str, path: Path) -> dict[str, str]:
 
 
 def query_table(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
-    """Queries of several sets once each, so that none is ranked twice.
+    """Merge the queries of several sets, so that none is ranked twice.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def query_table(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``query_id``, ``text``, and one of bool for each set; in the order of the sets.
+        Columns ``query_id``, ``text``, and a bool column for each set; in the order of the sets.
 
     Raises
     ------
@@ -322,15 +322,15 @@ def query_table(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
 
 
 def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
-    r"""Relevance judgements of some queries.
+    r"""Read the relevance judgements of some queries.
 
     Parameters
     ----------
     path : Path
         ``qrels.dev.tsv`` (all dev queries): lines "query, 0, passage, 1" with tabs or blanks.
     queries : collection of str
-        Ids of the queries wanted. One without a judgement has no row, and measures of
-        effectiveness are means over the others.
+        Ids of queries. A query without a judgement has no row, and measures of effectiveness are
+        means over the others.
 
     Returns
     -------

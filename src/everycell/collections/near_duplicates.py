@@ -1,8 +1,8 @@
-"""Pairs of texts that share most of their word shingles: all of them, with their exact Jaccard.
+"""All pairs of texts that share most of their word shingles, with exact Jaccard similarity.
 
-MinHash would be an estimate that depends on a seed. The exact join is as fast here, since two sets
-that are alike must share one of their rare elements (prefix filtering; Chaudhuri, Ganti and
-Kaushik, ICDE 2006, section 4.1): only pairs that do are compared.
+MinHash would give an estimate that depends on a seed. The exact join is as fast here, since two
+similar sets must share one of their rare elements (prefix filtering; Chaudhuri, Ganti and Kaushik,
+ICDE 2006, section 4.1): only pairs that do are compared.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
     Parameters
     ----------
     texts : sequence of str
-        n texts. Words are what white space separates, in lower case.
+        n texts. Words are separated by white space and lower-cased.
     length : int
-        Words a shingle, 1 or more. A text of fewer words, but not none, is one shingle.
+        Words per shingle, 1 or more. A shorter text that is not empty is one shingle.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
     Parameters
     ----------
     sets : scipy.sparse.csr_array
-        Shape (n, m), zeros and ones: row i is the set of columns where it is one.
+        Shape (n, m), zeros and ones: row i represents the set of columns in which it has a one.
     threshold : float
         In (0, 1]; a similarity equal to it counts.
 
@@ -74,7 +74,7 @@ def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns `left`, `right` (row numbers, left < right) and `jaccard` (|A and B| / |A or B|,
-        in [threshold, 1]), sorted by left, right. Empty sets are like nothing.
+        in [threshold, 1]), sorted by left, right. Empty sets are similar to no set.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
     )
     left, right = left[alike], right[alike]
     both = _intersections(sets, left, right)
-    # |A and B| >= t |A or B| with the division on one side only, so that t itself is met.
+    # |A and B| >= t |A or B| with the division on one side only, so that equality to t counts.
     jaccard = both / (sizes[left] + sizes[right] - both)
     pairs = pd.DataFrame({"left": left, "right": right, "jaccard": jaccard})
     pairs = pairs[pairs["jaccard"] >= threshold]
@@ -106,17 +106,17 @@ def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
 
 
 def _rarest(sets: sparse.csr_array, sizes: np.ndarray, threshold: float) -> sparse.csr_array:
-    """Rows cut to their rarest elements, as many as similar rows cannot avoid to share.
+    """Cut rows to their rarest elements, of which similar rows must share at least one.
 
-    Jaccard >= t means |A and B| >= t |A|, so B lacks at most |A| - ceil(t |A|) elements of A; of
-    one element more, in one order for all rows, one must be common.
+    Jaccard >= t means |A and B| >= t |A|, so B lacks at most |A| - ceil(t |A|) elements of A; among
+    one element more, in the same order for all rows, one must be shared.
     """
     order = np.argsort(np.argsort(sets.sum(axis=0), kind="stable"), kind="stable")
     rows = np.repeat(np.arange(sets.shape[0]), sizes)
     ranks = order[sets.indices]
     by_row = np.lexsort((ranks, rows))
     place = np.arange(len(rows)) - np.repeat(sets.indptr[:-1], sizes)
-    # Rounded first: 0.8 * 5 must be 4 and not a little more.
+    # Rounded first: 0.8 * 5 must be exactly 4.
     kept = place < (sizes - np.ceil(np.round(threshold * sizes, 9)) + 1)[rows]
     rows, ranks = rows[kept], ranks[by_row][kept]
     ones = np.ones(len(rows), dtype=np.int32)
@@ -126,7 +126,7 @@ def _rarest(sets: sparse.csr_array, sizes: np.ndarray, threshold: float) -> spar
 def _intersections(
     sets: sparse.csr_array, left: np.ndarray, right: np.ndarray, chunk: int = 20_000
 ) -> np.ndarray:
-    """Number of common elements of each pair of rows, in chunks that bound the memory."""
+    """Count the common elements of each pair of rows, in chunks that bound the memory."""
     counts = [
         sets[left[start : start + chunk]].multiply(sets[right[start : start + chunk]]).sum(axis=1)
         for start in range(0, len(left), chunk)
@@ -135,7 +135,7 @@ def _intersections(
 
 
 def groups(pairs: pd.DataFrame, size: int) -> np.ndarray:
-    """Number the groups that pairs tie together, step by step.
+    """Number the connected components of the pairs.
 
     Parameters
     ----------
@@ -147,8 +147,8 @@ def groups(pairs: pd.DataFrame, size: int) -> np.ndarray:
     Returns
     -------
     numpy.ndarray
-        Shape (size,), the smallest row number of each row's group. Two rows of a group need not
-        be a pair themselves.
+        Shape (size,), the smallest row number in each row's component. Two rows of a component need
+        not be a pair themselves.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 r"""Natural Questions with their gold passages, as a pool to search.
 
 Each of the 2,655 questions of "Lost in the Middle" has short answers and one passage of Wikipedia
-that an annotator found them in. The passages of all questions together are the pool: to each
-question all but its own are distractors. Whether another passage holds an answer too is for
-`everycell.rag.answers.answer_holders` to say.
+in which an annotator found them. The passages of all questions together are the pool: for each
+question, all but its own are distractors. `everycell.rag.answers.answer_holders` tells whether
+another passage holds an answer too.
 
 Source: Liu et al., "Lost in the Middle: how language models use long contexts" (TACL 2024), after
 Kwiatkowski et al., "Natural Questions" (TACL 2019); `KEY` is the registry key.
@@ -23,12 +23,12 @@ from everycell.engine.validation import describe_fault
 
 #: Registry key.
 KEY = "nq-open-oracle/nq-open-oracle.jsonl"
-#: Questions and different passages of the pinned file.
+#: Numbers of questions and of distinct passages in the pinned file.
 COUNTS = (2655, 2588)
 
 
 class _Strict(BaseModel):
-    # Further keys are allowed: files with distractors have scores and ids.
+    # Further keys are allowed: files with distractors also have scores and ids.
     model_config = ConfigDict(strict=True, str_strip_whitespace=True)
 
 
@@ -54,7 +54,7 @@ class NaturalQuestions:
         Columns `query_id` ("q0001": the line of the file), `text`, `answers` (list of str), in the
         order of the file.
     passages : pandas.DataFrame
-        Columns `document_id` ("d0001": the line where it first stands; "d0001.2" is the third
+        Columns `document_id` ("d0001": the line where it first occurs; "d0001.2" is the third
         passage of that line), `title`, `body`, `text` ("Title. body").
     gold : pandas.DataFrame
         Columns `query`, `document`: the one gold passage of each question.
@@ -66,27 +66,27 @@ class NaturalQuestions:
 
 
 def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> NaturalQuestions:
-    r"""Read the file, merge equal passages, and check it.
+    r"""Read the file, merge equal passages, and check the result.
 
     Parameters
     ----------
     path : Path
         JSON lines, UTF-8: `question`, `answers` (texts) and `ctxs`, passages with `title`, `text`
-        and `isgold`. Passages that are not gold come into the pool too.
+        and `isgold`. Passages that are not gold join the pool too.
     counts : tuple of int, optional
-        Questions and different passages that there must be; None: any.
+        Numbers of questions and of distinct passages that the file must have; None for any.
 
     Returns
     -------
     NaturalQuestions
-        Runs of blanks are one blank. Passages with the same text are one document, under its first
-        title and the gold passage of each of their questions.
+        Runs of blanks are one blank. Passages with the same text are one document, which has the
+        first title and is the gold passage of each of their questions.
 
     Raises
     ------
     CollectionError
-        A file that cannot be read, a line that is no such object, an empty text, a question with
-        no gold passage or with several, a question that stands twice, or other counts.
+        A file that cannot be read, a line that is not such an object, an empty text, a question
+        with no gold passage or with several, a duplicate question, or other counts.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> Natu
 
 
 def _row(path: Path, number: int, line: str) -> _Row:
-    """A line of the file; runs of blanks are still as they are."""
+    """A line of the file; runs of blanks are kept."""
     place = f"{path}, line {number}"
     try:
         row = _Row.model_validate_json(line)
@@ -157,13 +157,13 @@ def _row(path: Path, number: int, line: str) -> _Row:
         )
     if not all(row.answers):
         raise CollectionError(
-            f"{place}: {in_quotes(row.question)} has an answer without a text; take it out."
+            f"{place}: {in_quotes(row.question)} has an answer without a text; remove it."
         )
     return row
 
 
 def _refuse_twice(path: Path, rows: list[tuple[int, _Row]]) -> None:
-    """Refuse a question that stands twice: its answers could not be told apart."""
+    """Refuse a duplicate question: its answers could not be told apart."""
     seen: dict[str, int] = {}
     for number, row in rows:
         question = _one_blank(row.question)

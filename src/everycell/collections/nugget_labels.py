@@ -1,8 +1,8 @@
-"""Nugget labels of GINGER's responses: what three judge models say that a response supports.
+"""Nugget labels of GINGER's responses: what each supports, according to three judge models.
 
 For each topic of TREC RAG 2024 a judge model first made a list of nuggets (facts that a good answer
 has). Then it labelled, for each response, how important each nugget is and how far the response
-supports it. Each judge has nuggets of its own, so their labels cannot be compared one by one; their
+supports it. Each judge has its own nuggets, so their labels cannot be compared one by one; their
 scores of the same responses can.
 
 Source: lajewska2025, sections 6.4.1 and 6.6; released with Lajewska and Balog, "GINGER: grounded
@@ -41,7 +41,7 @@ PARTS: Mapping[tuple[str, str], str] = {
     ("LSA", "DuoT5"): "ginger_lsa_duot5",
     ("LSA", "BM25"): "ginger_lsa_bm25",
 }
-#: Registry keys of the authors' own tables, which hold the same labels: one a judge and run.
+#: Registry keys of the authors' own tables, which hold the same labels: one per judge and run.
 TABLES = tuple(
     f"ginger/results/nugget_assignment/{judge}_nugget_assignment_301_topics_{run}.csv"
     for judge in JUDGES.values()
@@ -54,7 +54,7 @@ SUPPORT = ("support", "partial_support", "not_support")
 
 _LISTS = ("nuggets", "importance", "assignment")
 _NAMES = ("judge", "run", "qid")
-# What the authors' tables call the lists and the score, after the name of the run.
+# Names of the lists and the score in the authors' tables, after the name of the run.
 _COLUMNS = {
     "nuggets": "automatically_detected_nuggets",
     "importance": "nuggets_importance",
@@ -75,10 +75,11 @@ class NuggetLabels:
     ----------
     responses : pandas.DataFrame
         Columns `judge`, `run`, `topic` and `released` (the authors' own V_strict, in [0, 1]), one
-        row a judge and response, in the order of the file. A response without nuggets is here too.
+        row per judge and response, in the order of the file. A response without nuggets is
+        included.
     nuggets : pandas.DataFrame
         Columns `judge`, `run`, `topic`, `nugget` (place in the judge's list for the topic, from 1),
-        `text`, `importance` (one of `IMPORTANCE`, perhaps with a capital, as the judge spelled it;
+        `text`, `importance` (one of `IMPORTANCE`, possibly with a capital, as the judge spelled it;
         empty where the judge gave fewer labels than there are nuggets) and `support` (one of
         `SUPPORT`), one row per label.
     """
@@ -101,16 +102,16 @@ def read_nugget_labels(*paths: Path) -> NuggetLabels:
     Returns
     -------
     NuggetLabels
-        A judge may give fewer labels of importance than there are nuggets (so for 107 of the 8,127
+        A judge may give fewer labels of importance than there are nuggets (as for 107 of the 8,127
         released responses): the labels go to the first nuggets, as in the authors' code.
 
     Raises
     ------
     LabelsError
-        No line, a line that is no such object, a table that lacks a column, an unknown label, other
-        than one label of support a nugget, more labels of importance than nuggets, a score outside
-        [0, 1], a response that a judge labels twice, runs with other topics, or a judge whose
-        nuggets for a topic change from run to run.
+        No line, a line that is not such an object, a table that lacks a column, an unknown label,
+        more or fewer labels of support than nuggets, more labels of importance than nuggets, a
+        score outside [0, 1], a response that a judge labels twice, runs with other topics, or a
+        judge whose nuggets for a topic change from run to run.
 
     Examples
     --------
@@ -159,7 +160,7 @@ def read_nugget_labels(*paths: Path) -> NuggetLabels:
 
 
 def _entries(paths: Iterable[Path]) -> Iterator[tuple[str, Any]]:
-    """Where each entry stands, and what it is; nothing of it is checked."""
+    """Yield the place of each entry and the entry, unchecked."""
     for path in paths:
         read = _rows if path.suffix == ".csv" else _lines
         try:
@@ -216,7 +217,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
                     entry[name] = parse_literal(row[column] or "")
                 except ValueError as error:
                     raise LabelsError(
-                        f"{path}, line {number}: {in_quotes(column)} is no list or number as "
+                        f"{path}, line {number}: {in_quotes(column)} is not a list or number as "
                         f"Python writes it ({error}); fetch the file again."
                     ) from None
             yield number, entry
@@ -245,7 +246,7 @@ def _check_entry(where: str, entry: Any) -> None:
             "each nugget has one of support and at most one of importance, so correct the line."
         )
     score = entry.get("v_strict")
-    # A bool is an int to Python, and NaN is in no interval.
+    # A bool is an int in Python, and NaN lies in no interval.
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise LabelsError(
             f"{where}: 'v_strict' is {in_quotes(score)}; a score is a number from 0 to 1, so "

@@ -1,4 +1,4 @@
-"""Names of Python objects in documentation: which document they stand for, and how to mask them."""
+"""Names of Python objects in documentation: finding the document they refer to, and masking."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def _unabbreviated(name: str) -> str:
 
 
 class Resolver:
-    """Finds the document that a name in a docstring stands for."""
+    """Finds the document that a name in a docstring refers to."""
 
     def __init__(self, documents: Mapping[str, str | None]) -> None:
-        """Take the document of every name; None where its docstring is too short to be one."""
+        """Store the document of every name; None if its docstring is too short to be one."""
         self.documents = documents
         ends: dict[tuple[str, str], set[str | None]] = defaultdict(set)
         for name, document_id in documents.items():
@@ -46,10 +46,10 @@ class Resolver:
         self.unique = {key: next(iter(found)) for key, found in ends.items() if len(found) == 1}
 
     def resolve(self, name: str, own_names: Sequence[str]) -> str | None:
-        """Document of a name that stands in the docstring of an object with these names.
+        """Document of a name that occurs in the docstring of an object with these names.
 
-        Looked up as a full name, then in the class, the module and the packages around each own
-        name, then as the end of names in the object's package if all lead to one document.
+        Looked up as a full name, then in the class, module and packages around each of the object's
+        names, then as the end of names in the object's package, if all of these give one document.
         """
         name = _unabbreviated(name)
         around = [f"{prefix}.{name}" for own in own_names for prefix in _prefixes(own)]
@@ -66,7 +66,7 @@ def _prefixes(name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Mask:
-    """Names that are masked: as dotted or back-quoted words, and wherever they stand."""
+    """Names to mask: those masked as dotted or back-quoted words, and those masked everywhere."""
 
     ends: frozenset[str]
     identifiers: frozenset[str]
@@ -81,22 +81,22 @@ def _mask(names: Iterable[str]) -> _Mask:
 
 
 def mask_names(text: str, names: Iterable[str]) -> str:
-    """Take the names of objects out of a text.
+    """Remove the names of objects from a text.
 
-    Everyday words stay: a name without a dot goes only where it stands in back quotes or looks
-    like an identifier, that is, has an underscore or a capital letter.
+    Everyday words stay: a name without a dot is removed only if it is in back quotes or looks like
+    an identifier, that is, has an underscore or a capital letter.
 
     Parameters
     ----------
     text : str
         Prose.
     names : iterable of str
-        Full dotted names; any end of one that starts at a dot counts.
+        Full dotted names; any part of a name after a dot counts too.
 
     Returns
     -------
     str
-        White space normalised.
+        The text, with white space normalised.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _masked(text: str, masks: Sequence[_Mask]) -> str:
 def mask_linked(
     texts: Mapping[str, str], links: pd.DataFrame, names: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Mask in each text the names of the documents that it cites or that cite it."""
+    """Mask, in each text, the names of the documents that it cites or that cite it."""
     linked: dict[str, set[str]] = defaultdict(set)
     for source, target in links.itertuples(index=False):
         linked[source].add(target)

@@ -1,10 +1,9 @@
-r"""Made-up rankings whose group bias is known: what measures of bias must find.
+r"""Made-up rankings with a known group bias, which measures of bias must find.
 
-Each system ranks documents of its own in a certain way (`SYSTEMS`), with terms of the groups
-planted in a text of neutral words. Since counts and lengths are chosen and not counted, the
-measures follow from the plan alone: `planted_truth` gives them in closed form, with
-:math:`w_r = 1 / \log_2(r + 1)`, :math:`m_{ir}` terms of group i in the document at rank r, and
-:math:`l_r` words in it.
+Each system ranks its own documents in a certain way (`SYSTEMS`), with terms of the groups planted
+in a text of neutral words. Since counts and lengths are planned, the measures follow from the plan
+alone: `planted_truth` gives them in closed form, with :math:`w_r = 1 / \log_2(r + 1)`,
+:math:`m_{ir}` terms of group i in the document at rank r, and :math:`l_r` words in it.
 
 .. math:: p(G_i|k) = \frac{\sum_{r \le k} w_r m_{ir} / l_r}{\sum_x \sum_{r \le k} w_r m_{xr} / l_r},
           \quad RBDF(k) = \frac{\sum_{r \le k} w_r [\sum_i m_{ir} > 0]}{\sum_{r \le k} w_r},
@@ -28,8 +27,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "female": ("she", "woman", "mother", "daughter", "sister"),
     "male": ("he", "man", "father", "son", "brother"),
 }
-#: How each system ranks. Terms are of the first group unless said otherwise, and which group is
-#: the first one changes from query to query.
+#: #: How each system ranks. Which group is the first one changes from query to query.
 SYSTEMS: Mapping[str, str] = {
     "even": "every document has as many terms of each group",
     "neutral": "no document has a term",
@@ -42,11 +40,11 @@ SYSTEMS: Mapping[str, str] = {
     "drawn": "lengths, documents with a term and their terms are drawn, in shares that are drawn "
     "for each query",
 }
-#: Group terms of a document, where it has any: of one group, or of each.
+#: Number of group terms in a document that has any: of one group, or of each.
 TERMS = 2
-#: Group terms up to which NFaiRR takes a document as neutral, as its authors' code does.
+#: Number of group terms up to which NFaiRR takes a document as neutral, as in its authors' code.
 TAU = 1
-#: Columns of a plan that are no group.
+#: Columns of a plan that are not groups.
 PLAN = ("system", "query", "rank", "document", "length")
 
 _NEUTRAL = tuple(
@@ -65,14 +63,14 @@ class PlantedBias:
     Attributes
     ----------
     documents : pandas.DataFrame
-        Columns `document_id`, `text` (lower-case words parted by one blank).
+        Columns `document_id`, `text` (lower-case words separated by one blank).
     plan : pandas.DataFrame
-        The columns `PLAN` and one a group with its number of terms: a row for each rank. `length`
-        is in words.
+        The columns `PLAN` and one per group with its number of terms; one row per rank. `length` is
+        in words.
     runs : dict of str to pandas.DataFrame
         System -> columns `query`, `document`, `score`, best document first.
     truth : pandas.DataFrame
-        What `planted_truth` makes of the plan.
+        What `planted_truth` derives from the plan.
     words : mapping of str to sequence of str
         Group -> its terms.
     """
@@ -97,13 +95,13 @@ def plant_bias(
     Parameters
     ----------
     words
-        Group -> terms, two groups or more; terms are single words, in any case.
+        Group -> terms, two groups or more; terms are single words, in upper or lower case.
     queries, depth : int
-        Lists of each system, and documents of each list; 1 or more. Each list has documents of
-        its own.
+        Number of lists of each system, and of documents in each list; 1 or more. Each list has its
+        own documents.
     length : int
-        Words of a document, 2 (G + 2) or more. Those of "drawn" have from half to one and a half
-        times as many.
+        Number of words in a document, 2 (G + 2) or more. Documents of "drawn" have between half and
+        one and a half times as many.
     seed : int
         0 or more. Texts and "drawn" follow from it; the other systems do not depend on it.
 
@@ -115,8 +113,8 @@ def plant_bias(
     Raises
     ------
     ValueError
-        One group, a group without terms, a term that is no single word, stands in two groups or
-        is one of the neutral words, or a size that is too small.
+        One group, a group without terms, a term that is not a single word, is in two groups or is
+        one of the neutral words, or a size that is too small.
 
     Examples
     --------
@@ -141,7 +139,7 @@ def plant_bias(
         query = f"q{number + 1:03}"
         for system in SYSTEMS:
             counts, lengths = _ranking(system, len(groups), depth, length, draw)
-            # Rolled, so that a mean over queries is no measure of one query's bias.
+            # Rolled, so that the bias of single queries does not show in a mean over queries.
             counts = np.roll(counts, number, axis=1)
             for rank, (terms, size) in enumerate(zip(counts, lengths, strict=True), 1):
                 document = f"{system}.{query}.{rank:03}"
@@ -170,7 +168,7 @@ def _checked_words(words: Mapping[str, Collection[str]]) -> dict[str, tuple[str,
             )
         for term in (term.lower() for term in terms):
             if not re.fullmatch(r"\w+", term):
-                raise ValueError(f"The term {term!r} is no single word; give words without signs.")
+                raise ValueError(f"The term {term!r} is not a single word; give single words.")
             if group_of.setdefault(term, group) != group:
                 raise ValueError(
                     f"The term {term!r} is in {group!r} and in {group_of[term]!r}; remove it "
@@ -228,18 +226,18 @@ def _run(plan: pd.DataFrame, depth: int) -> pd.DataFrame:
 
 
 def planted_truth(plan: pd.DataFrame) -> pd.DataFrame:
-    """Work out the measures of every list from its plan, at every cut-off.
+    """Compute the measures of every list from its plan, at every cut-off.
 
     Parameters
     ----------
     plan : pandas.DataFrame
-        The columns `PLAN` and one a group with its number of terms, two groups or more. A list's
+        The columns `PLAN` and one per group with its number of terms, two groups or more. A list's
         ranks are 1, 2, 3 and so on, in this order.
 
     Returns
     -------
     pandas.DataFrame
-        Columns `system`, `query`, `k`, one a group with its share of the exposure p(G|k) (NaN
+        Columns `system`, `query`, `k`, one per group with its share of the exposure p(G|k) (NaN
         where no document has had a term yet), `RBDF`, `TED` (with RBDF; 0 where there is no
         term), and, under the names of `everycell.metrics.MEASURES`, `NFaiRR` (tau as in `TAU`,
         background with enough neutral documents), `TExFAIR`, `TExFAIR without RBDF` (NaN where
@@ -256,7 +254,7 @@ def planted_truth(plan: pd.DataFrame) -> pd.DataFrame:
     equal = 1 / len(groups)
     highest = 2 * (1 - equal)
     rows = []
-    # Written out rank by rank on purpose: the truth must not share its ways with the measures.
+    # Written out rank by rank on purpose: the truth must not share code with the measures.
     for (system, query), documents in plan.groupby(["system", "query"], sort=False):
         exposure = [0.0] * len(groups)
         weights = representative = neutral = 0.0

@@ -2,9 +2,9 @@
 
 A user looks for a restaurant, a hotel or a train, asks one thing about it, books and says thanks;
 the system asks, offers, answers and confirms. A turn of the system is right, and the user is
-satisfied, or it has one of the faults in `FAULTS`, and the user is not. After a fault the user says
-the same again, up to `TRIES` times. What raters would write down is the planted label, turned
-round with a chosen probability.
+satisfied, or it has one of the faults in `FAULTS`, and the user is not. After a fault the user
+repeats the request, up to `TRIES` times. The observed label is the planted one, flipped with a
+chosen probability.
 
 The label of a turn is that of abolghasemi2026, section 3.5.4: after the turn of the system and
 before the next turn of the user. Texts and faults are this project's.
@@ -20,14 +20,14 @@ import pandas as pd
 
 from everycell.collections.satisfaction_samples import Sample
 
-#: What a turn of the system can have wrong.
+#: Faults that a turn of the system can have.
 FAULTS: Mapping[str, str] = {
     "contradiction": "the right turn, with another value than the user's in one place",
     "no answer": "the system cannot or does not know",
     "asked again": "the system asks for what the user has said",
     "beside the point": "the system speaks of something else",
 }
-#: Times that a user says the same before going on.
+#: Number of times that a user repeats a request before moving on.
 TRIES = 2
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -256,11 +256,11 @@ class PlantedDialogues:
     Attributes
     ----------
     samples : tuple of Sample
-        One a turn of the system, from the first to the last of each dialogue. `satisfied` is the
+        One per turn of the system, from the first to the last of each dialogue. `satisfied` is the
         observed label, with noise.
     truth : pandas.DataFrame
-        A row per sample, in the same order: `id`, `dialogue` (samples of one share their beginning,
-        so a split must not part them), `turn` (1 or more), `satisfied` (planted), `fault` (one of
+        A row per sample, in the same order: `id`, `dialogue` (its samples share their beginning, so
+        a split must not separate them), `turn` (1 or more), `satisfied` (planted), `fault` (one of
         `FAULTS`, or "").
     """
 
@@ -287,9 +287,9 @@ def plant_dialogues(
     noise : float
         Probability that the observed label of a turn is not the planted one, from 0 to 0.5.
     seed : int
-        0 or more. With the same seed, another noise changes labels alone, no text.
+        0 or more. With the same seed, another noise changes only labels, not texts.
     benchmark : str
-        Name of the set, and start of each id.
+        Name of the set, and prefix of each id.
 
     Returns
     -------
@@ -317,7 +317,7 @@ def plant_dialogues(
         if not (value >= least and (most is None or value <= most)):
             allowed = f"{least} or more" if most is None else f"from {least} to {most}"
             raise ValueError(f"{name} is {value}; give a number {allowed}.")
-    # A stream of its own, so that the noise changes no text.
+    # A separate random stream, so that the noise changes no text.
     draw, flips = (np.random.default_rng([seed, stream]) for stream in (0, 1))
     samples, rows = [], []
     for number in range(1, dialogues + 1):
@@ -367,7 +367,7 @@ def _wrong(
     domain: _Domain,
     draw: np.random.Generator,
 ) -> tuple[str, str]:
-    """A turn with a fault that can be had here, and the fault."""
+    """A turn with a fault that is possible here, and the fault."""
     repeated = [slot for slot in known if f"{{{slot}}}" in right]
     fault = _pick([name for name in FAULTS if name != "contradiction" or repeated], draw)
     if fault == "contradiction":

@@ -1,9 +1,9 @@
 """Test collection `pydocs`: the documentation of installed Python packages, with its links.
 
-A docstring is a document, its See Also list is its citations, and the lines beside the names of
-that list are short queries for the documents that they describe. Stand-in of the embedded tier for
-SciDocs (abolghasemi2026, chapter 2). What it is and what it is not stands in its data card,
-``docs/data-cards/pydocs.md``.
+A docstring is a document, its See Also list gives its citations, and the descriptions in that list
+are short queries for the documents that they describe. In the embedded tier it stands in for
+SciDocs (abolghasemi2026, chapter 2). Its data card, ``docs/data-cards/pydocs.md``, says what it is
+and what it is not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from everycell.collections.docstrings import NamedDocstring, Walk, prose, see_al
 from everycell.collections.object_names import Resolver, mask_linked, mask_names, shortest
 from everycell.collections.query_by_example import TASKS, citation_tasks
 
-#: Package to import -> distribution that holds it; imported packages before those that import.
+#: Package to import -> its distribution; each package before those that import it.
 PACKAGES: Mapping[str, str] = {
     "numpy": "numpy",
     "scipy": "scipy",
@@ -35,16 +35,16 @@ PACKAGES: Mapping[str, str] = {
 KNOWN_ITEM = "known-item"
 MIN_WORDS = 30
 MIN_QUERY_WORDS = 3
-#: Jaccard similarity of word 3-shingles from which on two documents are one.
+#: Jaccard similarity of word 3-shingles at which two documents are merged.
 SAME = 0.8
-#: ... and from which on one is never a negative of the other.
+#: ... and at which one is never a negative of the other.
 ALIKE = 0.5
 
 _WORD = re.compile(r"\w+")
 
 
 class OtherCollectionWarning(UserWarning):
-    """The collection is not the one that the data card describes."""
+    """The collection differs from the one that the data card describes."""
 
 
 @dataclass(frozen=True)
@@ -58,18 +58,18 @@ class PyDocs:
         `parent` (the name without its last part: module or class), `text` (prose, masked),
         `words` (those of the text before masking), `names` (tuple of all names, shortest first).
     links : pandas.DataFrame
-        `source_id`, `target_id`: the source's See Also list names the target. Sorted, no self
-        links, no repetitions.
+        `source_id`, `target_id`: the source's See Also list names the target. Sorted, without
+        self-links or repetitions.
     descriptions : pandas.DataFrame
-        `source_id`, `target_id`, `description`: what stands beside the name. Sorted.
+        `source_id`, `target_id`, `description`: the text beside the name. Sorted.
     alike : pandas.DataFrame
-        `left_id` < `right_id`, documents of which two docstrings reach `ALIKE`. Sorted.
+        `left_id` < `right_id`, documents with docstrings whose similarity reaches `ALIKE`. Sorted.
     counts : dict
-        What the data card prints: name of the count -> integer.
+        The counts in the data card: name -> integer.
     versions : dict
         Distribution -> version.
     skipped : dict
-        Module that could not be imported -> why.
+        Module that could not be imported -> reason.
     """
 
     documents: pd.DataFrame
@@ -95,11 +95,11 @@ class PyDocs:
 
 
 def build(packages: Mapping[str, str] = PACKAGES) -> PyDocs:
-    """Make the collection from the packages that are installed.
+    """Make the collection from the installed packages.
 
-    Identical docstrings become one document, and so do those whose prose is nearly the same
-    (`SAME`, tied together step by step): it has the names and links of all of them, and the
-    prose of the one with the shortest name. Names of linked documents are masked in it.
+    Identical docstrings become one document, as do those whose prose is nearly the same (`SAME`,
+    applied transitively): the document has the names and links of all of them, and the prose of the
+    one with the shortest name. Names of linked documents are masked in it.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def build(packages: Mapping[str, str] = PACKAGES) -> PyDocs:
     Returns
     -------
     PyDocs
-        The same for the same versions on the same platform, whatever the process.
+        The same in every process for the same versions on the same platform.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def collect(found: Walk, versions: Mapping[str, str]) -> PyDocs:
     members = _distinct(found.docstrings)
     texts = [prose(docstring) for _, docstring in members]
     long_enough = [place for place, text in enumerate(texts) if len(text.split()) >= MIN_WORDS]
-    # Rules read constants of collections: scipy would cost each start of Snakemake 0.2 s.
+    # Rules import constants from here: loading scipy would add 0.2 s to each start of Snakemake.
     from everycell.collections.near_duplicates import groups, shingles, similar_pairs
 
     sets = shingles([texts[place] for place in long_enough])
@@ -242,7 +242,7 @@ def collect(found: Walk, versions: Mapping[str, str]) -> PyDocs:
 
 
 def _distinct(docstrings: Iterable[NamedDocstring]) -> list[tuple[tuple[str, ...], str]]:
-    """Names (shortest first) and text of each docstring that differs in more than white space."""
+    """Names (shortest first) and text of each docstring that differs beyond white space."""
     texts: dict[str, dict[str, str]] = defaultdict(dict)
     for docstring in docstrings:
         texts[" ".join(docstring.text.split())][docstring.name] = docstring.text
@@ -258,11 +258,11 @@ def _frame(rows: Iterable[tuple[str, ...]], columns: list[str]) -> pd.DataFrame:
 
 
 def known_items(collection: PyDocs) -> pd.DataFrame:
-    r"""Short queries: a description out of a See Also list, for the document that it describes.
+    r"""Short queries: descriptions from See Also lists, each for the document that it describes.
 
-    The document's own names are masked in the description. Dropped: descriptions of fewer than
-    `MIN_QUERY_WORDS` words, those that stand with more than one document, and those whose words
-    stand in this order, with or without the names, in the document's text.
+    The document's own names are masked in the description. Dropped are descriptions of fewer than
+    `MIN_QUERY_WORDS` words, those given for more than one document, and those whose words occur in
+    this order, with or without the names, in the document's text.
 
     Returns
     -------
@@ -307,7 +307,7 @@ def known_items(collection: PyDocs) -> pd.DataFrame:
 
 
 def _words(text: str) -> str:
-    """Words alone, in lower case, with one space between."""
+    """Only the words, in lower case, separated by one space."""
     return " ".join(_WORD.findall(text.lower()))
 
 
@@ -328,9 +328,9 @@ def expected() -> tuple[dict[str, int], dict[str, str], str]:
 def check(collection: PyDocs) -> bool:
     """Compare a collection with the one of the data card; call it before any search.
 
-    Other versions, another platform (NumPy documents its integer types by it) or a package that
-    cannot be imported make another collection. It can be used, but results on it are not those
-    of the data card.
+    Other versions, another platform (on which NumPy documents its integer types differently) or a
+    package that cannot be imported give another collection. It can be used, but results on it are
+    not comparable.
 
     Returns
     -------
@@ -340,7 +340,7 @@ def check(collection: PyDocs) -> bool:
     Warns
     -----
     OtherCollectionWarning
-        If they are not: every version and count that differs, with both values.
+        If they differ: every version and count that differs, with both values.
     """
     counts, versions, sha256 = expected()
     differences = [

@@ -19,7 +19,7 @@ from everycell.collections.query_by_example import (
     split_queries,
 )
 
-#: Settings of the test and validation lists; the first one is the main one.
+#: Settings of the test and validation lists; the first is the main one.
 MAIN_SETTINGS = ("package", "mixed")
 
 
@@ -33,22 +33,22 @@ def query_by_example(
 ) -> Benchmark:
     """Tasks where a docstring is the query: cite, co-cite, coupling.
 
-    Up to 5 relevant documents a query and 25 negatives, which are relevant in none of the three
-    tasks and no near-duplicates of the query. One split for all tasks; no pair of a test or
-    validation query, in any task and direction, is among the relevant pairs for training.
+    Up to 5 relevant documents per query and 25 negatives, which are relevant in none of the three
+    tasks and are not near-duplicates of the query. There is one split for all tasks: no pair of a
+    test or validation query, in any task or direction, is among the relevant pairs for training.
 
     Parameters
     ----------
     collection : PyDocs
         As `everycell.collections.pydocs.build` gives it.
     test, validation : int
-        Queries of each task.
+        Number of queries of each task.
     seed : int
         0 or more.
     settings : sequence of str
         Where negatives of test and validation queries come from, see
         `everycell.collections.query_by_example.SETTINGS`. Training lists are made in the first
-        one only.
+        setting only.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def query_by_example(
     Raises
     ------
     ValueError
-        More queries asked for than a task has, or an unknown setting.
+        More queries requested than a task has, or an unknown setting.
     """
     return linked_benchmark(
         citation_tasks(collection.links),
@@ -79,17 +79,17 @@ def known_item_search(
     seed: int = 0,
     settings: Sequence[str] = MAIN_SETTINGS,
 ) -> Benchmark:
-    """Short queries, each for one document among 30: nothing is trained on them.
+    """Short queries, each for one document among 30; nothing is trained on them.
 
-    Of a document with several queries one is drawn, so that queries are independent topics. No
-    negative is a near-duplicate of the document looked for; package and parent are its own.
+    From a document with several queries one query is drawn, so that topics are independent. No
+    negative is a near-duplicate of the target document, whose package and parent are used.
 
     Parameters
     ----------
     collection : PyDocs
         As `everycell.collections.pydocs.build` gives it.
     test, validation : int
-        Number of queries, of as many documents.
+        Number of queries, each for a different document.
     seed : int
         0 or more.
     settings : sequence of str
@@ -103,7 +103,7 @@ def known_item_search(
     Raises
     ------
     ValueError
-        More queries asked for than there are documents with one, or an unknown setting.
+        More queries requested than there are documents with one, or an unknown setting.
     """
     known = known_items(collection).sort_values("query_id", ignore_index=True)
     draw = np.random.default_rng(seed)

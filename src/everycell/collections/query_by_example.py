@@ -1,12 +1,12 @@
 """Query by example from links between documents: tasks, split, candidate lists.
 
-A document is a query, and what it is linked with is relevant to it: documents that it cites, that
-are cited together with it, or that cite the same. Made after the shape of SciDocs (abolghasemi2026,
-section 2.4.1): up to 5 relevant and 25 other documents to rank for each query.
+A document is a query, and the documents linked with it are relevant: those that it cites, those
+that are cited together with it, or those that cite the same documents. The lists follow SciDocs
+(abolghasemi2026, section 2.4.1): up to 5 relevant and 25 other documents to rank for each query.
 
-Whatever is drawn is drawn from sorted pools by a generator that is seeded by the seed, the task and
-the query: results do not depend on the process, and a query keeps its candidates when other queries
-come or go.
+All draws are from sorted pools, with a generator seeded by the seed, the task and the query:
+results do not depend on the process, and a query keeps its candidates when other queries are added
+or removed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 TASKS = ("cite", "co-cite", "coupling")
-#: Setting -> where negatives are drawn from, in this order, and how many at most; what is then
-#: missing is drawn from all documents. None: as many as are wanted.
+#: #: Setting -> sources of negatives, in this order, and how many at most; the rest is drawn from
+#: all documents. None: as many as needed.
 SETTINGS: Mapping[str, Sequence[tuple[str, int | None]]] = {
     "package": (("package", None),),
     "mixed": (("parent", 10), ("package", 8)),
@@ -33,16 +33,16 @@ def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     links : pandas.DataFrame
-        Columns `source_id`, `target_id`, text: the source names the target. Self links and
-        repetitions count for nothing.
+        Columns `source_id`, `target_id`, text: the source names the target. Self-links and
+        repetitions are ignored.
 
     Returns
     -------
     pandas.DataFrame
         Columns `task`, `query_id`, `document_id`, `relevance` (always 1), sorted by task (in the
-        order of `TASKS`), query and document. cite: query links to document; co-cite: one
-        document or more links to both; coupling: both link to one document or more. The last two
-        hold every pair in both directions.
+        order of `TASKS`), query and document. cite: the query links to the document; co-cite: one
+        or more documents link to both; coupling: both link to one or more documents. The last two
+        contain every pair in both directions.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
     source = np.searchsorted(ids, kept["source_id"].to_numpy(dtype=str))
     target = np.searchsorted(ids, kept["target_id"].to_numpy(dtype=str))
     ones = np.ones(len(kept), dtype=np.int32)
-    # Rules read constants of collections: scipy would cost each start of Snakemake 0.2 s.
+    # Rules import constants from here: loading scipy would add 0.2 s to each start of Snakemake.
     from scipy import sparse
 
     cites = sparse.csr_array((ones, (source, target)), shape=(len(ids), len(ids)))
@@ -82,9 +82,9 @@ def split_queries(
 ) -> pd.DataFrame:
     """One split of the queries for all tasks.
 
-    The queries of all tasks are shuffled together. The shortest beginning that holds `test`
-    queries of each task is the test part, what follows gives the validation part in the same way,
-    and the rest is for training. So a query is in the same part in all tasks.
+    The queries of all tasks are shuffled together. The shortest prefix that contains `test` queries
+    of each task is the test part, the shortest prefix of what remains gives the validation part in
+    the same way, and the rest is for training. A query is thus in the same part in all tasks.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ def split_queries(
     -------
     pandas.DataFrame
         Columns `task`, `query_id`, `split`, sorted by task (in the order of `positives`), split
-        ("test", "validation", "train") and query. Exactly `test` and `validation` queries of
-        each task; what stands in these parts beyond that is left out.
+        ("test", "validation", "train") and query. Exactly `test` and `validation` queries of each
+        task; any further queries in these parts are left out.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def split_queries(
     >>> split_queries(positives, test=1, validation=1, seed=0)["split"].tolist()
     ['test', 'validation', 'train', 'train']
     """
-    # sorted() and not the order of the rows: the pool is the same whoever made the frame.
+    # sorted(), not the order of the rows: the pool is the same whoever made the frame.
     order = np.random.default_rng(seed).permutation(sorted(set(positives["query_id"])))
     place = {query_id: number for number, query_id in enumerate(order)}
     places = {
@@ -144,10 +144,10 @@ def split_queries(
 
 
 def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataFrame:
-    """Relevant pairs of training queries that stand in no test or validation task.
+    """Relevant pairs of training queries that occur in no test or validation task.
 
-    Most links have one back, so a split of the queries alone would leave half of the test pairs
-    and more in training, the other way round.
+    Most links are mutual, so splitting only the queries would leave half or more of the test pairs
+    in training, in the other direction.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataF
     -------
     pandas.DataFrame
         The rows of `positives` whose query is for training in their task, without the pairs that
-        stand, in either direction and in any task, among the pairs of a query that is for test or
+        occur, in either direction and in any task, among the pairs of a query that is for test or
         validation in some task.
 
     Examples
@@ -206,8 +206,8 @@ def candidate_lists(
     Parameters
     ----------
     queries : pandas.DataFrame
-        Columns `task`, `query_id`, `split` and, for queries that are no documents, `origin_id`:
-        the document whose package and parent count. One row per query of a task.
+        Columns `task`, `query_id`, `split` and, for queries that are not documents, `origin_id`:
+        the document whose package and parent are used. One row per query of a task.
     positives : pandas.DataFrame
         Columns `task`, `query_id`, `document_id`: relevant documents to draw from. Queries
         without any are left out.
@@ -218,22 +218,23 @@ def candidate_lists(
         Columns `document_id` (unique), `package`, `parent`.
     setting : str
         One of `SETTINGS`. package: negatives of the query's package. mixed: up to 10 of its
-        parent (module or class), 8 of its package. Both are filled up from all documents.
+        parent (module or class), 8 of its package. Both are filled up with any documents.
     seed : int
         0 or more. The same positives are drawn in every setting.
     max_positives, negatives : int
-        Up to so many relevant documents, and exactly so many others.
+        Largest number of relevant documents, and exact number of others.
 
     Returns
     -------
     pandas.DataFrame
-        Columns `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0), the
-        queries in their order, a query's documents sorted by id.
+        Columns `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0), queries
+        in order, and the documents of a query sorted by id.
 
     Raises
     ------
     ValueError
-        An unknown setting, an id that is no document, or too few documents for the negatives.
+        An unknown setting, an id that is not in the collection, or too few documents for the
+        negatives.
 
     Examples
     --------
@@ -312,7 +313,7 @@ def _row(row_of: pd.Series, document_id: str) -> int:
         return row_of[document_id]
     except KeyError:
         raise ValueError(
-            f"'{document_id}' is no document of the collection: correct the id, or add it."
+            f"'{document_id}' is not a document of the collection: correct the id, or add it."
         ) from None
 
 
@@ -332,6 +333,6 @@ def _rows_of(
 
 
 def _generator(seed: int, *names: str) -> np.random.Generator:
-    """Generator of its own for each task and query, the same in every process."""
+    """Separate generator for each task and query, the same in every process."""
     digest = hashlib.sha256("\0".join(names).encode()).digest()
     return np.random.default_rng([seed, int.from_bytes(digest[:8])])

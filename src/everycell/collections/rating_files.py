@@ -1,4 +1,4 @@
-"""Tables that authors release as CSV: read as text, checked column by column."""
+"""Tables that authors released as CSV: read as text, checked column by column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RatingsError(Exception):
 
 
 def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
-    r"""Answers to a question with options, as the labels of the print, in their order.
+    r"""Answers to a multiple-choice question, under the labels of the print, in order.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
     Raises
     ------
     RatingsError
-        As `read_table`; an answer that is none of the options.
+        As `read_table`; an answer that is not one of the options.
 
     Examples
     --------
@@ -57,13 +57,13 @@ def read_table(
     error: type[Exception] = RatingsError,
     separator: str = ",",
 ) -> pd.DataFrame:
-    r"""Read a released CSV as text, where the word "None" is a word; `columns` must be there.
+    r"""Read a released CSV as text, in which "None" is an ordinary word; it must have `columns`.
 
     Raises
     ------
     Exception
         Of the class `error`: no file, empty file, no rows, rows longer than the header, a missing
-        column, or two columns of a name that is asked for (of any name, if none is).
+        column, or a duplicate column name among `columns` (among all, if none are given).
 
     Examples
     --------
@@ -78,7 +78,7 @@ def read_table(
     everycell.collections.rating_files.RatingsError: ...: its rows have more fields than its ...
     """
     raw = _read_csv(path, error, sep=separator)
-    # pandas would take the first field for the row's name and shift all others by one column.
+    # pandas would take the first field as the row's name and shift all others by one column.
     if not isinstance(raw.index, pd.RangeIndex):
         raise error(
             f"{path}: its rows have more fields than its header; fetch it again (delete the file "
@@ -125,7 +125,8 @@ def row_in_file(path: Path, row: int) -> str:
             ]
         return f"{path}, row {numbers[row + 1]}"
     except (csv.Error, IndexError, UnicodeDecodeError):
-        # What pandas takes and this reader does not: a cell of 200,000 characters, a packed file.
+        # # Files that pandas reads and this reader does not: a cell of 200,000 characters, a packed
+        # file.
         return f"{path}, row {row + 2}"
 
 
@@ -180,7 +181,7 @@ def _check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[
 
 
 def _check_filled(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
-    """Refuse names that are empty, or that a blank at an end makes another name."""
+    """Refuse names that are empty, or that start or end with a blank."""
     for column in columns:
         blank = raw[column] == ""
         if blank.any():

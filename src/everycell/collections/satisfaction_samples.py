@@ -10,7 +10,7 @@ import pandas as pd
 from everycell.collections.errors import CollectionError
 
 USER, SYSTEM = "USER", "SYSTEM"
-#: What the id of a counterfactual adds to its original's.
+#: Suffix of the id of a counterfactual, after that of its original.
 COUNTERFACTUAL = "-cf"
 #: Speaker and text.
 Turn = tuple[str, str]
@@ -18,13 +18,13 @@ Turn = tuple[str, str]
 
 @dataclass(frozen=True)
 class Sample:
-    """A dialogue up to an utterance of the system, and the satisfaction of its user then.
+    """A dialogue up to an utterance of the system, and whether its user is satisfied at that point.
 
     Attributes
     ----------
     id
-        Unique among the samples of a benchmark. A counterfactual has the id of its original and
-        "-cf".
+        Unique among the samples of a benchmark. A counterfactual has the id of its original with
+        the suffix "-cf".
     benchmark
         Such as "MultiWOZ".
     turns
@@ -50,7 +50,7 @@ class Sample:
     satisfied: bool
 
     def __post_init__(self) -> None:
-        """Check speakers, end and label."""
+        """Check speakers, last utterance and label."""
         unknown = {speaker for speaker, _ in self.turns} - {USER, SYSTEM}
         if unknown:
             raise CollectionError(
@@ -68,7 +68,7 @@ class Sample:
 
 
 def samples_frame(samples: Iterable[Sample]) -> pd.DataFrame:
-    """Samples as a frame that Parquet keeps.
+    """Samples as a frame that can be stored as Parquet.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def samples_frame(samples: Iterable[Sample]) -> pd.DataFrame:
 
 
 def frame_samples(frame: pd.DataFrame) -> list[Sample]:
-    """Samples of a frame made by `samples_frame`, also after Parquet; see there."""
+    """Samples from a frame made by `samples_frame`, also after a round trip through Parquet."""
     columns = (frame[name] for name in ("id", "benchmark", "turns", "satisfied"))
     return [
         Sample(name, benchmark, tuple((who, text) for who, text in turns), bool(label))

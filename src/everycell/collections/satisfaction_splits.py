@@ -1,4 +1,4 @@
-"""From rated dialogues to parts that estimators learn from and are tested on, and to pairs.
+"""From rated dialogues to training, validation and test samples, and to counterfactual pairs.
 
 Source: abolghasemi2026, sections 3.4 and 3.5.
 """
@@ -16,15 +16,15 @@ from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL, SYSTEM, USER, Sample, Turn
 from everycell.collections.user_satisfaction import SATISFIED_FROM, RatedDialogue, most_frequent
 
-#: Exchanges that a sample of the split has, its last one without an answer. Longer ones are cut to
-#: the last 16, and are not found in USS then.
+#: #: Numbers of exchanges in a sample of the split, the last one without an answer. Longer samples
+#: were cut to their last 16 exchanges, and cannot be found in USS.
 EXCHANGES = range(4, 17)
 _APOLOGY = re.compile(r"\bI'm sorry,?(?: but)?", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
 
 class Split(NamedTuple):
-    """Samples of the three parts, labelled by the ratings of USS."""
+    """Samples of the three parts, with labels from the ratings of USS."""
 
     train: list[Sample]
     valid: list[Sample]
@@ -43,10 +43,10 @@ def split_samples(
 ) -> Split:
     """The thesis' split, with binary labels from the ratings.
 
-    A sample of `valid` and `test` is found in USS by all that its user said. Those that the split
-    cut to its last 16 exchanges are not found, and drop out. The training part was not released:
-    it is made of the dialogues that no sample of the other parts comes from, with as many
-    exchanges as theirs (`EXCHANGES`).
+    Samples of `valid` and `test` are found in USS by everything that their user said. Samples that
+    the split cut to their last 16 exchanges are not found, and are dropped. The training part was
+    not released: it is made from the dialogues that contribute no sample to the other parts, with
+    the same numbers of exchanges (`EXCHANGES`).
 
     Parameters
     ----------
@@ -55,13 +55,14 @@ def split_samples(
     valid, test
         From `read_split`.
     benchmark
-        Start of the ids, before the part and a number from 1.
+        Prefix of the ids, followed by the part and a number from 1.
     rule
-        From the ratings of the user's next utterance to one rating; below `SATISFIED_FROM` is
-        dissatisfaction.
+        Maps the ratings of the user's next utterance to one rating; below `SATISFIED_FROM` means
+        dissatisfied.
     same_label
-        Where users of several dialogues said the same, all samples have the label of the first
-        dialogue, as in the released test set. If not, those of the training part have their own.
+        Whether, where users of several dialogues said the same, all samples get the label of the
+        first dialogue, as in the released test set. If False, samples of the training part keep
+        their own.
     window
         Whose utterances count as exchanges in the training part. They differ in one dialogue of
         MultiWOZ, in which the system speaks three times in a row.
@@ -74,7 +75,7 @@ def split_samples(
     Raises
     ------
     CollectionError
-        A part of which no sample is found in USS.
+        A part with no sample that is found in USS.
 
     Examples
     --------
@@ -126,14 +127,14 @@ def split_samples(
 def counterfactuals(
     main: Sequence[Sample], generated: Sequence[Sample], *, confirmed: bool = True
 ) -> list[Sample]:
-    """Generated counterparts of samples, with ids that name their originals.
+    """Generated counterparts of samples, with ids derived from their originals.
 
     Parameters
     ----------
     main, generated
         Sample i of one belongs to sample i of the other.
     confirmed
-        Only those whose label is the other one: what people saw flipped (abolghasemi2026, L759).
+        Keep only those with the opposite label: people confirmed the flip (abolghasemi2026, L759).
 
     Returns
     -------
@@ -143,7 +144,7 @@ def counterfactuals(
     Raises
     ------
     CollectionError
-        Lists of different length, or a pair of different length.
+        Lists of different lengths, or a pair with different numbers of utterances.
 
     Examples
     --------
@@ -165,7 +166,7 @@ def counterfactuals(
         if len(original.turns) != len(other.turns):
             raise CollectionError(
                 f"Sample {original.id} has {len(original.turns)} utterances and its counterfactual "
-                f"{len(other.turns)}; allowed is another last utterance only, so fetch both files "
+                f"{len(other.turns)}; only the last utterance may differ, so fetch both files "
                 "again (delete them first)."
             )
         if not confirmed or original.satisfied != other.satisfied:
@@ -174,10 +175,10 @@ def counterfactuals(
 
 
 def without_apologies(sample: Sample) -> Sample:
-    """A sample as the released counterfactuals are: no "I'm sorry", and no "but" after it.
+    """A sample without "I'm sorry" or "I'm sorry, but", like the released counterfactuals.
 
-    The phrase was taken out of all their utterances and is in Main, where it goes with
-    dissatisfaction: a test on both should have Main without it as a control.
+    The phrase was removed from all their utterances but is in Main, where it indicates
+    dissatisfaction: a test on both should include Main without it as a control.
 
     Examples
     --------
@@ -190,7 +191,7 @@ def without_apologies(sample: Sample) -> Sample:
 
 
 def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd.DataFrame:
-    """What generated counterparts share with their originals before the last utterance.
+    """Compare generated counterparts with their originals before the last utterance.
 
     Parameters
     ----------
@@ -200,14 +201,14 @@ def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd
     Returns
     -------
     pandas.DataFrame
-        One row per pair: `id` (of the original), `satisfied` (its label), `confirmed` (the other
-        has the other label), `same` (history, to the letter), `same_without_apologies` (words of
-        the history after `without_apologies`).
+        One row per pair: `id` (of the original), `satisfied` (its label), `confirmed` (the
+        counterpart has the opposite label), `same` (identical history), `same_without_apologies`
+        (same words in the history after `without_apologies`).
 
     Raises
     ------
     CollectionError
-        Lists of different length, or a pair of different length.
+        Lists of different lengths, or a pair with different numbers of utterances.
 
     Examples
     --------
@@ -236,12 +237,12 @@ def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd
 
 
 def _asked(turns: Iterable[Turn]) -> tuple[str, ...]:
-    """What the user said."""
+    """Utterances of the user."""
     return tuple(text for speaker, text in turns if speaker == USER)
 
 
 def _length(turns: Iterable[Turn], counted: str) -> int:
-    """Exchanges of a dialogue that ends with the user."""
+    """Exchanges of a dialogue that ends with an utterance of the user."""
     said = sum(speaker == counted for speaker, _ in turns)
     return said + (counted == SYSTEM)
 

@@ -1,8 +1,9 @@
 """SciDocs, the collection of abolghasemi2026, chapter 2: reader of the published files.
 
 Four tasks of query by example over scientific papers, with the lists of candidates that were
-published (Cohan et al., ACL 2020). The files are not in the registry: what to download, and what is
-known of the format and what is assumed, stands in the data card (``docs/data-cards/scidocs.md``).
+published (Cohan et al., ACL 2020). The files are not in the registry: the data card
+(``docs/data-cards/scidocs.md``) says what to download, and which facts about the format are known
+and which are assumed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Cleaning = Literal["none", "words"]
 
 _LIST = ["task", "split", "query_id", "document_id", "relevance"]
 _TEXT = ("title", "abstract")
-# Most of the file, and not needed: dropped from each paper as soon as it is read.
+# Most of the file, but not needed: dropped from each paper as soon as it is read.
 _UNUSED = ("authors", "cited_by", "references", "year", "paper_id")
 
 
@@ -45,7 +46,7 @@ class SciDocsError(Exception):
 
 @dataclass(frozen=True)
 class SciDocs:
-    """SciDocs as systems are trained and tested on it.
+    """SciDocs, as used to train and test systems.
 
     Attributes
     ----------
@@ -73,9 +74,9 @@ def paper_text(title: str | None, abstract: str | None, *, cleaning: Cleaning = 
     title, abstract : str or None
         None counts as "".
     cleaning : {"none", "words"}
-        none: both with a blank between; runs of blanks become one. words: as the authors' code
-        does it, nothing between them, then a blank in place of each character that is no letter,
-        digit or underscore. Unlike there, a missing abstract is not the word "nan".
+        none: both with a blank between; runs of blanks become one. words: as in the authors' code,
+        with nothing between them, then a blank in place of each character other than a letter,
+        digit or underscore. Unlike there, a missing abstract does not become the word "nan".
 
     Returns
     -------
@@ -113,9 +114,9 @@ def read_scidocs(
 ) -> SciDocs:
     """Read SciDocs, and split the validation file of each task.
 
-    The queries of a task's `test.qrel` are its test queries. Those of its `val.qrel` are cut, each
-    task by itself, into training and validation queries (abolghasemi2026, section 2.4.1: 85 to
-    15). The thesis gives no seed, so its own split cannot be had back.
+    The queries of a task's `test.qrel` are its test queries. Those of its `val.qrel` are split, for
+    each task separately, into training and validation queries (abolghasemi2026, section 2.4.1: 85
+    to 15). The thesis gives no seed, so its own split cannot be recovered.
 
     Parameters
     ----------
@@ -125,28 +126,28 @@ def read_scidocs(
         0 or more; queries are sorted before they are drawn.
     validation : float
         Share of the queries of a `val.qrel` that are for validation, in (0, 1); their number is
-        rounded to the nearest, halves to the even one.
+        rounded to the nearest integer, halves to even.
     cleaning : {"none", "words"}
         See `paper_text`.
     missing : {"error", "drop"}
-        What a query or document that has no metadata is: an error, or left out and recorded in
-        `SciDocs.left_out`. A query may so lose its relevant documents;
+        How to treat a query or document without metadata: as an error, or left out and recorded in
+        `SciDocs.left_out`. A query may thus lose its relevant documents;
         `everycell.retrieval.judge` then says so.
     documents : {"all", "listed"}
-        The papers of the metadata file, or those of them that are a query or a candidate. The
-        statistics of an index, and so BM25, depend on it; the thesis does not say which it was.
+        All papers of the metadata file, or only queries and candidates. The statistics of an index,
+        and thus BM25, depend on this; the thesis does not say which was used.
 
     Returns
     -------
     SciDocs
-        A paper without abstract has its title as text, one without both "".
+        The text of a paper without an abstract is its title, that of a paper without both is "".
 
     Raises
     ------
     SciDocsError
-        A file that is missing, empty, cut or no UTF-8 text; metadata that are not papers with a
-        title and an abstract; a line that is not "query 0 document relevance" with relevance 0 or
-        1; a document twice in a query's list; an id without metadata, unless dropped.
+        A file that is missing, empty, truncated or not UTF-8 text; metadata that are not papers
+        with a title and an abstract; a line that is not "query 0 document relevance" with relevance
+        0 or 1; a document twice in a query's list; an id without metadata, unless dropped.
     ValueError
         A share or choice that is not allowed; a split without training or validation queries.
 
@@ -166,7 +167,7 @@ def read_scidocs(
         if choice not in allowed:
             raise ValueError(f"{name} is {choice!r}: give {allowed[0]!r} or {allowed[1]!r}.")
     folder = Path(folder)
-    # The small files first: a wrong one is found before the large one is read.
+    # The small files first: an error in them is found before the large one is read.
     lines = pd.concat(
         [
             _read_qrel(folder / FOLDERS[task] / f"{file}.qrel").assign(task=task, split=split)
@@ -209,7 +210,7 @@ def read_scidocs(
 
 
 def _split(lines: pd.DataFrame, validation: float, seed: int) -> pd.DataFrame:
-    """Cut the validation queries of each task; by task, split, query and document."""
+    """Split the validation queries of each task; sorted by task, split, query and document."""
     parts = []
     for number, task in enumerate(FOLDERS):
         own = lines[lines["task"] == task].copy()
@@ -235,8 +236,8 @@ def _read_qrel(path: Path) -> pd.DataFrame:
         fields = line.split()
         if len(fields) != 4 or fields[1] != "0" or fields[3] not in ("0", "1"):
             raise SciDocsError(
-                f"{path}, line {number}: {line.strip()[:120]!r} is no 'query 0 document relevance' "
-                "with relevance 0 or 1; fetch the file again."
+                f"{path}, line {number}: {line.strip()[:120]!r} is not 'query 0 document "
+                "relevance' with relevance 0 or 1; fetch the file again."
             )
         query, _, document, relevance = fields
         if (query, document) in first:
@@ -259,7 +260,7 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
             keys = [key for key, _ in pairs]
             twice = next(key for place, key in enumerate(keys) if key in keys[:place])
             raise SciDocsError(
-                f"{path}: {in_quotes(twice)} occurs twice in one object; a paper and a field stand "
+                f"{path}: {in_quotes(twice)} occurs twice in one object; a paper and a field occur "
                 "once, so fetch the file again."
             )
         for key in _UNUSED:

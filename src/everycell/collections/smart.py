@@ -1,9 +1,9 @@
 """The test collections CACM, CISI, Cranfield and Vaswani: documents, topics and judgements.
 
 They come in the formats of the SMART system and of TREC. Every file is checked line by line, and
-the counts of the whole collection against those that are known (`COUNTS`). What CACM has beside
-these, links and issues, is `everycell.collections.cacm`'s. What each collection is and is not
-stands in its data card (``docs/data-cards``).
+the counts of the whole collection are compared with the known ones (`COUNTS`). Links and issues of
+CACM are read by `everycell.collections.cacm`. Each collection has a data card
+(``docs/data-cards``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from everycell.engine.untrusted import in_quotes
 
 #: Code of a judgement of Cranfield -> relevance. The collection's readme defines codes 1 (complete
 #: answer) to 4 (of minimum interest), so a smaller code is better. It does not define -1, which
-#: stands once a topic, in its last line: taken as 1 (the data card has the evidence).
+#: occurs once per topic, in its last line: taken as 1 (the data card has the evidence).
 CRANFIELD_RELEVANCE: Mapping[str, int] = {"-1": 4, "1": 4, "2": 3, "3": 2, "4": 1}
 
 
@@ -38,11 +38,11 @@ class Counts:
     Attributes
     ----------
     documents, topics
-        All of them, also those without text and without judgements.
+        All of them, including those without text or without judgements.
     judged_topics
         Topics with a judgement.
     judgements
-        Pairs of topic and document.
+        Topic-document pairs.
     """
 
     documents: int
@@ -53,7 +53,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Collection:
-    """A test collection; ids are text, and the rows stand in the order of the files.
+    """A test collection; ids are text, and rows are in the order of the files.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class AdHoc:
         Columns `task`, `query`, `text`: the topics that have judgements.
     qrels : pandas.DataFrame
         Columns `task`, `query`, `document`, `relevance` (integer, 1 or more), as
-        `everycell.retrieval` takes judgements. What is not judged is not relevant.
+        `everycell.retrieval` takes judgements. Unjudged documents are not relevant.
     """
 
     documents: pd.DataFrame
@@ -101,16 +101,17 @@ class AdHoc:
 class _Format:
     documents: Callable[[Path], Iterator[tuple[str, str, str, str]]]
     topics: Callable[[Path], Iterator[tuple[str, str, str]]]
-    # Columns of a line of judgements, which of them hold document and grade, and what grades mean.
+    # # Number of columns in a line of judgements, which hold document and grade, and meaning of
+    # grades.
     columns: int
     document: int
     grade: int
     relevance: Mapping[str, int]
-    # Width of the number to which the document's id is filled up with zeros.
+    # Number of digits to which a document's id is padded with zeros.
     width: int = 0
 
 
-#: Size of each collection as it is known, and as the pinned files hold it.
+#: Known size of each collection, which is also that of the pinned files.
 COUNTS: Mapping[str, Counts] = {
     "cacm": Counts(documents=3204, topics=64, judged_topics=52, judgements=796),
     "cisi": Counts(documents=1460, topics=112, judged_topics=76, judgements=3114),
@@ -142,7 +143,7 @@ def read_collection(
     Parameters
     ----------
     name : {"cacm", "cisi", "cranfield", "vaswani"}
-        Which one, and so its formats.
+        Name of the collection, which determines the formats.
     documents, topics, qrels : Path
         Its files (`FILES` has the registry keys).
     counts : Counts, optional
@@ -159,9 +160,9 @@ def read_collection(
     Raises
     ------
     CollectionError
-        Unknown name; a file that is missing, empty or no text; a line that the format does not
-        have; an id that stands twice; a judgement of an unknown topic or document, with an unknown
-        grade, or given twice; other counts.
+        Unknown name; a file that is missing, empty or not text; a line that the format does not
+        allow; a duplicate id; a judgement of an unknown topic or document, with an unknown grade,
+        or given twice; other counts.
 
     Examples
     --------
@@ -205,15 +206,15 @@ def read_collection(
 
 
 def ad_hoc(name: str, collection: Collection) -> AdHoc:
-    """Topics and judgements of a collection as a search and its evaluation take them.
+    """Topics and judgements of a collection, in the form that search and evaluation take.
 
     Parameters
     ----------
     name : str
-        Name of the collection, which becomes that of the task.
+        Name of the collection, also used as the name of the task.
     collection : Collection
-        From `read_collection`; grades of Cranfield are relevance already (4 is best, and what
-        stands in the file as -1 is 4).
+        From `read_collection`; Cranfield's codes have already become relevance (4 is best, and the
+        code -1 of the file is 4).
 
     Returns
     -------
@@ -253,7 +254,7 @@ def _cisi_topics(path: Path) -> Iterator[tuple[str, str, str]]:
 def _cranfield_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
     for place, number, record in smart_records(path, "TABW"):
         title, body = record.get("T", ""), record.get("W", "")
-        # The body begins with the title, but for some records.
+        # The body begins with the title, except in some records.
         yield place, number, title, body.removeprefix(title).strip()
 
 

@@ -1,4 +1,4 @@
-"""Lines of the test collections' files: records of the SMART system, blocks of TREC."""
+"""Lines of the test collections' files: records of SMART, blocks of TREC."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RECORD = re.compile(r"\.I\s+(\d+)\s*")
 
 
 def smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Place, number and fields of each ".I" record; a field that comes again is continued."""
+    """Place, number and fields of each ".I" record; a repeated field continues the earlier one."""
     record: dict[str, list[str]] | None = None
     field: list[str] | None = None
     place = number = ""
@@ -68,7 +68,7 @@ def trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str, 
 
 
 def only_once(seen: dict[str, str], place: str, what: str) -> None:
-    """Refuse what was seen before; `place` is where it stands now."""
+    """Refuse what was seen before; `place` is where it occurs now."""
     if what in seen:
         raise CollectionError(
             f"{place}: {what} is in {seen[what]} already; each occurs once, so remove one."
@@ -91,7 +91,7 @@ def decoded_lines(content: bytes, place: str) -> list[str]:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise CollectionError(
-            f"{place}, line {line}: byte {content[error.start]:#04x} is no ASCII, and these "
+            f"{place}, line {line}: byte {content[error.start]:#04x} is not ASCII, and these "
             "collections hold nothing else; fetch it again."
         ) from error
     if not text.strip():

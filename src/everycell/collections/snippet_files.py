@@ -1,4 +1,4 @@
-"""Released files of CAsT-snippets: what several people marked in passages, and what it took.
+"""Released files of CAsT-snippets: snippets that people marked in passages, and time and pay.
 
 The preliminary study has 22 questions with five passages each. Five crowd workers of each of three
 groups and three experts marked snippets in the passages; three workers of each of two groups first
@@ -20,7 +20,7 @@ from everycell.collections.rating_files import read_table
 from everycell.collections.snippets import AnnotationError, Span, span_fault
 from everycell.engine.untrusted import in_quotes, parse_literal
 
-#: What annotators of the data set say of their confidence, the lowest first.
+#: Levels of the annotators' confidence, the lowest first.
 CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")
 
 _STUDY = "cast-snippets/snippet_annotation"
@@ -63,7 +63,7 @@ FILES: Mapping[str, tuple[str, ...]] = {
         for batch in range(1, batches + 1)
     ),
 }
-#: Group -> registry keys of the task before the annotation of sentences: picking them.
+#: Group -> registry keys of the task before the annotation of sentences: selecting them.
 SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
     "selection_regular": _topics(f"{_SELECTION}-topic_{{}}-sentences-regular.csv"),
     "selection_master": _topics(f"{_SELECTION}-topic_{{}}-sentences-masters.csv"),
@@ -71,33 +71,32 @@ SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
 
 
 def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> pd.DataFrame:
-    r"""Annotations of some files, one row per text marked by one person.
+    r"""Read annotations, one row per text marked by one person.
 
     Parameters
     ----------
     paths
         Files as the authors released them, of one task and group.
     per_text
-        Annotations that each text must have; None: any number.
+        Number of annotations that each text must have; None for any.
 
     Returns
     -------
     pandas.DataFrame
         Columns `turn_id`, `text_id` (passage, or sentence where these were annotated),
         `passage_id`, `worker`, `text`, `spans` (tuple of starts and ends in `text`, in the
-        order of the file; may overlap, may be none), `snippets` (the authors' text of the
-        spans, without any character that is not ASCII) and `confidence` (1 to 5, as
-        `CONFIDENCE`; not a number where nobody asked, as in the preliminary study), in the order
-        of the files. A person may have annotated a text more than once: the experts have one name
-        between them.
+        order of the file; may overlap, may be none), `snippets` (the authors' text of the spans,
+        without non-ASCII characters) and `confidence` (1 to 5, as `CONFIDENCE`; NaN where it was
+        not asked for, as in the preliminary study), in the order of the files. A person may have
+        annotated a text more than once: the experts share one name.
 
     Raises
     ------
     AnnotationError
-        A file that is no CSV, is empty or lacks a column; an answer without exactly one list of
-        spans, or with several levels of confidence, an offset that is no whole number, a span that
-        is not one of its text, snippets that are not the text of the spans, a text id with two
-        texts, or another number of annotations.
+        A file that is not CSV, is empty or lacks a column; an answer without exactly one list of
+        spans, or with several levels of confidence, an offset that is not a whole number, a span
+        outside its text, snippets that are not the text of the spans, a text id with two texts, or
+        a wrong number of annotations.
 
     Examples
     --------
@@ -116,8 +115,8 @@ def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> p
     if other.any():
         row = found[other].iloc[0]
         raise AnnotationError(
-            f"{row['where']}: the text {row['text_id']} of turn {row['turn_id']} is written in "
-            "another way than in a row before; spans count characters of one text, so fetch the "
+            f"{row['where']}: the text {row['text_id']} of turn {row['turn_id']} differs "
+            "from that of an earlier row; spans count characters of one text, so fetch the "
             "files again (delete them first)."
         )
     if per_text is not None:
@@ -132,12 +131,12 @@ def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> p
 
 
 def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
-    r"""What a task took, one row per task done: annotation of a text, or selection of sentences.
+    r"""Time and pay, one row per completed task: annotation of a text, or selection of sentences.
 
     Parameters
     ----------
     paths
-        Files of MTurk; Prolific's name no time and no pay.
+        Files of MTurk; those of Prolific give neither time nor pay.
 
     Returns
     -------
@@ -147,7 +146,7 @@ def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
     Raises
     ------
     AnnotationError
-        A file that is no CSV, is empty or lacks a column, or a time or reward that is none.
+        A file that is not CSV, is empty or lacks a column, or an invalid time or reward.
 
     Examples
     --------
@@ -193,7 +192,7 @@ def _annotations(path: Path) -> pd.DataFrame:
         error=AnnotationError,
     )
     sentences = "Input.sentence_id" in raw
-    # The data set's second column of texts is of the spans that hold after a check of the authors.
+    # The data set's second column of texts is for the spans that remain after the authors' check.
     texts = "text_spans_2" if "text_spans_2" in raw else "text_spans"
     if texts not in raw:
         raise AnnotationError(f"{path}: lacks the column 'text_spans'; fetch it again.")
@@ -234,7 +233,7 @@ def _annotations(path: Path) -> pd.DataFrame:
 
 
 def _answer(answer: str, where: str) -> tuple[tuple[Span, ...], float]:
-    """Spans of an answer and its confidence, which is not a number where it was not asked for."""
+    """Spans of an answer and its confidence, which is NaN where it was not asked for."""
     parts = literal(answer, list, f"{where}: Answer.taskAnswers")
     try:
         (part,) = parts
@@ -256,12 +255,12 @@ def _answer(answer: str, where: str) -> tuple[tuple[Span, ...], float]:
 
 
 def _ascii(text: str) -> str:
-    """A text as the authors released it: without any character that is not ASCII."""
+    """A text as the authors released it: without non-ASCII characters."""
     return text.encode("ascii", "ignore").decode()
 
 
 def literal(value: str, kind: type[Collection], where: str) -> Collection:
-    """A list or set that a file holds as Python writes it.
+    """Parse a list or set that a file holds in Python's notation.
 
     Parameters
     ----------

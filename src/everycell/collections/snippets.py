@@ -1,4 +1,4 @@
-"""Annotations of CAsT-snippets: which parts of a passage answer a question, by several people.
+"""Annotations of CAsT-snippets: several people's marks of the parts that answer a question.
 
 Source: Lajewska and Balog, "Towards Filling the Gap in Conversational Search" (CIKM 2023);
 lajewska2025, sections 5.3 and 5.4. `everycell.collections.snippet_files` reads what was released.
@@ -16,7 +16,7 @@ Span = tuple[int, int]
 
 
 class AnnotationError(Exception):
-    """Annotations, or labels made from them, cannot be used; the message says where and why."""
+    """Annotations, or labels derived from them, cannot be used; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class AnnotationCounts:
     texts
         Annotated passages or sentences.
     annotations
-        Rows: a text marked by one person.
+        Rows: one text marked by one person.
     per_text
         Annotations of each text.
     snippets
         Marked parts, over all annotations.
     empty
-        Annotations without any.
+        Annotations without a marked part.
     overlapping
         Annotations with snippets that overlap.
     repeated
@@ -51,7 +51,7 @@ class AnnotationCounts:
 
 
 def span_fault(spans: Sequence[Span], length: int) -> str | None:
-    """What is wrong with the spans of a text, or None.
+    """Say what is wrong with the spans of a text, or return None.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def span_fault(spans: Sequence[Span], length: int) -> str | None:
     Returns
     -------
     str or None
-        Spans that overlap are no fault here: see `overlap`.
+        Overlapping spans are not a fault here: see `overlap`.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def check_same_texts(first: pd.DataFrame, second: pd.DataFrame) -> None:
     Raises
     ------
     AnnotationError
-        A text of either that the other does not have, or has in another wording.
+        A text that the other set lacks or words differently.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def check_same_texts(first: pd.DataFrame, second: pd.DataFrame) -> None:
 
 
 def count_annotations(annotations: pd.DataFrame) -> AnnotationCounts:
-    """Size of what `read_annotations` gives, for texts that all have as many annotations.
+    """Size of what `read_annotations` gives, if all texts have the same number of annotations.
 
     Raises
     ------
@@ -153,8 +153,8 @@ def count_annotations(annotations: pd.DataFrame) -> AnnotationCounts:
     numbers = annotations.groupby(["turn_id", "text_id"]).size()
     if numbers.nunique() != 1:
         raise AnnotationError(
-            f"Texts have from {numbers.min()} to {numbers.max()} annotations; one number is "
-            "allowed, so count such texts apart."
+            f"Texts have from {numbers.min()} to {numbers.max()} annotations; all must have the "
+            "same number, so count such texts separately."
         )
     spans = annotations["spans"]
     return AnnotationCounts(

@@ -13,12 +13,12 @@ import pandas as pd
 from everycell.collections.snippets import AnnotationError
 from everycell.engine.untrusted import parse_json
 
-#: A question, its paragraph, and its answers as they stand there.
+#: A question, its paragraph, and its answers as they occur there.
 Question = tuple[str, str, Sequence[str]]
 
 
 def read_squad(path: Path) -> pd.DataFrame:
-    """Questions of SQuAD 2.0 with the paragraph that may answer them.
+    """Read the questions of SQuAD 2.0 with the paragraph that may answer them.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ def read_squad(path: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns `question`, `passage` and `found` (tuple of the answers as they stand in the
-        passage; none for a question without an answer), one row per question.
+        Columns `question`, `passage` and `found` (tuple of the answers as they occur in the
+        passage; empty for a question without an answer), one row per question.
 
     Raises
     ------
     AnnotationError
-        A file that is not of this form, or an answer that its passage does not have.
+        A file in another form, or an answer that its passage does not contain.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def read_squad(path: Path) -> pd.DataFrame:
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise AnnotationError(
-            f"{path}: is no SQuAD 2.0 ({type(error).__name__}: {error}); allowed is "
+            f"{path}: is not SQuAD 2.0 ({type(error).__name__}: {error}); allowed is "
             "train-v2.0.json as published, so download it again."
         ) from None
     for question, passage, found in rows:

@@ -1,9 +1,9 @@
 """TREC RAG 2024 from a user's folder: topics, a run, and its segments of MS MARCO V2.1.
 
-The corpus has 113,520,750 segments in 60 files or so, each line a JSON object. A segment's id, such
-as ``msmarco_v2.1_doc_29_677149#3_1637632``, says where it stands: file 29, byte 1,637,632. So an
-unpacked file is read at these places alone; a gzipped one is read as a stream, of which only wanted
-lines are parsed.
+The corpus has 113,520,750 segments in about 60 files, one JSON object per line. A segment's id,
+such as ``msmarco_v2.1_doc_29_677149#3_1637632``, gives its place: file 29, byte 1,637,632. An
+unpacked file is therefore read only at these places; a gzipped one is read as a stream, of which
+only the lines needed are parsed.
 
 Source: https://trec-rag.github.io/annoucements/2024-corpus-finalization (form of ids and segments).
 """
@@ -25,37 +25,38 @@ from everycell.trec.runs import read_run, trec_order
 
 #: Names in the folder: topics ("id, tab, question"), a TREC run (may end in .gz), segments.
 TOPICS, RUNS, SEGMENTS = "topics.tsv", ("run.txt", "run.txt.gz"), "segments"
-# A file of the corpus, such as msmarco_v2.1_doc_segmented_29.json.gz; others have any segments.
+# # A file of the corpus, such as msmarco_v2.1_doc_segmented_29.json.gz; other files hold any
+# segments.
 _FILE = re.compile(r"(?:_(?P<part>[0-9]{2}))?\.jsonl?(?P<packed>\.gz)?$")
 _PLACE = re.compile(r"_(?P<part>[0-9]{2})_[0-9]+#[0-9]+_(?P<byte>[0-9]{1,15})$")
-# A quote within a JSON text has a backslash before it, so this stands in no text.
+# A quote within a JSON text has a backslash before it, so this occurs in no text.
 _DOCID = re.compile(rb'"docid"\s*:\s*"([^"]*)"')
 _WHAT = "docs/grounded-responses.md says what the folder holds"
 
 
 def run_file(folder: Path) -> Path:
-    """The run in a folder.
+    """Find the run in a folder.
 
     Raises
     ------
     CollectionError
-        It has none, or two.
+        The folder has none, or two.
     """
     found = [folder / name for name in RUNS if (folder / name).is_file()]
     if len(found) != 1:
         raise CollectionError(
-            f"{folder}: has {len(found)} of {' and '.join(RUNS)}, and one run is wanted; {_WHAT}."
+            f"{folder}: has {len(found)} of {' and '.join(RUNS)}, not exactly one run; {_WHAT}."
         )
     return found[0]
 
 
 def segment_files(folder: Path) -> list[Path]:
-    """Files of segments in a folder, by name.
+    """List the files of segments in a folder, by name.
 
     Raises
     ------
     CollectionError
-        There is none.
+        The folder has none.
     """
     places = folder / SEGMENTS
     found = [path for path in sorted(places.glob("*")) if _FILE.search(path.name)]
@@ -67,7 +68,7 @@ def segment_files(folder: Path) -> list[Path]:
 
 
 def read_topics(path: Path) -> dict[str, str]:
-    r"""Questions by the ids of their topics, in the order of the file.
+    r"""Read questions by the ids of their topics, in the order of the file.
 
     Raises
     ------
@@ -109,25 +110,25 @@ def read_topics(path: Path) -> dict[str, str]:
 
 
 def read_segments(files: Collection[Path], wanted: Collection[str]) -> dict[str, str]:
-    r"""Texts of some segments.
+    r"""Read the texts of some segments.
 
     Parameters
     ----------
     files : collection of Path
-        Of segments. Of files with a number of the corpus (``_29.json.gz``) only those are read that
-        the ids name; others are looked through.
+        Files of segments. Of those numbered as in the corpus (``_29.json.gz``), only the ones that
+        the ids name are read; other files are searched through.
     wanted : collection of str
         Ids.
 
     Returns
     -------
     dict
-        Id -> text, as long as `wanted`; the corpus itself is never held.
+        Id -> text, for each of `wanted`; the corpus itself is never held in memory.
 
     Raises
     ------
     CollectionError
-        A segment that is in no file or has no text, a line that is no segment, or a file that
+        A segment that is in no file or has no text, a line that is not a segment, or a file that
         cannot be read.
 
     Examples
@@ -185,7 +186,7 @@ def _part(path: Path) -> str | None:
 
 
 def _at_their_places(file: BinaryIO, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Segments that stand at the byte of their id; what stands elsewhere is left out."""
+    """Segments found at the byte that their id gives; others are left out."""
     for docid in sorted(wanted):
         place = _PLACE.search(docid)
         if place is None:
@@ -220,7 +221,7 @@ def _text(line: bytes, docid: str, where: str) -> str:
     try:
         segment = parse_json(line)
         text = segment["segment"]
-        # Half a surrogate pair, which JSON allows, could not be written.
+        # JSON allows half a surrogate pair, which could not be written.
         str(text).encode()
     except (ValueError, KeyError, TypeError) as error:
         raise CollectionError(
@@ -228,21 +229,21 @@ def _text(line: bytes, docid: str, where: str) -> str:
             f"({in_quotes(str(error))}); get the file again."
         ) from None
     if not isinstance(text, str) or not text.strip():
-        raise CollectionError(f"{where}: segment {docid!r} has no text; take it out of the run.")
+        raise CollectionError(f"{where}: segment {docid!r} has no text; remove it from the run.")
     return " ".join(text.split())
 
 
 def read_rag_passages(folder: Path, *, depth: int, topics: int | None = None) -> pd.DataFrame:
-    """First passages of each topic.
+    """Read the first passages of each topic.
 
     Parameters
     ----------
     folder : Path
         With `TOPICS`, one of `RUNS`, and files below `SEGMENTS`.
     depth : int
-        Passages of a topic, by the scores of the run (ties as trec_eval breaks them).
+        Number of passages per topic, by the scores of the run (ties broken as in trec_eval).
     topics : int, optional
-        First topics of the file that are read; all without it.
+        Number of topics to read, from the first; all if left out.
 
     Returns
     -------
@@ -253,8 +254,8 @@ def read_rag_passages(folder: Path, *, depth: int, topics: int | None = None) ->
     Raises
     ------
     CollectionError
-        As the other readers, and for a run that cannot be read, that has a topic which is not
-        among the topics, or that lacks one.
+        As the other readers, and for a run that cannot be read, has an unknown topic, or lacks a
+        topic.
     """
     questions = read_topics(folder / TOPICS)
     path = run_file(folder)

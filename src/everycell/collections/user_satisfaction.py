@@ -1,13 +1,14 @@
 """Dialogues with the satisfaction of their users: USS, its split, and CAUSE's counterfactuals.
 
-A *sample* is what a user and a system said up to some utterance of the system, and whether the
-user was satisfied then. USS rates every utterance of a user, which tells how satisfied they were
-with what the system said before; the CAUSE files have samples with a label of 0 or 1.
+A *sample* is a dialogue up to an utterance of the system, and whether the user was satisfied at
+that point. USS rates every utterance of a user, which shows how satisfied they were with the
+system's utterance before it; the CAUSE files have samples with a label of 0 or 1.
 
 Sources: Sun et al., "Simulating User Satisfaction for the Evaluation of Task-oriented Dialogue
 Systems" (SIGIR 2021); the 8:1:1 split is from Deng et al. (WWW 2022), as Ye, Hu and Yilmaz (ASAP)
 released it; Abolghasemi et al., "CAUSE" (Findings of ACL 2024); abolghasemi2026, chapter 3. `FILES`
-has the registry keys, the data card (docs/data-cards/user-satisfaction.md) what they lack.
+has the registry keys; the data card (docs/data-cards/user-satisfaction.md) says what the files
+lack.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
 from everycell.engine.untrusted import in_quotes, parse_literal
 
-#: Registry keys by benchmark: ratings, and the two parts of the split that are at hand.
+#: Registry keys by benchmark: ratings, and the two released parts of the split.
 FILES: Mapping[str, Mapping[str, str]] = {
     "MultiWOZ": {
         "ratings": "user-satisfaction/uss/MWOZ.txt",
@@ -37,13 +38,13 @@ FILES: Mapping[str, Mapping[str, str]] = {
         "test": "user-satisfaction/asap/test_sgd.txt",
     },
 }
-#: Registry keys of the counterfactual study, whose files of the other benchmark are empty.
+#: Registry keys of the counterfactual study; its files for the other benchmark are empty.
 CAUSE_BENCHMARK = "MultiWOZ"
 CAUSE_FILES: Mapping[str, str] = {
     "main": "cause-counterfactuals/test_mwoz_main.txt",
     "generated": "cause-counterfactuals/test_mwoz_cf.txt",
 }
-#: What a user says in the row of USS that rates the whole dialogue.
+#: Utterance of the user in the row of USS that rates the whole dialogue.
 OVERALL = "OVERALL"
 #: Ratings of USS; 1 and 2 are dissatisfaction (abolghasemi2026, L608).
 RATINGS = range(1, 6)
@@ -51,14 +52,14 @@ SATISFIED_FROM = 3
 
 
 def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
-    r"""Samples of a file of CAUSE: one Python dictionary a line.
+    r"""Read samples from a file of CAUSE: one Python dictionary per line.
 
     Parameters
     ----------
     path
         A file of `CAUSE_FILES`.
     benchmark, part
-        Start of the ids, which end with the number of the line.
+        Prefix of the ids, which end with the number of the line.
 
     Returns
     -------
@@ -68,8 +69,8 @@ def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
     Raises
     ------
     CollectionError
-        An empty file, a line that is no literal dictionary of a dialogue and a label of 0 or 1, a
-        dialogue without an utterance of the system at its end, or one that the file has twice.
+        An empty file, a line that is not a literal dictionary of a dialogue and a label of 0 or 1,
+        a dialogue that does not end with an utterance of the system, or a duplicate dialogue.
 
     Examples
     --------
@@ -105,17 +106,17 @@ def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
 
 @dataclass(frozen=True)
 class RatedDialogue:
-    """A dialogue of USS with what several people said of each utterance of its user.
+    """A dialogue of USS with several people's ratings of each utterance of its user.
 
     Attributes
     ----------
     turns
         Speaker and text of each utterance.
     ratings
-        For each utterance of the user the ratings (1 to 5), for one of the system nothing. The
-        place of a rating names no person: who rated is not released.
+        For each utterance of the user its ratings (1 to 5), for each utterance of the system
+        nothing. The position of a rating does not identify a person: the raters were not released.
     overall
-        Ratings of the whole dialogue, as many as of each utterance.
+        Ratings of the whole dialogue, as many as for each utterance.
     """
 
     turns: tuple[Turn, ...]
@@ -124,7 +125,7 @@ class RatedDialogue:
 
 
 def most_frequent(ratings: Sequence[int]) -> int:
-    """Most frequent rating; of several the lowest, the rule behind the thesis' split.
+    """Most frequent rating, the lowest of ties: the rule behind the thesis' split.
 
     Raises
     ------
@@ -142,8 +143,8 @@ def most_frequent(ratings: Sequence[int]) -> int:
     return min(counts, key=lambda rating: (-counts[rating], rating))
 
 
-#: Rules that make one rating of several. The first is behind the thesis' split; the last
-#: comes nearest to its counts of ratings, which none of them gives.
+#: #: Rules that reduce several ratings to one. The first is behind the thesis' split; the last
+#: comes closest to its counts of ratings, which none of them reproduces.
 RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
     "most frequent, lowest of ties": most_frequent,
     "most frequent, highest of ties": lambda given: -most_frequent([-rating for rating in given]),
@@ -153,7 +154,7 @@ RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
 
 
 def read_dialogues(path: Path) -> list[RatedDialogue]:
-    r"""Dialogues of USS.
+    r"""Read dialogues of USS.
 
     Parameters
     ----------
@@ -169,10 +170,9 @@ def read_dialogues(path: Path) -> list[RatedDialogue]:
     Raises
     ------
     CollectionError
-        An empty file; a line without four fields, an unknown speaker, a rating that is none of
-        `RATINGS`, one of an utterance of the system, or another number of them than the first
-        line of the dialogue has; a dialogue without its last line or without an utterance of the
-        system.
+        An empty file; a line without four fields, an unknown speaker, a rating outside `RATINGS`, a
+        rated utterance of the system, or a number of ratings that differs from the first line of
+        the dialogue; a dialogue without its last line or without an utterance of the system.
 
     Examples
     --------
@@ -224,13 +224,13 @@ def read_dialogues(path: Path) -> list[RatedDialogue]:
 
 
 def read_split(path: Path) -> list[tuple[Turn, ...]]:
-    r"""Samples of a part of the split, up to the utterance of the user that was rated.
+    r"""Read samples of a part of the split, up to the utterance of the user that was rated.
 
     Parameters
     ----------
     path
         A file `valid` or `test` of `FILES`: a list of exchanges ("user|||system"), a list of acts
-        and a label, with tabs between. That label is another one than the thesis uses.
+        and a label, with tabs between. That label differs from the one that the thesis uses.
 
     Returns
     -------
@@ -241,8 +241,8 @@ def read_split(path: Path) -> list[tuple[Turn, ...]]:
     Raises
     ------
     CollectionError
-        An empty file, a line that is none of the above, a sample without an utterance of the
-        system, or one that the file has twice.
+        An empty file, a line in another form, a sample without an utterance of the system, or a
+        duplicate sample.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def read_split(path: Path) -> list[tuple[Turn, ...]]:
 
 
 def _turns(text: Any, where: str) -> tuple[Turn, ...]:
-    """Utterances of a dialogue that is written one a line."""
+    """Utterances of a dialogue that is written one per line."""
     if not isinstance(text, str):
         raise _refused(where, text, "a 'dialogue' that is text")
     turns = []
@@ -325,7 +325,7 @@ def _unended(path: Path, number: int) -> CollectionError:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbers and texts of a file's lines; only a line feed ends one."""
+    """Numbers and texts of a file's lines; only a line feed ends a line."""
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file, start=1):
@@ -338,7 +338,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _literal(text: str, where: str, allowed: str) -> Any:
-    """What a Python literal says; nothing in it is run."""
+    """Evaluate a Python literal; no code in it is run."""
     try:
         return parse_literal(text)
     except ValueError:

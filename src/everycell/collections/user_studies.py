@@ -1,7 +1,7 @@
-"""Ratings of the user studies of lajewska2025 (chapters 4 and 7), with the names of the print.
+"""Ratings of the user studies of lajewska2025 (chapters 4 and 7), under the names of the print.
 
-Each reader checks what the analyses rest on and returns one row per rated response. Factors come
-out as text, ratings as integers from 1 to 4; the level named "None" stays a level.
+Each reader checks what the analyses rely on and returns one row per rated response. Factors are
+text, ratings are integers from 1 to 4; the level named "None" stays a level.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Study:
     conditions
         Label of a controlled factor -> the answers (`answers_ids`) where it is on.
     answers
-        Answers that the study has.
+        Answers in the study.
     """
 
     name: str
@@ -145,7 +145,7 @@ _FREQUENCIES = ("conversational_frequency", "voice_frequency")
 
 
 def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
-    """Ratings of one study of chapter 4.
+    """Read the ratings of one study of chapter 4.
 
     Parameters
     ----------
@@ -163,8 +163,8 @@ def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
     Raises
     ------
     RatingsError
-        Empty file, missing column, rating that is none, query without a name, or unknown
-        answer. The file names no workers, so a worker who stands twice cannot be seen.
+        Empty file, missing column, invalid rating, query without a name, or unknown answer. The
+        file does not identify workers, so duplicate workers cannot be detected.
     """
     raw = read_table(path, ["questions_ids", "answers_ids", *study.ratings.values()])
     _check_levels(path, raw, "answers_ids", study.answers)
@@ -178,7 +178,7 @@ def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
 
 
 def read_transparency(path: Path) -> pd.DataFrame:
-    """Ratings of the study of chapter 7.
+    """Read the ratings of the study of chapter 7.
 
     Parameters
     ----------
@@ -188,16 +188,16 @@ def read_transparency(path: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns: Worker, Condition (EC1 to EC10), the factors of Table 7.4 (text), the 12
-        response ratings and, as they are given once a worker and repeated over the rows, the
-        three explanation ratings (1 to 4). One row per worker and query.
+        Columns: Worker, Condition (EC1 to EC10), the factors of Table 7.4 (text), the 12 response
+        ratings and the three explanation ratings (1 to 4), which a worker gives once and which are
+        repeated over the rows. One row per worker and query.
 
     Raises
     ------
     RatingsError
-        Empty file, missing column, rating that is none, unknown level, qualities or a mode that
-        the condition does not have, a worker who rated a query twice, or one whose answers after
-        the task are not the same in each row.
+        Empty file, missing column, invalid rating, unknown level, qualities or a mode that
+        contradict the condition, a worker who rated a query twice, or a worker whose answers after
+        the task differ between rows.
     """
     factors = list(TRANSPARENCY_FACTORS.values())
     raw = read_table(
@@ -231,7 +231,7 @@ def read_transparency(path: Path) -> pd.DataFrame:
 
 
 def _check_conditions(path: Path, raw: pd.DataFrame) -> None:
-    """Qualities and mode of each row are those of its condition."""
+    """Check that the qualities and mode of each row are those of its condition."""
     for place, column in enumerate(_CONTROLLED):
         levels = {name: levels[place] for name, levels in TRANSPARENCY_CONDITIONS.items()}
         other = raw[column] != raw["answers_ids"].map(levels)
@@ -245,7 +245,7 @@ def _check_conditions(path: Path, raw: pd.DataFrame) -> None:
 
 
 def _check_once_a_worker(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
-    """Answers that a worker gave once are the same in all rows of the worker."""
+    """Check that answers a worker gave once are the same in all rows of the worker."""
     for column in columns:
         first = raw.groupby("worker_ids")[column].transform("first")
         other = raw[column] != first

@@ -1,4 +1,4 @@
-"""What stands beside the ratings of the user studies: queries, comments, expert scores, a pilot."""
+"""Other released material of the user studies: queries, comments, expert scores, a pilot."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from everycell.engine.untrusted import in_quotes
 
 
 def query_sha256(query: str) -> str:
-    """First 12 hex digits of the hash of a normalised query, to compare wordings uncopied.
+    """First 12 hex digits of the hash of a normalised query, to compare wordings without a copy.
 
     Normal form: NFKC, lower case, straight apostrophes, any other punctuation as white space,
     runs of white space as one blank.
@@ -38,7 +38,7 @@ def query_sha256(query: str) -> str:
 
 
 def read_queries(path: Path) -> pd.DataFrame:
-    r"""TREC ids and wordings of a study's queries, in the order of the print.
+    r"""Read TREC ids and wordings of a study's queries, in the order of the print.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def read_queries(path: Path) -> pd.DataFrame:
 
 
 def read_comment_counts(path: Path) -> pd.DataFrame:
-    r"""Counts of coded comments: a column each theme, by condition and satisfaction.
+    r"""Read counts of coded comments: a column per theme, by condition and satisfaction.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
     Raises
     ------
     RatingsError
-        As `read_table`; a satisfaction that is no rating, or a count that is no whole number.
+        As `read_table`; a satisfaction that is not a rating, or a count that is not a whole number.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
 
 
 def read_expert_scores(path: Path) -> pd.DataFrame:
-    r"""Scores of the experts who judged the responses of the viewpoints study.
+    r"""Read scores of the experts who judged the responses of the viewpoints study.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
     Raises
     ------
     RatingsError
-        Empty file, no scores, or a score that is none.
+        Empty file, no scores, or an invalid score.
 
     Examples
     --------
@@ -156,20 +156,21 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
 
 
 def read_pilot(path: Path) -> pd.DataFrame:
-    r"""Usefulness ratings of one pilot condition of chapter 7.
+    r"""Read usefulness ratings of one pilot condition of chapter 7.
 
     A row of the file holds the ratings of all workers for a query, as in ``['2', '3']``.
 
     Returns
     -------
     pandas.DataFrame
-        Columns Condition (text), Worker (place in the list, unique over conditions) and
+        Columns Condition (text), Worker (position in the list, unique over conditions) and
         Usefulness (1 to 4), one row per worker and query.
 
     Raises
     ------
     RatingsError
-        As `read_table`; ratings that are no such list, or queries with unequal numbers of them.
+        As `read_table`; ratings that are not such a list, or queries with unequal numbers of
+        ratings.
 
     Examples
     --------
@@ -197,7 +198,7 @@ def read_pilot(path: Path) -> pd.DataFrame:
     workers = lists.map(len)
     if workers.nunique() != 1:
         raise RatingsError(
-            f"{path}: queries have {workers.min()} to {workers.max()} ratings; each has one of "
+            f"{path}: queries have {workers.min()} to {workers.max()} ratings; each needs one from "
             "every worker."
         )
     rows = raw.assign(usefulness=lists).explode("usefulness", ignore_index=True)

@@ -1,4 +1,4 @@
-"""What all settings have in common: a strict model, and the part of ``config.yaml`` a job needs."""
+"""Base of all settings: a strict model, and the part of ``config.yaml`` that a job needs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from everycell.engine.validation import describe_fault
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used; the message names the key, the value and what may be."""
+    """The configuration cannot be used; the message names key, value and allowed values."""
 
 
 class Settings(BaseModel):
-    """A block of ``config.yaml``: no other keys, no conversion of types, not to be changed."""
+    """A block of ``config.yaml``: no other keys, no conversion of types, immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -34,8 +34,8 @@ def plain_path(path: str) -> str:
 
 PlainPath = Annotated[str, AfterValidator(plain_path)]
 Probability = Annotated[float, Field(gt=0, lt=1)]
-#: Of whatever may ask the network; several settings have it.
-NetworkUse = Annotated[bool, Field(description="Whether a fetch may use the network.")]
+#: Shared by settings that may use the network.
+NetworkUse = Annotated[bool, Field(description="Whether files may be fetched from the network.")]
 
 Block = TypeVar("Block", bound=Settings)
 
@@ -69,16 +69,16 @@ def validated(model: type[Block], content: Any, *, name: str = "config.yaml") ->
 
 
 def part_of(config: Mapping[str, Any], model: type[Block]) -> Block:
-    """Validate the keys of a configuration that a model has, and pass over the others.
+    """Validate the keys of a configuration that a model has, and ignore the others.
 
-    A job that reads its part depends on the settings of no chapter.
+    A job that reads only its part does not depend on the settings of any other chapter.
 
     Parameters
     ----------
     config
         Keys and values of ``config.yaml``.
     model
-        What is needed of them.
+        Model of the keys that are needed.
 
     Raises
     ------

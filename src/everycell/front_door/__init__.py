@@ -5,7 +5,7 @@ name                                what it does
 ==================================  ==========================================================
 `evaluate`, `fairness`, `compare`   measure runs of any common kind (`everycell.front_door.runs`)
 `as_run`, `as_qrels`                take runs and judgements of other libraries as frames
-`texfair`, `nfairr`, `awrf`, ...    measures that the works introduce or build on, of arrays
+`texfair`, `nfairr`, `awrf`, ...    measures that the works introduce or use, on arrays
 ==================================  ==========================================================
 """
 
@@ -54,12 +54,12 @@ NAMES: dict[str, tuple[str, str]] = {
 
 
 def named(name: str) -> Any:
-    """What a name of the table stands for.
+    """Return what a name of the table stands for.
 
     Raises
     ------
     AttributeError
-        For another name; the message has names like it.
+        For any other name; the message suggests similar ones.
 
     Examples
     --------
@@ -70,8 +70,8 @@ def named(name: str) -> Any:
     AttributeError: everycell has no 'texfare'; it has texfair, and dir(everycell) names all.
     """
     if name not in NAMES:
-        # Python asks for names of its own, such as __path__, and for each submodule before it
-        # loads it: these get no advice.
+        # # Python asks for names of its own, such as __path__, and for each submodule before it
+        # loads it: these get no suggestions.
         like = [] if name.startswith("_") else get_close_matches(name, NAMES)
         advice = f"; it has {', '.join(like)}, and dir(everycell) names all." if like else "."
         raise AttributeError(f"everycell has no {name!r}{advice}")

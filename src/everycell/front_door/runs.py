@@ -82,7 +82,7 @@ def fairness(
     Returns
     -------
     FairnessReport
-        ``means`` has a row per cut-off and ``by_query`` one a cut-off and query.
+        ``means`` has a row per cut-off, ``by_query`` a row per cut-off and query.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def compare(
     missing_topics, depths
         As for :func:`~everycell.retrieval.reproduction.compare_runs`.
     **choices
-        p, variant and union of the comparison of orders, as for the same.
+        p, variant and union for the comparison of orders, as for the same function.
 
     Returns
     -------

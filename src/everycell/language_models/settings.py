@@ -1,4 +1,4 @@
-"""Settings of language models: which there are, and how they answer."""
+"""Settings of language models: their names, and how they answer."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Decoding(Settings):
         128, ge=1, le=1_000_000, description="Tokens after which an answer is cut."
     )
     temperature: float = Field(
-        0.0, ge=0, le=2, description="0: always the likeliest token; larger: more variety."
+        0.0, ge=0, le=2, description="0: greedy decoding; larger: more variety."
     )
     top_p: float = Field(
-        1.0, gt=0, le=1, description="Share of the probability that tokens are drawn from."
+        1.0, gt=0, le=1, description="Share of the probability mass from which tokens are drawn."
     )
     seed: int | None = Field(
-        None, ge=0, lt=2**31, description="Of the draw; an endpoint may ignore it."
+        None, ge=0, lt=2**31, description="Seed of the draw; an endpoint may ignore it."
     )
     stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         (), max_length=4, strict=False, description="Texts that end the answer; left out of it."
@@ -44,29 +44,29 @@ class LocalSettings(Settings):
     )
     revision: str | None = Field(None, description="Commit, tag or branch of a hub name.")
     dtype: Literal["float32", "bfloat16", "float16"] = Field(
-        "float32", description="Numbers that it computes with."
+        "float32", description="Number format of the computation."
     )
     threads: int = Field(
-        1, ge=1, description="Cores that it computes on; with others, last bits may differ."
+        1, ge=1, description="Number of cores; another number may change the last bits."
     )
     batch: int = Field(
         1,
         ge=1,
         le=1024,
-        description="Requests that are answered at once; with others, last bits may differ.",
+        description="Requests answered at once; another number may change the last bits.",
     )
 
 
 class Prices(Settings):
     """What an endpoint charges."""
 
-    prompt: float = Field(0.0, ge=0, description="For a million tokens of prompts.")
-    answer: float = Field(0.0, ge=0, description="For a million tokens of answers.")
+    prompt: float = Field(0.0, ge=0, description="USD per million tokens of prompts.")
+    answer: float = Field(0.0, ge=0, description="USD per million tokens of answers.")
     currency: str = Field("USD", min_length=1, description="Only shown.")
 
     @property
     def known(self) -> bool:
-        """Whether any was named."""
+        """Whether any price was named."""
         return self.prompt > 0 or self.answer > 0
 
 
@@ -139,17 +139,17 @@ class EndpointSettings(Settings):
     """A language model behind a server that speaks OpenAI's protocol."""
 
     url: Annotated[str, AfterValidator(_plain_url)] = Field(
-        pattern=r"^https?://[^/\s]+", description="Address up to, not with, /chat/completions."
+        pattern=r"^https?://[^/\s]+", description="Address up to, but without, /chat/completions."
     )
-    model: str = Field(min_length=1, description="Name of the model, as the server knows it.")
+    model: str = Field(min_length=1, description="The server's name of the model.")
     version: str = Field(
-        "", description="Version or date of the model, where its name does not say it."
+        "", description="Version or date of the model, if its name does not give it."
     )
     key: Annotated[str, AfterValidator(_variable)] | None = Field(
         None, description="Name of the environment variable with the key; null: none is sent."
     )
     length_parameter: Literal["max_tokens", "max_completion_tokens"] = Field(
-        "max_tokens", description="What the server calls the limit of an answer."
+        "max_tokens", description="The server's name of the limit on an answer's tokens."
     )
     grounded: bool = Field(
         False,
@@ -158,23 +158,23 @@ class EndpointSettings(Settings):
     extra: Annotated[dict[str, bool | int | float | str | None], AfterValidator(_more_fields)] = (
         Field(
             {},
-            description="Fields that are added to each request, such as `top_k: -1`; null leaves "
-            "out one that the server does not take.",
+            description="Fields to add to each request, such as `top_k: -1`; null removes "
+            "one that the server does not accept.",
         )
     )
     timeout: float = Field(120.0, gt=0, description="Seconds for a whole answer.")
     retries: int = Field(5, ge=0, description="Times that a request is repeated after a fault.")
     wait: float = Field(1.0, gt=0, description="Seconds before the first repeat; then doubled.")
-    workers: int = Field(4, ge=1, le=256, description="Requests side by side.")
-    requests_per_minute: float | None = Field(None, gt=0, description="Most of them; null: any.")
+    workers: int = Field(4, ge=1, le=256, description="Number of parallel requests.")
+    requests_per_minute: float | None = Field(None, gt=0, description="Rate limit; null: none.")
     prices: Prices = Prices()
     budget: float | None = Field(
-        None, ge=0, description="Most that a job may cost by the estimate; null: any sum."
+        None, ge=0, description="Largest estimated cost of a job; null: no limit."
     )
     token_budget: int | None = Field(
         None,
         ge=0,
-        description="Most tokens of prompts and answers that a job may take by the estimate.",
+        description="Largest estimated number of prompt and answer tokens of a job.",
     )
 
     @property
@@ -261,13 +261,13 @@ class LanguageModels(Settings):
         description="Models behind servers that speak OpenAI's protocol.",
     )
     records: PlainPath = Field(
-        "records", min_length=1, description="Folder of the answers that were given."
+        "records", min_length=1, description="Folder with the recorded answers."
     )
     keep_prompts: bool = Field(
         True, description="Whether prompts are kept beside them; they may quote data."
     )
     ask: bool = Field(
-        True, description="Whether models are asked what no record holds; false: replay only."
+        True, description="Whether models are asked when there is no record; false: replay only."
     )
 
     @model_validator(mode="after")
@@ -282,7 +282,7 @@ class LanguageModels(Settings):
         return self
 
     def answered_by(self, name: str) -> dict[str, Any]:
-        """Settings of a model on which its answers depend; a job of other ones is out of date.
+        """Settings on which the answers of a model depend; when they change, its jobs run again.
 
         Neither the variable of a key nor what asking takes (workers, prices, times) is among them.
 
@@ -306,7 +306,7 @@ class LanguageModels(Settings):
 
 
 class AskSettings(Settings):
-    """What a job that asks a language model takes of ``config.yaml``."""
+    """The part of ``config.yaml`` that a job needs to ask a language model."""
 
     network: NetworkUse = True
     language_models: LanguageModels = LanguageModels()

@@ -1,4 +1,4 @@
-"""Settings that trainings share."""
+"""Settings that all training shares."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ class Training(Settings):
     """How one kind of model is trained."""
 
     epochs: int = Field(ge=1, le=100, description="Passes over the training examples.")
-    batch: int = Field(8, ge=1, description="Examples a step.")
+    batch: int = Field(8, ge=1, description="Examples per step.")
     learning_rate: float = Field(gt=0, lt=1, description="Highest learning rate.")

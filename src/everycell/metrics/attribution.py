@@ -1,4 +1,4 @@
-r"""Quality of citations, and what labels of sources change: precision, recall, CAS, CAB, AC.
+r"""Quality of citations, and how labels of sources change it: precision, recall, CAS, CAB, AC.
 
 An answer to a query cites some of the documents that it was given; some of them are relevant.
 
@@ -7,7 +7,7 @@ An answer to a query cites some of the documents that it was given; some of them
 - *CAS*, the sensitivity to labels, is the mean absolute difference of a measure M between answers
   with and without labels (Eq. 5.1): ``mean(abs(M_informed - M_vanilla))``, in [0, 1].
 - *CAB*, the bias of labels, is the mean signed difference between answers under two labellings of
-  the same documents, signed so that a positive value favours documents that are said to be by
+  the same documents, signed so that a positive value favours documents labelled as written by
   people (Eqs. 5.2, 5.3 and, for the mixed mode, 5.5), in [-1, 1].
 - *AC*, the confidence, is the mean probability of the citations that fall into a set of documents
   (Eq. 5.4), in [0, 1].
@@ -28,7 +28,7 @@ from scipy import stats
 from everycell.statistics.hypothesis_tests import t_tests
 
 FloatArray = npt.NDArray[np.float64]
-#: Kinds of author that a document may be said to have.
+#: Kinds of author that a label may name.
 Author = Literal["Human", "LLM"]
 
 
@@ -55,8 +55,8 @@ def citation_quality(cited: Collection[Hashable], relevant: Collection[Hashable]
     Parameters
     ----------
     cited
-        What the answer cites; a document that it cites twice counts once. A number that is no
-        document's counts as a wrong citation if it is among them.
+        What the answer cites; a document that it cites twice counts once. A number that belongs to
+        no document counts as a wrong citation.
     relevant
         Relevant documents of the query, one or more.
 
@@ -68,7 +68,7 @@ def citation_quality(cited: Collection[Hashable], relevant: Collection[Hashable]
     Raises
     ------
     ValueError
-        No relevant document: recall has no meaning.
+        No relevant document: recall is undefined.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def citation_quality(cited: Collection[Hashable], relevant: Collection[Hashable]
 
 
 def cas(informed: npt.ArrayLike, vanilla: npt.ArrayLike) -> float:
-    """Attribution sensitivity: mean absolute difference that labels make (Eq. 5.1).
+    """Attribution sensitivity: the mean absolute difference that labels make (Eq. 5.1).
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def cas(informed: npt.ArrayLike, vanilla: npt.ArrayLike) -> float:
 
 
 def direction(relevant: Author, nonrelevant: Author) -> Literal[1, -1]:
-    """Sign of a difference whose first answers saw these labels (omega of Eq. 5.3).
+    """Sign of a difference when the first answer saw these labels (omega of Eq. 5.3).
 
     Parameters
     ----------
@@ -125,12 +125,12 @@ def direction(relevant: Author, nonrelevant: Author) -> Literal[1, -1]:
     Returns
     -------
     {1, -1}
-        1 where relevant documents were said to be by people and others not.
+        1 where the relevant documents were labelled as written by people and the others not.
 
     Raises
     ------
     ValueError
-        Both labels are the same: then the second labelling differs in no way that this measures.
+        If both labels are the same: the second labelling then differs in no way that this measures.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def direction(relevant: Author, nonrelevant: Author) -> Literal[1, -1]:
 def cab(
     first: npt.ArrayLike, second: npt.ArrayLike, *, relevant: Author, nonrelevant: Author
 ) -> float:
-    """Attribution bias towards documents that are said to be by people (Eqs. 5.2, 5.3, 5.5).
+    """Attribution bias towards documents labelled as written by people (Eqs. 5.2, 5.3, 5.5).
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def cab(
     -------
     float
         In [-1, 1]; positive where answers are better with [Human] on the relevant documents.
-        Both arrays exchanged together with both labels give the same value.
+        Exchanging both arrays and both labels gives the same value.
 
     Raises
     ------
@@ -193,8 +193,8 @@ def paired_difference(
 ) -> Difference:
     """Mean of first - second with a percentile bootstrap interval and the paired t-test.
 
-    The chapter tests signed differences by a paired t-test at 0.05 (L1352). CAS, a mean of
-    absolute values, is tested so too: by the signed differences behind it.
+    The chapter tests signed differences by a paired t-test at 0.05 (L1352). CAS, a mean of absolute
+    values, is tested in the same way: by the signed differences behind it.
 
     Parameters
     ----------
@@ -210,8 +210,8 @@ def paired_difference(
     Returns
     -------
     Difference
-        Mean in [-1, 1], ends of the interval, t with n - 1 degrees of freedom, two-sided p. Without
-        any difference t is 0, p is 1 and the interval is [0, 0].
+        Mean in [-1, 1], ends of the interval, t with n - 1 degrees of freedom, two-sided p. If
+        there is no difference, t is 0, p is 1 and the interval is [0, 0].
 
     Raises
     ------
@@ -247,8 +247,8 @@ def ratio_interval(
     Parameters
     ----------
     sums, counts : array of float, shape (n,)
-        Of each query the sum of what is averaged, and how many there are of it, above 0; n is 2 or
-        more. With counts of 1 the ratio is the mean of `sums`.
+        For each query, the sum of the averaged values and their number, above 0; n is 2 or more.
+        With counts of 1 the ratio is the mean of `sums`.
     seed : int
         Of the bootstrap, which draws queries with replacement.
     confidence : float
@@ -259,7 +259,7 @@ def ratio_interval(
     Returns
     -------
     tuple of float
-        Both ends, in the unit of `sums` for one count.
+        Both ends, in the unit of `sums` per count.
 
     Raises
     ------
@@ -308,7 +308,7 @@ def attribution_confidence(
     Raises
     ------
     ValueError
-        Shapes that differ, or a log-probability that is above 0 or no number.
+        Shapes that differ, or a log-probability that is above 0 or not a number.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from scipy.special import rel_entr
 
 Array = npt.NDArray[np.float64]
 Divergence = Literal["JSD", "RNOD", "NMD"]
-#: How far from 1 a distribution may sum: targets are published with six digits or more.
+#: How far the sum of a distribution may be from 1: published targets have six digits or more.
 _ROUNDING = 1e-5
 
 
@@ -72,7 +72,8 @@ def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        A share below 0 or not finite, a sum that is not 1 (to five digits), unequal lengths.
+        A share that is below 0 or not finite, a sum that is not 1 (to five digits), unequal
+        lengths.
 
     Notes
     -----
@@ -98,7 +99,7 @@ def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
               OD = \frac{1}{|C^*|} \sum_{i \in C^*} DW_i, \quad
               RNOD = \sqrt{\frac{OD}{C - 1}}
 
-    with :math:`C^* = \{i : p^*_i > 0\}`, the groups that the target wants.
+    with :math:`C^* = \{i : p^*_i > 0\}`, the groups with a share in the target.
 
     Parameters
     ----------
@@ -108,9 +109,9 @@ def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
     Returns
     -------
     numpy.ndarray, shape (...)
-        0 for equal distributions only. At most 1 if the target wants every group, or if there
-        are four groups or fewer. With five or more groups and a target that leaves some out it
-        can exceed 1 slightly (see the examples); it is not cut off, since the definition is not.
+        0 for equal distributions only. At most 1 if every group has a share in the target, or if
+        there are four groups or fewer. With five or more groups and a target that leaves some out
+        it can exceed 1 slightly (see the examples); it is not cut off, since the definition is not.
         Not symmetric.
 
     Raises

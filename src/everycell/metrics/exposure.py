@@ -27,7 +27,7 @@ WithoutTerms = Literal["equal", "none"]
 
 
 def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Array:
-    r"""Attention that a rank gets.
+    r"""Attention that each rank gets.
 
     .. math:: v_r = \frac{1}{\log_2(r + 1)} \;\text{(log)}, \quad
               v_r = \frac{1}{\log_2 \max(r, 2)} \;\text{(TREC)}, \quad
@@ -39,8 +39,8 @@ def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Ar
         Ranks, 1 or more.
     scheme
         "log" is the position bias of NFaiRR and TExFAIR, "TREC" that of the TREC Fair Ranking
-        tracks of 2021 and 2022, whose first two ranks weigh alike; "geometric" is the user who
-        stops after each rank with the same probability (Sapiezynski et al.).
+        tracks of 2021 and 2022, in which the first two ranks have the same weight; "geometric" is
+        the user who stops after each rank with the same probability (Sapiezynski et al.).
     stop
         s, in (0, 1]; used by "geometric" only.
 
@@ -48,7 +48,7 @@ def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Ar
     -------
     numpy.ndarray, shape (depth,)
         Above 0 (for s = 1: 0 from rank 2 on) and never rising. Every measure here divides by a
-        sum of weights, so their scale, and with it the base of the logarithm, plays no part.
+        sum of weights, so their scale, and with it the base of the logarithm, does not matter.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Ar
 
 
 def checked_weights(weights: npt.ArrayLike | None, depth: int) -> Array:
-    """Weights of ranks: the given ones if there is one a rank, else those of scheme "log".
+    """Weights of ranks: the given ones, one for each rank, or those of the scheme "log".
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def checked_weights(weights: npt.ArrayLike | None, depth: int) -> Array:
     Raises
     ------
     ValueError
-        Another number of weights, a negative or infinite weight, a first weight of 0.
+        A wrong number of weights, a negative or infinite weight, a first weight of 0.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def shares_of(array: Array, otherwise: float) -> Array:
     array : array, shape (..., G)
         0 or more.
     otherwise
-        What every group has where the sum is 0.
+        Value of every group where the sum is 0.
 
     Returns
     -------
@@ -196,14 +196,14 @@ def alignments(counts: npt.ArrayLike, without_terms: WithoutTerms = "equal") -> 
     counts : array, shape (..., G)
         Group terms of each group in a document; 0 or more.
     without_terms
-        A document without group terms belongs to every group alike ("equal", as in the thesis)
-        or to none ("none": it then plays no part in AWRF).
+        A document without group terms belongs to all groups equally ("equal", as in the thesis) or
+        to none ("none": it is then ignored in AWRF).
 
     Returns
     -------
     numpy.ndarray, shape (..., G)
-        In [0, 1]; sums to 1 over the groups, or to 0 for documents that belong to none. The
-        number of terms does not count: one "she" weighs as much as ten.
+        In [0, 1]; sums to 1 over the groups, or to 0 for documents that belong to none. Only the
+        proportions matter: one "she" weighs as much as ten.
 
     Raises
     ------
@@ -250,7 +250,7 @@ def group_exposure(
     Returns
     -------
     numpy.ndarray, shape (Q, R, G)
-        0 or more, never falling along the cut-offs; from the end of a short list on it stays.
+        0 or more, never falling along the cut-offs; constant from the end of a short list on.
 
     Raises
     ------
@@ -294,14 +294,14 @@ def awrf(
     alignment : array, shape (Q, R, G)
         See `group_exposure`; two or more groups.
     target : array, shape (G,), optional
-        Wanted share of each group, summing to 1; equal shares if left out.
+        Target share of each group, summing to 1; equal shares if left out.
     definition
-        "distance": how far exposure is from its target; 0 is fair. So Sapiezynski et al. and
-        abolghasemi2026 have it. "TREC": 1 minus the Jensen-Shannon divergence in nats; 1 is
-        fair. So the TREC Fair Ranking tracks of 2021 and 2022 have it; pass
-        ``weights=rank_weights(R, "TREC")`` for their weights too.
+        "distance": how far exposure is from its target; 0 is fair (Sapiezynski et al. and
+        abolghasemi2026). "TREC": 1 minus the Jensen-Shannon divergence in nats; 1 is fair (the TREC
+        Fair Ranking tracks of 2021 and 2022); pass ``weights=rank_weights(R, "TREC")`` for their
+        weights too.
     distance
-        The distance of the first definition, which the papers leave open: "L1", the sum of
+        The distance in the first definition, which the papers do not specify: "L1", the sum of
         absolute differences (as in TED), or "JSD", the Jensen-Shannon divergence in bits.
     weights, listed
         As for `group_exposure`.
@@ -311,12 +311,12 @@ def awrf(
     numpy.ndarray, shape (Q, R)
         "distance": in [0, 2 (1 - smallest share)] for "L1", in [0, 1] for "JSD". "TREC": in
         [1 - ln 2, 1]. NaN where nothing down to the cut-off belongs to a group, and for a query
-        without documents. From the end of a short list on the value stays.
+        without documents. Constant from the end of a short list on.
 
     Raises
     ------
     ValueError
-        An unknown choice, one group only, a target that is no distribution, or as for
+        An unknown choice, one group only, a target that is not a distribution, or as for
         `group_exposure`.
 
     Notes

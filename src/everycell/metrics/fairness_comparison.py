@@ -14,7 +14,7 @@ from everycell.statistics.hypothesis_tests import t_tests
 
 
 def means_of_runs(reports: Mapping[str, FairnessReport]) -> pd.DataFrame:
-    """Means of several runs under each other.
+    """Means of several runs, stacked in one frame.
 
     Parameters
     ----------
@@ -67,19 +67,19 @@ def compare_fairness(
     Returns
     -------
     pandas.DataFrame
-        One row per cut-off, measure and run but the baseline: ``k``, ``measure``, ``run``,
+        One row per cut-off, measure and run other than the baseline: ``k``, ``measure``, ``run``,
         ``queries`` (with a value in both runs), ``difference`` (mean of run - baseline), ``low``
         and ``high`` (its interval by Student's t), ``d`` (the difference over the standard
         deviation of the differences of queries, Cohen's d of paired samples), ``t``, ``p`` (two-
         sided paired t-test) and ``p_holm`` (p corrected by Holm for all tests of the table). All
         but the first four are NaN where fewer than two queries have a value in both runs; d is NaN
-        where no query differs or all differ alike.
+        where no query differs or all differ by the same amount.
 
     Raises
     ------
     ValueError
-        For one run only, an unknown baseline or measure, or runs of other queries, cut-offs or
-        targets than the baseline.
+        For one run only, an unknown baseline or measure, or runs whose queries, cut-offs or target
+        differ from those of the baseline.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def compare_fairness(
         raise ValueError(f"There is no run beside the baseline {baseline!r}; give two or more.")
     unknown = [measure for measure in measures if measure not in MEASURES]
     if unknown:
-        raise ValueError(f"The measure {unknown[0]!r} is unknown; choose of {list(MEASURES)}.")
+        raise ValueError(f"The measure {unknown[0]!r} is unknown; choose from {list(MEASURES)}.")
     frames = {
         name: report.by_query.set_index(["k", "query"])[list(measures)]
         for name, report in reports.items()
@@ -134,14 +134,14 @@ def _check_comparable(
     name: str,
     baseline: str,
 ) -> None:
-    """Refuse a run of other queries, cut-offs or targets than the baseline."""
+    """Refuse a run whose queries, cut-offs or target differ from those of the baseline."""
     first, second = reports[name], reports[baseline]
     wanted, other_wanted = (
         dict(zip(report.groups, report.target, strict=True)) for report in (first, second)
     )
     if wanted != other_wanted:
         raise ValueError(
-            f"The run {name!r} was measured for {wanted} and the baseline for {other_wanted}; take "
+            f"The run {name!r} was measured for {wanted} and the baseline for {other_wanted}; use "
             "one target."
         )
     for one, other in ((name, baseline), (baseline, name)):
@@ -177,7 +177,7 @@ def _paired(first: np.ndarray, second: np.ndarray, confidence: float) -> dict[st
 
 
 def _holm(p: pd.Series) -> pd.Series:
-    """Holm's correction over the tests that there are."""
+    """Holm's correction over the tests that have a p-value."""
     from statsmodels.stats.multitest import multipletests
 
     there = p.dropna()

@@ -43,7 +43,7 @@ def fairness_curves(
     ideal: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
 ) -> dict[str, Array]:
-    """Every measure of every query at every cut-off, with what they share worked out once.
+    """Every measure of every query at every cut-off; what they share is computed once.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def fairness_curves(
     -------
     dict of str to numpy.ndarray of shape (Q, R)
         ``NFaiRR``, ``TExFAIR``, ``TExFAIR without RBDF`` and ``AWRF``: what `nfairr`, `texfair`
-        and `awrf` (the distance in L1, with documents without group terms in every group alike,
-        Eq. 4.14) give. 1,000 queries of 1,000 documents take a quarter of a second.
+        and `awrf` (the L1 distance, with documents without group terms in all groups equally, Eq.
+        4.14) give. 1,000 queries of 1,000 documents take a quarter of a second.
 
     Raises
     ------
@@ -73,13 +73,13 @@ def fairness_curves(
     """
     array, mask = checked_counts(counts, listed)
     tokens, _ = checked_lists(lengths, listed, "lengths")
-    # Here, so that a message counts queries from the first of all, not of its block.
+    # Checked here, so that messages number queries from the first of all, not of a block.
     check_lengths(array, tokens)
     best = None if ideal is None else checked_ideal(ideal, mask)
     highest = largest_divergence(target, array.shape[2])
     values = {name: np.empty(mask.shape) for name in MEASURES}
-    # The intermediate arrays of a block stay in the processor's cache, and each group's numbers
-    # beside each other, which halves the time.
+    # # The intermediate arrays of a block stay in the processor's cache, and each group's numbers
+    # are contiguous, which halves the time.
     for start in range(0, len(array), _BLOCK):
         block = slice(start, start + _BLOCK)
         rows, here = np.moveaxis(np.moveaxis(array[block], 2, 0).copy(), 0, 2), mask[block]
@@ -104,38 +104,37 @@ def fairness_by_query(
     tau: float = TAU,
     background: RankedCounts | pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Every measure of every query at the cut-offs wanted.
+    """Every measure of every query at the given cut-offs.
 
     Parameters
     ----------
     ranked
         What `ranked_counts` gives.
     cutoffs : iterable of int
-        Each from 1 to the ranks of `ranked`.
+        Each from 1 to the number of ranks in `ranked`.
     target : array, shape (G,), optional
-        Wanted share of each group, summing to 1; equal shares if left out. It is the balanced
-        document of NFaiRR, too.
+        Target share of each group, summing to 1; equal shares if left out. It also defines a
+        balanced document in NFaiRR.
     tau
         As for `neutrality`.
     background
-        The documents that NFaiRR is normalised by: a collection's or set's counts (a frame of
-        `read_counts`), the same for all queries; or lists whose documents are each query's set
-        (`ranked_counts` of the first stage's run), which is the NFaiRR authors' default. If left
-        out, a collection with at least as many neutral documents as there are ranks, which is
-        what abolghasemi2026 used.
+        The documents against which NFaiRR is normalised: the counts of a collection or set (a frame
+        of `read_counts`), the same for all queries; or a set for each query (`ranked_counts` of the
+        first-stage run), which is the NFaiRR authors' default. If left out, a collection with at
+        least as many neutral documents as there are ranks, as in abolghasemi2026.
 
     Returns
     -------
     pandas.DataFrame
         One row per cut-off and query, by cut-off. Columns: ``query``, ``k`` and the measures
         of `fairness_curves`. Means are ``frame.groupby("k").mean(numeric_only=True)``; they leave
-        NaN out (see `nfairr`, `ted` and `awrf` for where it stands).
+        NaN out (`nfairr`, `ted` and `awrf` say where it occurs).
 
     Raises
     ------
     ValueError
-        A cut-off that is not there, other groups or a missing query in the background, or as
-        for the measures.
+        A cut-off beyond the ranks, other groups or a missing query in the background, or as for the
+        measures.
 
     Examples
     --------
@@ -150,7 +149,7 @@ def fairness_by_query(
     depth = ranked.counts.shape[1]
     for k in wanted:
         if not 1 <= k <= depth:
-            raise ValueError(f"The cut-off {k} is not there; the lists have ranks 1 to {depth}.")
+            raise ValueError(f"There is no cut-off {k}; the lists have ranks 1 to {depth}.")
     ideal = None
     if background is not None:
         ideal = _background_ideal(ranked, background, tau, target)
@@ -173,7 +172,7 @@ def _background_ideal(
     tau: float,
     target: npt.ArrayLike | None,
 ) -> Array:
-    """IFaiRR of the background at each cut-off, for each query or for all alike."""
+    """IFaiRR of the background at each cut-off, for each query or the same for all."""
     depth = ranked.counts.shape[1]
     if isinstance(background, pd.DataFrame):
         columns = [column for column in check_counts(background).columns if column != LENGTH]
@@ -205,7 +204,7 @@ class Correlation(NamedTuple):
     r
         In [-1, 1], or NaN.
     p
-        Two-sided p-value under no correlation, or NaN.
+        Two-sided p-value for the hypothesis of no correlation, or NaN.
     queries
         Queries with a value of both measures.
     """
@@ -226,7 +225,7 @@ def correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> Correlation:
     Returns
     -------
     Correlation
-        r and p are NaN for fewer than three queries, or if a measure gives them all one value.
+        r and p are NaN for fewer than three queries, or if a measure has the same value for all.
 
     Raises
     ------
@@ -246,13 +245,14 @@ def correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> Correlation:
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError(
             f"The values have the shapes {x.shape} and {y.shape}; give one value of each measure "
-            "a query."
+            "per query."
         )
     both = ~(np.isnan(x) | np.isnan(y))
     x, y = x[both], y[both]
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(np.nan, np.nan, len(x))
-    # Here, since the workflow takes constants of this module and scipy.stats loads for a second.
+    # # Imported here: the workflow uses constants of this module, and loading scipy.stats takes a
+    # second.
     from scipy.stats import pearsonr
 
     found = pearsonr(x, y)

@@ -1,7 +1,7 @@
-"""Documents that are not ours, read from the kinds of file that people have, and checked.
+"""Documents of a user's own collection, read from common kinds of file, and checked.
 
 `everycell count-terms` reads a collection with `read_documents`, and refuses with `check_texts`
-what would be counted without an error and yet be wrong.
+what would be counted without an error and yet wrongly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GZIP = b"\x1f\x8b"
 
 _WORD = re.compile(r"\w")
 
-#: Ten letters in a row of a script that puts no blanks between words: more than any one word has.
+#: Ten letters in a row in a script without blanks between words: longer than any single word.
 _WITHOUT_BLANKS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff]{10}"
@@ -40,10 +40,10 @@ def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
     Parameters
     ----------
     path
-        One of, by its ending:
+        One of the following, by its ending:
 
         - ``.parquet``: columns ``document_id`` and ``text``;
-        - ``.jsonl``: one object a line, with ``document_id``, ``id`` or ``_id``, and ``text`` or
+        - ``.jsonl``: one object per line, with ``document_id``, ``id`` or ``_id``, and ``text`` or
           ``contents``; other keys, a title among them, are not read;
         - ``.tsv``: id, tab, text; no header. Further tabs belong to the text.
 
@@ -99,7 +99,7 @@ def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
     check_single_names(path, names)
     with (
         parquet_errors(path),
-        # A text that stands in many rows is held once.
+        # A text that occurs in many rows is held once.
         pq.ParquetFile(path, read_dictionary=[DOCUMENT, "text"]) as file,
     ):
         for batch in file.iter_batches(batch_size=10_000, columns=[DOCUMENT, "text"]):
@@ -132,7 +132,7 @@ def _from_lines(
                         f"{path} is packed with gzip, and its name does not say so; unpack it, or "
                         "let its name end in .gz."
                     )
-                # Editors put a byte-order mark before the first line; it is no part of an id.
+                # Editors put a byte-order mark before the first line; it is not part of an id.
                 text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
                 line = text.rstrip("\r\n")
                 if line:
@@ -175,17 +175,17 @@ def _object(line: str, where: str) -> tuple[str, str]:
 def check_texts(
     documents: Iterable[tuple[str, str]], *, by_blanks: bool = True, allow_empty: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """Pass documents on, and stop at one that the count would be silently wrong for.
+    """Pass documents on, and stop at one whose count would be silently wrong.
 
     Parameters
     ----------
     documents : iterable of (id, text)
-        See `read_documents`; texts that are no strings are `count_terms`' to refuse.
+        See `read_documents`; texts that are not strings are refused later, by `count_terms`.
     by_blanks
         Whether texts will be cut at blanks (`blank_tokens`), so that Chinese, Japanese or Thai
         would be one word.
     allow_empty
-        Pass texts without a letter or digit, too: they are counted with what length they have,
+        Also pass texts without a letter or digit: they are counted with the length that they have,
         0 for an empty one.
 
     Yields

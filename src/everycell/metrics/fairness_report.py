@@ -1,4 +1,4 @@
-"""Group fairness of runs and collections that are not ours: every measure in one table.
+"""Group fairness of a user's own runs and collections: every measure in one table.
 
 `everycell fairness` puts NFaiRR (`everycell.metrics.nfairr`) and TExFAIR
 (`everycell.metrics.texfair`) side by side. Where the measures have a documented value for input
@@ -40,7 +40,7 @@ def most_neutral(
     path
         What `count_terms` wrote.
     number
-        Documents wanted, 1 or more.
+        Number of documents to find, 1 or more.
     tau, target
         As for `neutrality`.
 
@@ -48,13 +48,13 @@ def most_neutral(
     -------
     pandas.DataFrame
         Rows of the file as `read_counts` gives them, at most `number`. As the background of
-        `fairness_by_query` they give NFaiRR at cut-offs down to `number` the ideal that the whole
-        file does. Reading stops where this many wholly neutral documents are found.
+        `fairness_by_query` they give NFaiRR at cut-offs down to `number` the same ideal as the
+        whole file. Reading stops once this many wholly neutral documents are found.
 
     Raises
     ------
     ValueError
-        Counts that `check_counts` refuses, among the rows that were read.
+        Counts that `check_counts` refuses, in the rows that were read.
 
     Examples
     --------
@@ -89,8 +89,8 @@ class FairnessReport:
         NFaiRR and TExFAIR over queries and its p-value; ``lists with terms`` and ``documents with
         terms``, the shares of top-k lists and of documents in them with a term of any group.
     by_query : pandas.DataFrame
-        What `fairness_by_query` gives, and ``documents`` (of the top k that are there) and ``with
-        terms`` (those of them with a term of any group).
+        What `fairness_by_query` gives, and ``documents`` (the number of documents in the top k) and
+        ``with terms`` (those among them with a term of any group).
     groups : tuple of G str
         In the order of the counts file and of the target.
     target : tuple of G float
@@ -118,7 +118,7 @@ def fairness_report(
     allow_short: bool = False,
     allow_empty: bool = False,
 ) -> FairnessReport:
-    """Put every measure of a run together.
+    """Compute every measure of a run.
 
     Parameters
     ----------
@@ -127,15 +127,15 @@ def fairness_report(
     counts
         The file that `count_terms` wrote, or what `read_counts` makes of it.
     cutoffs : iterable of int
-        Each 1 or more; one that comes twice counts once.
+        Each 1 or more; duplicates are ignored.
     tau, target
         As for `fairness_by_query`.
     background
-        What NFaiRR is normalised by: "all" documents that are counted, or the documents that
-        the "run" has for the query, at all of its ranks (the NFaiRR authors' default).
+        The documents against which NFaiRR is normalised: "all" documents in the counts, or those
+        that the "run" has for the query, at all of its ranks (the NFaiRR authors' default).
     unknown
         As for `ranked_counts`. "neutral" gives documents without counts the length 0, so that it
-        allows those of that length, too.
+        implies `allow_empty`.
     allow_short, allow_empty
         Whether a query may have fewer documents than the largest cut-off, and a document the
         length 0; both are an error otherwise.
@@ -220,7 +220,7 @@ def _refuse_short(ranked: RankedCounts) -> None:
         query = int(short.argmax())
         raise ValueError(
             f"Query {ranked.queries[query]!r} has {ranked.listed[query].sum()} documents, fewer "
-            f"than the cut-off {depth} ({short.sum()} of {len(short)} queries have); search "
+            f"than the cut-off {depth} (as have {short.sum()} of {len(short)} queries); search "
             "deeper, take a smaller cut-off, or keep such lists (--allow-short)."
         )
 
@@ -231,6 +231,6 @@ def _refuse_empty(ranked: RankedCounts) -> None:
         query, rank = np.argwhere(empty)[0]
         raise ValueError(
             f"The document at rank {rank + 1} of query {ranked.queries[query]!r} has the length 0 "
-            f"({empty.sum()} of {ranked.listed.sum()} places have such a one); remove it from "
+            f"({empty.sum()} of {ranked.listed.sum()} places have such a document); remove it from "
             "the run, or take it as neutral (--allow-empty)."
         )

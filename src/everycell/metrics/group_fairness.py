@@ -1,9 +1,9 @@
-"""Group fairness and relevance of a conversation (GFRC), and the divergences it is made of.
+"""Group fairness and relevance of a conversation (GFRC), and the divergences behind it.
 
-A system turn names entities. Each has a gain (how relevant it is), a position (the number of
-words the user has read when it ends) and, for each attribute set, a membership vector over the
-groups of the set. Relevance R rewards relevant entities that come early; group fairness GF
-compares the groups of the relevant entities of a turn with a target distribution.
+A system turn mentions entities. Each has a gain (how relevant it is), a position (the number of
+words that the user has read when it ends) and, for each attribute set, a membership vector over the
+groups of the set. Relevance R rewards relevant entities that come early; group fairness GF compares
+the groups of the relevant entities of a turn with a target distribution.
 
 The divergences work on the last axis and broadcast over all others, so that a ranked list can
 pass one row per rank, and a conversation one row per turn.
@@ -46,13 +46,13 @@ def achieved_distributions(
     turns : sequence of n labels
         Turn of each entity, in the order of the conversation.
     gains : array, shape (n,)
-        In [0, 1]. An entity counts in full or, with gain 0, not at all: grades play no part.
+        In [0, 1]. An entity counts in full or, with gain 0, not at all: grades do not matter.
     memberships : array, shape (n, C)
         Share of each entity in each group; rows of relevant entities sum to 1. Rows of others
         are not read and may be NaN.
     method
-        "independent": mean membership of the turn's own relevant entities. "cumulative": of
-        those and of all relevant entities of earlier turns.
+        "independent": mean membership of the turn's own relevant entities. "cumulative": of these
+        and all relevant entities of earlier turns.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def achieved_distributions(
     Raises
     ------
     ValueError
-        Unequal lengths, an unknown method, a turn that returns after another.
+        Unequal lengths, an unknown method, a turn that resumes after another.
 
     Notes
     -----
@@ -86,13 +86,13 @@ def achieved_distributions(
     if shares.ndim != 2 or not len(labels) == len(g) == len(shares):
         raise ValueError(
             f"There are {len(labels)} turns, {g.size} gains and memberships of the shape "
-            f"{shares.shape}; give one turn, one gain and one row of memberships an entity."
+            f"{shares.shape}; give a turn, a gain and a row of memberships for each entity."
         )
     starts = labels[labels != labels.shift()]
     if starts.duplicated().any():
         turn = starts[starts.duplicated()].iloc[0]
         raise ValueError(
-            f"The turn {turn!r} returns after another; give entities in the conversation's order."
+            f"The turn {turn!r} resumes after another; give entities in the conversation's order."
         )
     relevant = g > 0
     groups = pd.DataFrame(shares[relevant]).groupby(labels[relevant].to_numpy(), sort=False)
@@ -109,7 +109,7 @@ class AttributeSet:
     Attributes
     ----------
     target : tuple of C numbers
-        Distribution that would be fair.
+        The fair distribution.
     divergence
         "JSD" for groups without an order, "RNOD" or "NMD" for groups in an order.
 
@@ -197,8 +197,8 @@ def combine(relevance: float, group_fairness: float, alpha: float = 0.5) -> floa
     relevance, group_fairness
         R and GF of a conversation.
     alpha
-        Weight of relevance, in [0, 1]. The paper gives no value and advises to report both
-        scores apart; the default weighs them alike.
+        Weight of relevance, in [0, 1]. The paper gives no value and advises reporting both scores
+        separately; the default weighs them equally.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def gfrc(
     memberships
         Attribute set -> array of shape (n, C), as for `achieved_distributions`.
     attribute_sets
-        Attribute set -> target and divergence; one or more, weighted alike.
+        Attribute set -> target and divergence; one or more, weighted equally.
     budget, method, alpha
         As for `relevance`, `achieved_distributions` and `combine`.
 

@@ -1,20 +1,20 @@
 """NFaiRR, TExFAIR and AWRF as measures of `ir_measures`.
 
-To import this module (or to take one of its measures from `everycell`) makes the three known to
-that library: it reads them from text, such as ``TExFAIR(counts='counts.parquet')@10``, and computes
-them beside its own, in `ir_measures.calc` and wherever else its measures are taken.
+Importing this module (or taking one of its measures from `everycell`) registers the three with that
+library: it parses them from text, such as ``TExFAIR(counts='counts.parquet')@10``, and computes
+them beside its own, in `ir_measures.calc` and wherever else it accepts measures.
 
 =============================  ==================================================================
 parameter                      meaning
 =============================  ==================================================================
-``counts`` (needed)            file that `count_terms` wrote
-cut-off (needed)               documents that are looked at
+``counts`` (required)          file that `count_terms` wrote
+cut-off (required)             number of documents considered
 ``tau`` (of NFaiRR)            documents with no more group terms are neutral; 1 if left out
 ``unknown``                    document without counts: 'error' (if left out) or 'neutral'
 =============================  ==================================================================
 
-The groups have equal shares; for others see `everycell.fairness`. Of the judgements only the
-queries matter. A query without a value (NaN) is left out of the mean, as in `fairness_report`.
+The groups have equal shares; for others see `everycell.fairness`. Only the queries of the
+judgements matter. A query without a value (NaN) is left out of the mean, as in `fairness_report`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from everycell.metrics.ranked_counts import ranked_counts
 
 
 class _MeanOfValues(ir_measures.measures.MeanAgg):
-    """Mean of the values that there are."""
+    """Mean over the queries that have a value."""
 
     def add(self, value: float) -> None:
         if not math.isnan(value):
@@ -47,13 +47,13 @@ class _OfCounts(Measure):
     """A measure of group fairness, by the terms of the documents."""
 
     SUPPORTED_PARAMS = {
-        "cutoff": ParamInfo(dtype=int, required=True, desc="documents that are looked at"),
+        "cutoff": ParamInfo(dtype=int, required=True, desc="number of documents considered"),
         "counts": ParamInfo(dtype=str, required=True, desc="file that count_terms wrote"),
         "unknown": ParamInfo(
             dtype=str, choices=["error", "neutral"], default="error", desc="without counts"
         ),
     }
-    #: Of a query that the run does not answer.
+    #: Value of a query that is not in the run.
     DEFAULT = math.nan
 
     def aggregator(self) -> _MeanOfValues:
@@ -130,7 +130,7 @@ class _GroupFairnessEvaluator(Evaluator):
 
 
 def register_measures() -> None:
-    """Make the measures and their provider known, once; names of the library stay what they are."""
+    """Register the measures and their provider, once; the library's own names stay as they are."""
     if GroupFairness.NAME in ir_measures.providers.registry:
         return
     for measure in (TExFAIR, NFaiRR, AWRF):

@@ -1,6 +1,6 @@
-"""NFaiRR: how neutral the documents of a ranked list are, one by one, against the best list.
+"""NFaiRR: neutrality of the documents of a ranked list, one by one, relative to the best list.
 
-A document is known by its length and by how many of its tokens represent each group.
+A document is described by its length and by how many of its tokens represent each group.
 
 The functions take arrays of all queries at once (axes: queries Q, ranks R from the best, groups G)
 and give all cut-offs at once: ``result[:, k - 1]`` is the value at k.
@@ -29,7 +29,7 @@ from everycell.metrics.ranked_lists import (
     checked_target,
 )
 
-#: Group terms up to which the NFaiRR authors' code takes a document as neutral.
+#: Number of group terms up to which the NFaiRR authors' code takes a document as neutral.
 TAU = 1
 
 
@@ -44,10 +44,10 @@ def neutrality(
     Parameters
     ----------
     counts : array, shape (..., G)
-        M: group terms of each group in a document, 0 or more; two or more groups.
+        M: number of terms of each group in a document, 0 or more; two or more groups.
     tau
-        Documents with no more group terms are neutral, 0 or more. The papers do not say which
-        value they use; the NFaiRR authors' code has 1, so that one "she" does not count.
+        Documents with at most this many group terms are neutral; 0 or more. The papers do not say
+        which value they use; the NFaiRR authors' code has 1, so that one "she" does not count.
     target : array, shape (G,), optional
         J: share of each group in a balanced document, summing to 1; equal shares if left out.
 
@@ -60,7 +60,7 @@ def neutrality(
     Raises
     ------
     ValueError
-        A count or tau below 0, one group only, a target that is no distribution.
+        A count or tau below 0, one group only, a target that is not a distribution.
 
     Notes
     -----
@@ -89,7 +89,7 @@ def ideal_fairr(
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
 ) -> Array:
-    r"""Best FaiRR that an order of the background documents can reach, at every cut-off.
+    r"""Best FaiRR that any order of the background documents can reach, at every cut-off.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def ideal_fairr(
         Neutrality of each query's background documents, in any order (see `neutrality`). One row
         serves all queries.
     depth
-        K, the cut-offs wanted.
+        K, the number of cut-offs.
     weights : array, shape (depth,), optional
         See `rank_weights`; its scheme "log" if left out.
     listed : array of bool, shape (Q, S), optional
@@ -106,8 +106,8 @@ def ideal_fairr(
     Returns
     -------
     numpy.ndarray, shape (Q, depth)
-        The most neutral documents first; a set of fewer than k documents is used up, as in the
-        authors' code, so that from there on the value stays.
+        FaiRR with the most neutral documents first. If the set has fewer than k documents, the
+        value is constant from there on, as in the authors' code.
 
     Raises
     ------
@@ -169,9 +169,9 @@ def nfairr(
     -------
     numpy.ndarray, shape (Q, R)
         Without `ideal` at most 1, and not below 0 for two groups with equal shares; 1 if every
-        document is neutral. A query with fewer than k documents has its FaiRR over those divided
-        by the ideal of k, as in the authors' code: it falls as k grows. NaN for a query without
-        documents, and where the ideal is not above 0.
+        document is neutral. For a query with fewer than k documents, the FaiRR of these is divided
+        by the ideal at k, as in the authors' code: the value falls as k grows. NaN for a query
+        without documents, and where the ideal is not above 0.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Rank-biased overlap (RBO) of two rankings, with ties, and its counterfactual use (CRBO).
 
 RBO averages the agreement of two rankings over all depths, with weights that fall by the factor p
-from one depth to the next. Rankings end, so what lies beyond has to be settled:
+from one depth to the next. Rankings end, so a variant says what holds beyond the end:
 
 ==========  ======================================================================================
 variant     beyond the seen items
@@ -31,7 +31,7 @@ from everycell.engine.untrusted import in_quotes
 Array = npt.NDArray[np.float64]
 Variant = Literal["truncated", "min", "ext"]
 Ties = Literal["a", "w", "b"]
-#: A ranking from the best item; items that tie stand together in a set.
+#: A ranking from the best item; tied items are grouped in a set.
 Ranking = Sequence[Hashable | AbstractSet[Hashable]]
 
 #: Persistence with which abolghasemi2026 compares ten documents.
@@ -42,7 +42,7 @@ class _Seen(NamedTuple):
     """What is seen of pairs of rankings (n of them, m depths).
 
     `overlap`, `size` and `unseen` have the shape (n, m): items in common, what they are divided
-    by to give the agreement, and how much of an item that only the longer ranking has is in it.
+    by to give the agreement, and the mean presence of the items that only the longer ranking has.
     `short` and `long` are the numbers of items, shape (n,).
     """
 
@@ -84,10 +84,10 @@ def _rbo(seen: _Seen, p: float, variant: Variant) -> Array:
 
 def _flatten(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
     """Item -> first and last rank (from 0) of the items that it ties with."""
-    # A dictionary has an order, its keys; what it maps to is easily mistaken for scores.
+    # A dictionary has an order, that of its keys; its values are easily mistaken for scores.
     if isinstance(ranking, (AbstractSet, Mapping)):
         raise ValueError(
-            f"The {name} ranking is a {type(ranking).__name__}, which says nothing of ranks; give "
+            f"The {name} ranking is a {type(ranking).__name__}, which has no ranks; give "
             "a list from the best item on, with items that tie in a set inside it."
         )
     places: dict[Hashable, tuple[int, int]] = {}
@@ -118,8 +118,8 @@ def _contributions(places: dict[Hashable, tuple[int, int]], items: list, depths:
     for row, item in enumerate(items):
         if item in places:
             first, last = places[item]
-            # A tied item is at each of the tied ranks with the same probability; "w" counts the
-            # whole of it from the first one on.
+            # # A tied item is at each of the tied ranks with the same probability; "w" counts it in
+            # full from the first of them on.
             size = 1 if ties == "w" else last - first + 1
             share[row, first:] = np.minimum(np.arange(1, depths - first + 1) / size, 1)
     return share
@@ -139,8 +139,8 @@ def rbo(
               X_d = |S_{:d} \cap L_{:d}|
 
     with S the shorter ranking (s items) and L the longer one (l items). The sum ends at l
-    ("truncated"); goes on with :math:`X_l` items in common ("min"); or goes on with what is seen
-    ("ext"):
+    ("truncated"); continues with :math:`X_l` items in common ("min"); or continues with the
+    agreement seen so far ("ext"):
 
     .. math:: RBO_{ext} = \frac{1 - p}{p} \left( \sum_{d=1}^{l} \frac{X_d}{d} p^d
               + \sum_{d=s+1}^{l} \frac{X_s (d - s)}{s\, d} p^d \right)
@@ -149,29 +149,29 @@ def rbo(
     Parameters
     ----------
     first, second : sequence of items
-        From the best; of any lengths of 1 or more. Items that tie stand together in a set. To
-        compare at a depth, cut the rankings there.
+        From the best; of any lengths of 1 or more. Tied items are grouped in a set. To compare at a
+        depth, cut the rankings there.
     p
         Persistence, in (0, 1): the weight of depths beyond 10 is 14 % for 0.9.
     variant
         See the head of the module.
     ties
-        What a tie means (Corsi and Urbano, whose names these are; without ties they agree):
+        What a tie means, under the names of Corsi and Urbano (without ties all three agree):
 
-        - "a": the order is not known. :math:`X_d` adds the products of both rankings' shares of
-          each item, where of n tied items each rank brings 1 / n of each: the average over all
+        - "a": the order is unknown. :math:`X_d` sums over items the product of their shares in both
+          rankings, where each rank of n tied items adds 1 / n of each item: the average over all
           orders of the ties.
         - "b": as "a", divided by :math:`\sqrt{\sum c_S^2 \sum c_L^2}` rather than d, so that a
-          ranking with ties has 1 with itself.
-        - "w": the items are equally good. All of them are there from their first rank on, and
+          ranking with ties has an overlap of 1 with itself.
+        - "w": the items are equally good. All of them count from their first rank on, and
           :math:`A_d = 2 X_d / (|S_{:d}| + |L_{:d}|)`, which is Webber et al., Eq. 28.
 
     Returns
     -------
     float
         In [0, 1]: "truncated" <= "min" <= "ext" for the same rankings. "ext" is 1 for identical
-        rankings (with ties in "b" and "w" only), and 0 for rankings without a common item, as
-        are the others. Symmetric.
+        rankings (with ties, only under "b" and "w"). All variants are 0 for rankings without a
+        common item. Symmetric.
 
     Raises
     ------
@@ -205,12 +205,12 @@ def rbo(
     if ties == "a":
         size = depth.astype(float)
     else:
-        # Beyond its end the shorter ranking has as many items as the depth says.
+        # Beyond its end the shorter ranking is taken to have as many items as the depth.
         power = 1 if ties == "w" else 2
         of_short = np.where(depth <= s, (in_short**power).sum(axis=0), depth)
         of_long = (in_long**power).sum(axis=0)
         size = (of_short + of_long) / 2 if ties == "w" else np.sqrt(of_short * of_long)
-    # Mean share of those of the longer ranking's own items that have begun.
+    # Mean share of the items that only the longer ranking has and that have begun.
     begun = np.maximum((only_long > 0).sum(axis=0), 1)
     seen = _Seen(
         overlap=(in_short * in_long).sum(axis=0)[None],
@@ -237,11 +237,11 @@ def crbo(
     original, counterfactual : pandas.DataFrame
         Runs on the collection and on its counterfactual, in which a document keeps its id:
         columns ``query``, ``document`` and ``rank`` (whole numbers from 1, one document each,
-        no gaps). Ties are the caller's to break, as trec_eval does, say.
+        no gaps). The caller breaks ties, for example as trec_eval does.
     p
         Persistence, in (0, 1).
     depth
-        Documents that are compared, 1 or more; lists with fewer are taken as they are.
+        Number of documents to compare, 1 or more; shorter lists are taken as they are.
     variant
         See the head of the module. The thesis does not say which it used. Of ten documents,
         "truncated" is at most 0.651 and "min" at most 0.856 for p = 0.9, so that the values that
@@ -256,9 +256,9 @@ def crbo(
     Raises
     ------
     ValueError
-        A missing column or one that stands twice, ranks that are no whole numbers or have gaps or
-        repeats, a document twice in a query, queries that only one run has, ids that are text in
-        one run and numbers in the other, a depth below 1, or as for `rbo`.
+        A missing or duplicate column, ranks that are not whole numbers or have gaps or repeats, a
+        document twice in a query, queries that only one run has, ids that are text in one run and
+        numbers in the other, a depth below 1, or as for `rbo`.
 
     Notes
     -----
@@ -339,21 +339,21 @@ def _checked(run: pd.DataFrame, name: str) -> pd.DataFrame:
         row = int(wrong.argmax())
         raise ValueError(
             f"Row {row} of the {name} run has the rank {run['rank'].iloc[row]} of query "
-            f"{run['query'].iloc[row]!r}; ranks go from 1 without gaps or repeats, so number them "
-            "anew."
+            f"{run['query'].iloc[row]!r}; ranks go from 1 without gaps or repeats, so renumber "
+            "them."
         )
     return run
 
 
 def _plain(ids: pd.Series) -> pd.Series:
-    """Ids of a categorical column as what the categories are."""
+    """Ids of a categorical column, with the type of its categories."""
     return (
         ids.astype(ids.cat.categories.dtype) if isinstance(ids.dtype, pd.CategoricalDtype) else ids
     )
 
 
 def _check_same_kind_of_ids(original: pd.DataFrame, counterfactual: pd.DataFrame) -> None:
-    """Number 1 and text "1" are two ids, and pandas compares them without a word."""
+    """Refuse ids of two types: 1 and "1" differ, and pandas compares them without a warning."""
     for column in ("query", "document"):
         runs = (original, counterfactual)
         first, second = (run[column].head(1).tolist()[0] for run in runs)

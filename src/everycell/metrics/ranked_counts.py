@@ -14,13 +14,13 @@ from everycell.metrics.term_counts import check_counts, read_counts
 from everycell.metrics.word_lists import LENGTH
 from everycell.trec.runs import trec_order
 
-#: What becomes of a document without counts: an error, or one without terms of a group.
+#: A document without counts is an error, or is taken to have no group terms.
 Unknown = Literal["error", "neutral"]
 
 
 @dataclass(frozen=True)
 class RankedCounts:
-    """Ranked lists as the arrays that the measures take.
+    """Ranked lists as arrays for the measures.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ def ranked_counts(
     depth: int | None = None,
     unknown: Unknown = "error",
 ) -> RankedCounts:
-    """Put the counts of a run's documents in the order of its ranks.
+    """Arrange the counts of a run's documents in the order of its ranks.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def ranked_counts(
     depth
         Ranks to keep, 1 or more; those of the longest list if left out. Shorter lists are padded.
     unknown
-        A document without counts is an "error", or is "neutral": no group terms and length 0,
-        which is how the NFaiRR authors' code goes on after a warning.
+        A document without counts is an "error", or is "neutral": no group terms and length 0, which
+        is what the NFaiRR authors' code assumes after a warning.
 
     Returns
     -------

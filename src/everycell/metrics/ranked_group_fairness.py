@@ -2,12 +2,12 @@
 
 A user goes down the list and stops at a document with a probability that grows with its gain (as
 for expected reciprocal rank, ERR). Who stops at rank k has had the utility of k and has seen the
-documents down to k, whose groups are compared with a target. GFR is what the users have on
-average: relevance and one group fairness for each attribute set, weighted.
+documents down to k, whose groups are compared with a target. GFR is the average over users of a
+weighted sum: relevance, and a group fairness for each attribute set.
 
 Source: sakai2023, Eq. 1, after Sakai et al., "A versatile framework for evaluating ranked lists in
-terms of group fairness and relevance" (2022); where they leave a choice, what the program of the
-NTCIR-17 FairWeb-1 task does (NTCIREVAL, GFRcompute).
+terms of group fairness and relevance" (2022); where they leave a choice open, the program of the
+NTCIR-17 FairWeb-1 task is followed (NTCIREVAL, GFRcompute).
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ def stopping(gains: npt.ArrayLike, max_gain: float, listed: npt.ArrayLike | None
         relevant or not judged.
     max_gain
         Gain of the highest relevance level of the collection, above 0, whether the list has
-        such a document or not. FairWeb-1 has the gains 1 and 3 for its levels L1 and L2.
+        such a document or not. FairWeb-1 uses the gains 1 and 3 for its levels L1 and L2.
     listed : array of bool, shape (Q, R), optional
         Ranks that hold a document; all, if left out.
 
     Returns
     -------
     numpy.ndarray, shape (Q, R)
-        In [0, 1); sums to less than 1 over a list, since some users find nothing. 0 at ranks
-        without a document.
+        In [0, 1); sums to less than 1 over a list, since some users never stop. 0 at ranks without
+        a document.
 
     Raises
     ------
@@ -125,27 +125,27 @@ def gfr(
         the C groups, summing to 1. NTCIREVAL gives a document without a known membership equal
         shares, and so should the caller.
     attribute_sets
-        Attribute set -> target and divergence; one or more. FairWeb-1 takes JSD for groups
+        Attribute set -> target and divergence; one or more. FairWeb-1 uses JSD for groups
         without an order, and NMD or RNOD for groups in an order.
     utility
         "ERR": 1 / k, the reciprocal of the rank at which the user stops. "iRBU": 0.99 ** k.
     weights
-        w of the utility, then of each attribute set, in their order: 0 or more, not all 0; they
-        are divided by their sum. Equal weights if left out, as in FairWeb-1.
+        w of the utility, then of each attribute set in order: 0 or more, not all 0; they are
+        divided by their sum. Equal weights if left out, as in FairWeb-1.
 
     Returns
     -------
     Gfr
         The utility is in [0, 1), and so are GF and GFR as far as the similarities are in
-        [0, 1] (see `rnod`). Never falling along the cut-offs; from the end of a short list on,
-        and for a query without documents, as it is (0). A list without a relevant document has
-        0, whatever its groups.
+        [0, 1] (see `rnod`). Never falling along the cut-offs, and constant from the end of a short
+        list on; 0 for a query without documents. A list without a relevant document scores 0,
+        whatever its groups.
 
     Raises
     ------
     ValueError
-        No attribute set, one without memberships, memberships that are no distributions or of
-        another shape, an unknown utility, weights of another number, or as for `stopping`.
+        No attribute set, one without memberships, memberships that are not distributions or have
+        another shape, an unknown utility, a wrong number of weights, or as for `stopping`.
 
     Notes
     -----
@@ -183,7 +183,7 @@ def gfr(
                 "share for each query, rank and group of the target."
             )
         if listed is not None:
-            # Nobody stops there; equal shares only keep the rows distributions.
+            # Nobody stops there; equal shares merely keep each row a distribution.
             there = np.asarray(listed, dtype=bool)[:, :, None]
             shares = np.where(there, shares, 1 / len(groups.target))
         sums = shares.sum(axis=2)

@@ -1,4 +1,4 @@
-"""Checks of what measures of ranked lists are given: targets, counts of groups, rank weights."""
+"""Checks of the inputs of measures on ranked lists: targets, counts of groups, rank weights."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-#: How far from 1 a target may sum: published ones have six digits or more.
+#: How far the sum of a target may be from 1: published ones have six digits or more.
 _ROUNDING = 1e-5
 
 
 def checked_target(target: npt.ArrayLike | None, groups: int) -> Array:
-    """Target share of each group: the given one if it is a distribution, else equal shares.
+    """Target share of each group: the given target, checked, or equal shares.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def checked_target(target: npt.ArrayLike | None, groups: int) -> Array:
     Raises
     ------
     ValueError
-        Fewer than two groups, another number of shares, a share below 0, another sum.
+        Fewer than two groups, a wrong number of shares, a share below 0, a wrong sum.
 
     Examples
     --------
@@ -65,12 +65,12 @@ def checked_target(target: npt.ArrayLike | None, groups: int) -> Array:
 def checked_lists(
     values: npt.ArrayLike, listed: npt.ArrayLike | None, name: str
 ) -> tuple[Array, Mask]:
-    """Values of ranks as an array of at least two axes, and the mask of ranks with a document.
+    """Values at ranks as an array of at least two axes, and the mask of ranks with a document.
 
     Parameters
     ----------
     values : array, shape (Q, R) or (Q, R, G)
-        What each rank has; 0 or more where a document is listed.
+        Value of each rank; 0 or more where a document is listed.
     listed : array of bool, shape (Q, R), or None
         None if every rank holds a document.
     name
@@ -109,7 +109,7 @@ def checked_lists(
         if (mask[:, 1:] > mask[:, :-1]).any():
             query = int((mask[:, 1:] > mask[:, :-1]).any(axis=1).argmax())
             raise ValueError(
-                f"Query {query} (counted from 0) has a rank without a document above one with; a "
+                f"Query {query} (counted from 0) has an empty rank above one with a document; a "
                 "list has no gaps, so move its documents up."
             )
         if not mask.all():

@@ -1,4 +1,4 @@
-"""Weights of what is read in a conversation: by position, with gains that count once.
+"""Weights of what a user reads in a conversation: by position, with gains that count once.
 
 Source: sakai2023, section 3.
 """
@@ -18,15 +18,15 @@ READING_BUDGET = 1250
 
 
 def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> Array:
-    r"""Weight of an entity by its position: it falls in a line and is 0 beyond the budget.
+    r"""Weight of an entity by its position: it falls linearly and is 0 beyond the budget.
 
     .. math:: pw(n) = \max\left(0,\; 1 - \frac{WC(n) - 1}{L}\right)
 
     Parameters
     ----------
     word_count : array
-        WC(n): number of the entity's last word, counted from 1 over all turns, the user's too.
-        NaN stays NaN.
+        WC(n): number of the entity's last word, counted from 1 over all turns, including the
+        user's. NaN stays NaN.
     budget
         L, words that the user is ready to read.
 
@@ -74,7 +74,7 @@ def checked_gains(gains: npt.ArrayLike) -> Array:
 def relevance(
     word_counts: npt.ArrayLike, gains: npt.ArrayLike, budget: int = READING_BUDGET
 ) -> float:
-    r"""Relevance R of a conversation: discounted gains over those of a perfect one.
+    r"""Relevance R of a conversation: its discounted gains, divided by those of a perfect one.
 
     .. math:: R = \frac{1}{N} \sum_n pw(n)\, g(n), \quad
               N = \sum_{l=1}^{L} \left(1 - \frac{l - 1}{L}\right) = \frac{L + 1}{2}
@@ -115,7 +115,7 @@ def relevance(
     counts = np.asarray(word_counts, dtype=float)
     if counts.shape != g.shape:
         raise ValueError(
-            f"There are {counts.size} word counts and {g.size} gains; give one of each an entity."
+            f"There are {counts.size} word counts and {g.size} gains; give one of each per entity."
         )
     relevant = g > 0
     if np.isnan(counts[relevant]).any():
@@ -138,8 +138,8 @@ def without_duplicates(entities: Sequence[str], gains: npt.ArrayLike) -> Array:
     Returns
     -------
     numpy.ndarray, shape (n,)
-        The gains, with 0 for each further relevant mention. A mention that is not relevant (a
-        wrong link, say) does not spoil a later one that is.
+        The gains, with 0 for each further relevant mention. A mention that is not relevant (a wrong
+        link, say) does not affect a later one that is.
 
     Notes
     -----

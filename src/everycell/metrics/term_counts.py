@@ -1,11 +1,11 @@
 """Counting group-representative terms in a collection of any size, into a columnar file.
 
-The file (Parquet) has one row per document: ``document_id``, ``length`` (tokens) and one column a
-group with the number of its terms. Documents come one by one and leave in batches, so that memory
-does not grow with the collection. On one core of the machine that the project was built on,
-passages of 60 words go through at about 60,000 a second (``bench/term_fairness.py``): the 8.8
-million passages of MS MARCO would take two and a half minutes, reading not counted. The process
-holds 240 MiB at 20,000 passages and 244 MiB at 100,000.
+The file (Parquet) has one row per document: ``document_id``, ``length`` (tokens) and one column per
+group with the number of its terms. Documents are read one by one and written in batches, so that
+memory does not grow with the collection. On one core of the machine that the project was built on,
+about 60,000 passages of 60 words are counted in a second (``bench/term_fairness.py``): the 8.8
+million passages of MS MARCO would take two and a half minutes, without the time for reading. The
+process holds 240 MiB at 20,000 passages and 244 MiB at 100,000.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ def blank_tokens(texts: Sequence[str]) -> list[list[str]]:
     Returns
     -------
     list of n lists of str
-        Punctuation stays on its word, so "she," is not "she"; a tab or line end parts nothing,
-        since their passages have none. No empty token: blanks in a row are one. Text in a script
-        without blanks is one token; give another tokeniser for it.
+        Punctuation stays attached to its word, so "she," is not "she"; tabs and line ends do not
+        separate tokens, since the authors' passages have none. Several blanks in a row count as
+        one, so no token is empty. Text in a script without blanks is one token; give another
+        tokeniser for it.
 
     Notes
     -----
     Source: CPJKU/FairnessRetrievalResults, measurement (which expects passages that are tokenised
-    already). It keeps empty tokens, which match no term but would add to the length; NFaiRR does
-    not use the length.
+    already). That code keeps empty tokens, which match no term but would add to the length; NFaiRR
+    does not use the length.
 
     Examples
     --------
@@ -57,18 +58,18 @@ def blank_tokens(texts: Sequence[str]) -> list[list[str]]:
     [['she', 'said:', 'he'], [], ['她是']]
     """
     cut = (text.lower().split(" ") for text in texts)
-    # Looking for an empty token is much cheaper than copying a list without one.
+    # Looking for an empty token is much cheaper than copying the list without it.
     return [list(filter(None, tokens)) if "" in tokens else tokens for tokens in cut]
 
 
 def _check_reachable(terms: Iterable[str], tokenise: Tokeniser) -> None:
-    """A term that the tokeniser does not leave in one piece would never count."""
+    """Refuse a term that the tokeniser does not keep in one piece: it would never be counted."""
     terms = list(terms)
     for term, tokens in zip(terms, tokenise(terms), strict=True):
         if tokens != [term]:
             raise ValueError(
                 f"The term {term!r} becomes {tokens} when it is tokenised, so it would never be "
-                "found; a term is one token, so replace it by one or choose another tokeniser."
+                "found; a term is one token, so replace it with one or choose another tokeniser."
             )
 
 
@@ -96,7 +97,7 @@ def _count(
     counts = np.zeros((groups, len(batch)), dtype=np.int32)
     terms = frozenset(group_of)
     for column, tokens in enumerate(texts):
-        # Most documents have no group term, and this question is answered without a loop.
+        # Most documents have no group term, and this check needs no loop.
         if not terms.isdisjoint(tokens):
             for token in tokens:
                 if token in group_of:
@@ -118,36 +119,36 @@ def count_terms(
     Parameters
     ----------
     documents : iterable of (document id, text)
-        Read once, in order, `batch` at a time; a generator will do.
+        Read once, in order, `batch` at a time; may be a generator.
     words
-        Group -> terms, in any case; two groups or more make sense, one is allowed.
+        Group -> terms, in upper or lower case; one group is allowed, though the measures need two.
     path
-        Parquet file to write. It appears when it is whole; one that is there is replaced.
+        Parquet file to write. It appears once it is complete, and replaces an existing file.
     tokenise
-        From n texts to n lists of tokens, which are compared with the terms in lower case. The
-        default is what the NFaiRR authors do; those of `everycell.text` serve as well.
+        Turns n texts into n lists of tokens, which are compared with the terms in lower case. The
+        default is the NFaiRR authors' tokeniser; those of `everycell.text` serve as well.
     batch
-        Documents held at once and rows of a row group, 1 or more.
+        Number of documents held at once, and of rows in a row group, 1 or more.
 
     Returns
     -------
     int
-        Documents written. Columns: ``document_id`` (text), ``length`` (int32, tokens), one a
-        group (int32), in the order of `words`. An empty text has the length 0.
+        Number of documents written. Columns: ``document_id`` (text), ``length`` (int32, tokens),
+        one per group (int32), in the order of `words`. An empty text has the length 0.
 
     Raises
     ------
     ValueError
         An empty word list or group, a term in two groups, a term that the tokeniser cuts or
-        changes (a phrase, say), an id or text that is no string, no document. Nothing is written
-        then.
+        changes (a phrase, say), an id or text that is not a string, no document. Then nothing is
+        written.
     OSError
-        No space or no permission; a file that was at `path` is untouched.
+        No space or no permission; an existing file at `path` is left untouched.
 
     Notes
     -----
-    A document that comes twice is found by `read_counts`, since looking for it here would take
-    memory that grows with the collection.
+    `read_counts` finds duplicate documents; looking for them here would take memory that grows with
+    the collection.
 
     Examples
     --------
@@ -187,20 +188,20 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
     path
         What `count_terms` wrote, or any Parquet file with these columns.
     documents : iterable of str, optional
-        Documents wanted; only their rows take memory. Ones that the file lacks are left out.
+        Documents to read; only their rows take memory. Documents that the file lacks are left out.
 
     Returns
     -------
     pandas.DataFrame
-        Index ``document_id``; columns ``length`` and one a group, in the order of the file.
+        Index ``document_id``; columns ``length`` and one per group, in the order of the file.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        A file that is no Parquet, lacks a column or has no group, a document that stands in it
-        twice, or counts that `check_counts` refuses.
+        A file that is not Parquet, lacks a column or has no group, a duplicate document, or counts
+        that `check_counts` refuses.
 
     Examples
     --------
@@ -239,7 +240,7 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
 
 
 def check_single_names(where: object, names: Sequence[str]) -> None:
-    """Refuse a table of which two columns have one name.
+    """Refuse a table in which two columns have the same name.
 
     Raises
     ------
@@ -262,7 +263,7 @@ def check_single_names(where: object, names: Sequence[str]) -> None:
 
 @contextmanager
 def parquet_errors(path: Path | str) -> Iterator[None]:
-    """Turn what pyarrow says of a file that is none, or is damaged, into a sentence.
+    """Turn pyarrow's errors about a file that is not Parquet, or is damaged, into a sentence.
 
     Raises
     ------
@@ -294,8 +295,8 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        No ``length`` or no group, a document twice, a cell that is no number, is negative or
-        empty, or more group terms in a document than tokens.
+        No ``length`` or no group, a document twice, a cell that is not a number, is negative or is
+        empty, or a document with more group terms than tokens.
 
     Examples
     --------
@@ -310,7 +311,7 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
     if LENGTH not in counts.columns or not groups:
         raise ValueError(
             f"The counts have the columns {list(counts.columns)}; give '{LENGTH}' and one column "
-            "a group."
+            "per group."
         )
     twice = counts.index.duplicated()
     if twice.any():
@@ -364,7 +365,7 @@ def documents_with_terms(path: Path | str) -> tuple[int, int]:
     Raises
     ------
     ValueError
-        A file that is no Parquet, is damaged, or has no group.
+        A file that is not Parquet, is damaged, or has no group.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""TExFAIR: exposure of groups through the terms of the documents that a list ranks.
+"""TExFAIR: exposure of groups through the terms of ranked documents.
 
-TExFAIR adds up the exposure of the groups' terms over the list, so that documents that lean to
-different sides balance each other; NFaiRR (`everycell.metrics.nfairr`) scores documents one by one.
+TExFAIR adds up the exposure of the groups' terms over the list, so that documents that lean towards
+different groups balance each other; NFaiRR (`everycell.metrics.nfairr`) scores documents one by
+one.
 
 The functions take arrays of all queries at once (axes: queries Q, ranks R from the best, groups G)
 and give all cut-offs at once: ``result[:, k - 1]`` is the value at k.
@@ -37,7 +38,7 @@ def term_exposure(
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
 ) -> Array:
-    r"""Attention that terms get in ranked lists, at every cut-off.
+    r"""Exposure of terms in ranked lists, at every cut-off.
 
     .. math:: TE@k(t, q) = \sum_{r=1}^{k} \frac{tf(t, d^r)}{|d^r|} \cdot \frac{1}{\log_2(r + 1)}
 
@@ -56,7 +57,7 @@ def term_exposure(
     -------
     numpy.ndarray, shape (Q, R, T)
         0 or more, never falling along the cut-offs. The exposure of a group is the sum over its
-        terms, so counts by group give it at once.
+        terms, so counts per group give it directly.
 
     Raises
     ------
@@ -83,7 +84,7 @@ def term_exposure(
 
 
 def check_lengths(array: Array, tokens: Array) -> None:
-    """Refuse lengths of another shape, or below the number of group terms."""
+    """Refuse lengths of the wrong shape, or below the number of group terms."""
     if tokens.shape != array.shape[:2]:
         raise ValueError(
             f"The lengths have the shape {tokens.shape} and the counts {array.shape}; give one "
@@ -183,7 +184,7 @@ def largest_divergence(target: npt.ArrayLike | None, groups: int) -> float:
     Parameters
     ----------
     target : array, shape (G,), or None
-        Wanted share of each group, summing to 1; None for equal shares.
+        Target share of each group, summing to 1;  None for equal shares.
     groups
         G, two or more.
 
@@ -230,13 +231,13 @@ def ted(
     lengths : array, shape (Q, R)
         Tokens of the document at each rank.
     target : array, shape (G,), optional
-        Wanted share of each group, summing to 1; equal shares if left out.
+        Target share of each group, summing to 1;  equal shares if left out.
     proportional
         Whether the divergence is multiplied by `rbdf` (Eq. 4.12) or not (Eq. 4.10).
     without_terms
-        Without `rbdf`: value of a list in which no document has a group term, where Eq. 4.9 is
-        0/0 and the papers say nothing. NaN says that it is undefined; 0 takes it as unbiased,
-        which is what the factor makes of it.
+        Value, without `rbdf`, of a list in which no document has a group term: Eq. 4.9 is then 0/0
+        and the papers say nothing. NaN leaves it undefined; 0 takes it as unbiased, as the factor
+        RBDF does.
     weights, listed
         As for `term_exposure`.
 
@@ -309,7 +310,7 @@ def texfair(
     counts, lengths, target, proportional, weights, listed
         As for `ted`.
     without_terms
-        As for `ted`: a divergence, so that 0 gives the highest fairness.
+        As for `ted`; since it is a divergence, 0 gives the highest fairness.
 
     Returns
     -------
@@ -329,8 +330,8 @@ def texfair(
 
     Examples
     --------
-    The two lists of Figure 4.1, one pronoun in each document of the same length. Each document
-    is wholly biased; the left list has documents of both groups, the right one has not:
+    The two lists of Figure 4.1, one pronoun in each document of the same length. Each document is
+    wholly biased; the left list has documents of both groups, the right one of only one:
 
     >>> she, he = [1, 0], [0, 1]
     >>> lists = [[he, she, she, he], [he, he, he, he]]
@@ -347,5 +348,5 @@ def texfair(
         weights=weights,
         listed=listed,
     )
-    # Rounding of the shares' sums could lead below 0.
+    # Rounding in the sums of shares could give a value below 0.
     return np.maximum(largest_divergence(target, groups) - divergence, 0)

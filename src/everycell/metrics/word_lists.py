@@ -9,7 +9,7 @@ from everycell.engine.untrusted import in_quotes
 
 Words = Mapping[str, Collection[str]]
 
-#: Columns of a counts file that are no group.
+#: Columns of a counts file that are not groups.
 DOCUMENT, LENGTH = "document_id", "length"
 
 
@@ -24,8 +24,8 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
     Returns
     -------
     dict of str to tuple of str
-        Group -> terms in lower case, both in the order of the file; a term that a group has
-        twice (or in two cases) stands once.
+        Group -> terms in lower case, both in the order of the file; duplicates within a group (also
+        in another case) are dropped.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
         If there is no such file.
     ValueError
         A line without a term and a group, an empty file, or terms that `count_terms` would not
-        take: one that stands in two groups.
+        take, such as one in two groups.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def groups_of_terms(words: Words) -> dict[str, int]:
     for number, (group, terms) in enumerate(words.items()):
         if group in (DOCUMENT, LENGTH) or not group:
             raise ValueError(
-                f"A group is called {group!r}, which is a column of its own or no name; rename it."
+                f"A group is called {group!r}, which is another column's name or empty; rename it."
             )
         if isinstance(terms, str):
             raise ValueError(
@@ -100,7 +100,7 @@ def groups_of_terms(words: Words) -> dict[str, int]:
 
 
 def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
-    """Read one or more word lists as one: terms of groups with the same name are put together.
+    """Read one or more word lists as one: groups with the same name are merged.
 
     Parameters
     ----------

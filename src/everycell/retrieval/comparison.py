@@ -1,7 +1,7 @@
 """Comparison of systems as ranx reports it: LaTeX, Markdown and JSON with superscripts.
 
-The report may stand beside a table of one's own, since it is made by other code: ranx's measures
-and ranx's paired t-test.
+The report is an independent check of a table, since other code makes it: ranx's measures and ranx's
+paired t-test.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import trec_order
 
 _NAMES = {"MAP": "map", "nDCG": "ndcg", "RR": "mrr", "P": "precision", "R": "recall"}
-# ranx's list of superscripts has a Persian digit where the 17th letter should stand.
+# ranx's list of superscripts has a Persian digit in place of the 17th letter.
 _MOST_SYSTEMS = 16
 
 
@@ -38,7 +38,7 @@ class ComparisonReport:
         A table with pipes; superscripts are Unicode letters.
     json : str
         Means, p of each pair (not corrected), wins, ties and losses over topics, number of topics
-        and of comparisons, and the level that each p was held against.
+        and of comparisons, and the level with which each p was compared.
     """
 
     latex: str
@@ -60,17 +60,17 @@ def comparison_report(
     Parameters
     ----------
     runs : mapping of str to pandas.DataFrame, 2 to 16 systems
-        Name -> run with the columns ``query``, ``document``, ``score``. Topics that the qrels do
-        not have are left out; each topic of the qrels is answered.
+        Name -> run with the columns ``query``, ``document``, ``score``. Topics that are not in the
+        qrels are left out; each topic of the qrels must be answered.
     qrels : pandas.DataFrame
         Columns ``query``, ``document``, ``relevance``.
     measures : sequence of str
         MAP, nDCG, RR, P or R, with a cut-off such as @10 or (the first three) without.
     comparisons : int, optional
-        What `level` is divided by (Bonferroni), 1 or more; all pairs of systems if not given. 1 is
-        no correction.
+        Divisor of `level` (Bonferroni), 1 or more; the number of pairs of systems if not given. 1
+        means no correction.
     level : float
-        A superscript stands where p is at most `level` / `comparisons` and the mean is higher.
+        A superscript is set where p is at most `level` / `comparisons` and the mean is higher.
     digits : int
         Decimals of the means in LaTeX and Markdown.
 
@@ -81,7 +81,7 @@ def comparison_report(
     Raises
     ------
     ValueError
-        For fewer than 2 or more than 16 systems, a name that LaTeX would not print as it stands,
+        For fewer than 2 or more than 16 systems, a name that LaTeX would not print unchanged,
         an unknown measure, a topic that a run does not answer, a level that is not between 0 and
         1, or what :func:`~everycell.trec.runs.check_run` and
         :func:`~everycell.trec.qrels.check_qrels` refuse.
@@ -89,9 +89,9 @@ def comparison_report(
     Notes
     -----
     ranx gets the ranks of :func:`~everycell.trec.runs.trec_order` as scores: its own order of
-    ties is arbitrary. So its values are those of
-    :func:`~everycell.retrieval.evaluation.evaluate`, but for P@k where fewer than k documents are
-    ranked: ranx then divides by their number. Two systems without any difference get p = 1, as in
+    ties is arbitrary. Its values are therefore those of
+    :func:`~everycell.retrieval.evaluation.evaluate`, except for P@k where fewer than k documents
+    are ranked: ranx then divides by their number. Two systems that do not differ get p = 1, as in
     :func:`~everycell.retrieval.significance.paired_tests` (ranx: not a number).
 
     ranx runs uncompiled (see :mod:`everycell.retrieval.fusion`): 9 s for 12 systems, 1,000 topics
@@ -124,7 +124,7 @@ def comparison_report(
         "level_of_one_comparison": level / number,
     }
     return ComparisonReport(
-        # What stands before is no LaTeX: packages to load, between lines of equals signs.
+        # The text before it is not LaTeX: packages to load, between lines of equals signs.
         latex=latex[latex.index(r"\begin{table*}") :] + "\n",
         markdown=_markdown(report),
         json=json.dumps({**notes, "report": _numbers(report.to_dict())}, indent=2),
@@ -166,7 +166,7 @@ def _compared(
     names = [_ranx_measure(measure) for measure in measures]
     ranked = [_ranked(run, qrels, name) for name, run in runs.items()]
     with uncompiled_ranx() as ranx, warnings.catch_warnings():
-        # scipy, on systems without any difference.
+        # scipy warns about systems that do not differ.
         warnings.filterwarnings("ignore", "Precision loss occurred", RuntimeWarning)
         judged = ranx.Qrels.from_df(
             qrels.astype({"query": object, "document": object, "relevance": np.int64}),
@@ -185,7 +185,7 @@ def _compared(
 
 
 def _ranked(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Rows of the topics of the qrels, with scores that no two documents share."""
+    """Rows of the topics of the qrels, with scores that are all different."""
     ordered = trec_order(run)
     ordered = ordered[ordered["query"].isin(qrels["query"])]
     unanswered = ~qrels["query"].isin(ordered["query"])
@@ -216,7 +216,7 @@ def _markdown(report) -> str:
 
 
 def _numbers(value):
-    """The same tree with p = 1 where ranx has no number: systems without any difference."""
+    """The same tree with p = 1 where ranx has no number: systems that do not differ."""
     if isinstance(value, dict):
         return {key: _numbers(inner) for key, inner in value.items()}
     return 1.0 if isinstance(value, float) and math.isnan(value) else value

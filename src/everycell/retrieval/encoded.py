@@ -1,4 +1,4 @@
-"""Documents and queries as arrays: what a ranker made of them once, to score pairs again and again.
+"""Documents and queries as arrays: encoded once by a ranker, to score pairs again and again.
 
 Three kinds, each with its scoring function of `everycell.retrieval.term_scores`:
 
@@ -39,7 +39,7 @@ _SCORES = {
 
 @dataclass(frozen=True)
 class Encoded:
-    """Documents and queries of a collection as one ranker sees them.
+    """Documents and queries of a collection as encoded by one ranker.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Encoded:
     document_ids, query_ids : list of str
         What the rows stand for; each id once.
     proposed : numpy.ndarray of int32, shape (documents, m), optional
-        Likeliest vocabulary entries of each document, the likeliest first (TILDE alone).
+        Likeliest vocabulary entries of each document, the likeliest first (only TILDE).
     """
 
     kind: Kind
@@ -91,21 +91,21 @@ class Encoded:
         return pairs[["query", "document"]].reset_index(drop=True).assign(score=scores)
 
     def search(self, queries: Sequence[str], k: int) -> pd.DataFrame:
-        """Find the best documents of each query among all that were encoded.
+        """Find the best documents of each query among all encoded ones.
 
         Parameters
         ----------
         queries : sequence of str
             Ids of n encoded queries.
         k : int
-            Most documents a query, 1 or more.
+            Largest number of documents per query, 1 or more.
 
         Returns
         -------
         pandas.DataFrame
-            A run: columns `query`, `document`, `score` (float64), queries in their order,
-            documents in trec_eval's (score, then id, both descending), also at the cut. Every
-            document has a score, so a query finds k or all.
+            A run: columns `query`, `document`, `score` (float64), queries in their order, documents
+            in trec_eval's order (score, then id, both descending), also at the cut. Every document
+            has a score, so each query gets k documents or all.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class Encoded:
         for query, row in zip(queries, rows, strict=True):
             scores = documents @ vectors[[row]].T
             scores = np.ravel(scores.toarray() if sparse.issparse(scores) else scores)
-            # Scores tie as trec_eval holds them.
+            # Scores tie in trec_eval's precision.
             order = np.lexsort((ties, -scores.astype(np.float32)))[:k]
             parts.append(
                 pd.DataFrame({"query": query, "document": names[order], "score": scores[order]})
@@ -190,7 +190,7 @@ def read_encoded(path: Path) -> Encoded:
     Raises
     ------
     ValueError
-        A file that is no such archive, or a broken one.
+        A file that is not such an archive, or is damaged.
     """
     try:
         with np.load(path, allow_pickle=False) as arrays:
@@ -198,7 +198,7 @@ def read_encoded(path: Path) -> Encoded:
             parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}
             ids = {part: arrays[part].tolist() for part in ("document_ids", "query_ids")}
             proposed = arrays["proposed"] if "proposed" in arrays else None
-    # What numpy, scipy and zipfile raise of a file that is damaged, or says that it is huge.
+    # Errors of numpy, scipy and zipfile for a file that is damaged, or claims to be huge.
     except (
         OSError,
         EOFError,

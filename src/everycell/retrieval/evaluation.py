@@ -4,7 +4,7 @@ Two ways to the same numbers:
 
 - :func:`evaluate`: a run against qrels, equal to trec_eval to the last bit;
 - :func:`judge` and :func:`ranking_measures`: many systems that score the same candidates, all at
-  once, from arrays. Interpolation weights need this: eleven weights are eleven runs.
+  once, from arrays. Interpolation needs this: eleven weights give eleven runs.
 
 Measures
 --------
@@ -20,8 +20,8 @@ P@k               P_k                          relevant documents down to rank k
 R@k               recall_k                     the same, over the number of relevant documents
 ================  ===========================  =====================================================
 
-The number of relevant documents and the best ranking are those of the qrels, so a relevant
-document that is no candidate lowers the value. Ranks are those of
+The number of relevant documents and the best ranking are those of the qrels, so a relevant document
+that is not a candidate lowers the value. Ranks are those of
 :func:`~everycell.trec.runs.trec_order`. Relevance below 0 counts as 0.
 """
 
@@ -55,7 +55,7 @@ def parse_measure(measure: str) -> tuple[str, int | None]:
 
 
 def check_measures(measures: Sequence[str]) -> None:
-    """Refuse an empty list of measures, or one that is no list; each must be known."""
+    """Refuse measures that are not a list, an empty list or an unknown measure."""
     if isinstance(measures, str) or not measures:
         raise ValueError(f"The measures are {measures!r}: give a list such as ['MAP', 'nDCG@10'].")
     for measure in measures:
@@ -63,7 +63,7 @@ def check_measures(measures: Sequence[str]) -> None:
 
 
 def check_level(relevance_level: int) -> None:
-    """Refuse a relevance level that is no whole number from 1 on."""
+    """Refuse a relevance level that is not a whole number of 1 or more."""
     whole = isinstance(relevance_level, (int, np.integer)) and not isinstance(relevance_level, bool)
     if not whole or relevance_level < 1:
         raise ValueError(f"relevance_level is {relevance_level!r}: give a whole number, 1 or more.")
@@ -134,19 +134,19 @@ def evaluate(
     Parameters
     ----------
     run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score``. Topics that the qrels do not have are left
-        out, as in trec_eval.
+        Columns ``query``, ``document``, ``score``. Topics that are not in the qrels are left out,
+        as in trec_eval.
     qrels : pandas.DataFrame
         Columns ``query``, ``document``, ``relevance``.
     measures : sequence of str
         Names as in the module's table.
     relevance_level : int
-        Least relevance that counts as relevant, 1 or more; nDCG takes the relevance itself.
+        Lowest relevance that counts as relevant, 1 or more; nDCG uses the relevance itself.
     missing_topics : {"zero", "drop", "error"}
-        What becomes of a topic of the qrels that the run does not answer: value 0 (``trec_eval
+        How to treat a topic of the qrels that the run does not answer: value 0 (``trec_eval
         -c``), left out (trec_eval without ``-c``), or an error.
     without_relevant : {"zero", "drop", "error"}
-        What becomes of a topic without a relevant document: trec_eval's value, which is 0, left
+        How to treat a topic without a relevant document: trec_eval's value, which is 0, left
         out, or an error.
 
     Returns

@@ -1,4 +1,4 @@
-"""Group fairness of rankings at every cut-off: curves, and how much they change.
+"""Group fairness of rankings at every cut-off: curves, and their changes.
 
 Source: abolghasemi2024, section 4, which is chapter 4 of abolghasemi2026.
 """
@@ -17,7 +17,7 @@ from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import read_counts
 from everycell.trec.runs import read_run
 
-#: Measures whose curves are shown, under the names that they are shown by.
+#: Measures whose curves are shown -> their names in figures.
 MEASURES = {
     "NFaiRR": "NFaiRR",
     "TExFAIR": "TExFAIR (with RBDF)",
@@ -31,7 +31,7 @@ class RankedSystem(NamedTuple):
     Attributes
     ----------
     query_set, name
-        What they are shown by.
+        Their names in figures.
     counts, run
         Files of the collection's group terms and of the system's run.
     """
@@ -53,7 +53,7 @@ def fairness_at_cutoffs(
     cutoffs : iterable of int
         1 or more each.
     tau : float
-        Of NFaiRR, whose background is the collection.
+        Threshold of NFaiRR, whose background is the collection.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def mean_curves(fairness: pd.DataFrame) -> pd.DataFrame:
 
 
 def sensitivity(curves: pd.DataFrame) -> pd.DataFrame:
-    r"""How much each mean curve changes from a cut-off to the next, on average.
+    r"""Average change of each mean curve from one cut-off to the next.
 
     .. math:: \frac{1}{K - 1} \sum_{k=2}^{K} |m(k) - m(k - 1)|
 
@@ -99,7 +99,7 @@ def sensitivity(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def most_sensitive(changes: pd.DataFrame) -> pd.DataFrame:
-    """Which measure changes most in each query set, in the mean over the systems.
+    """Find the measure that changes most in each query set, on average over the systems.
 
     `query_set`, `measure`, and `value`: "highest" (several, if alike within 1e-12), or "lower".
     """
@@ -116,7 +116,7 @@ def recovered(fairness: pd.DataFrame, truth: pd.DataFrame, *, cutoff: int) -> pd
     fairness
         From `fairness_at_cutoffs`.
     truth
-        What was planted: `system`, `query`, `k` and the measures, as
+        The planted values: `system`, `query`, `k` and the measures, as
         `everycell.collections.planted_bias.plant_bias` gives it.
     cutoff : int
 

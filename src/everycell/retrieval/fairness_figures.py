@@ -1,4 +1,4 @@
-"""Drawings of fairness: of lists, over their depth, and of documents in them."""
+"""Figures of fairness: of lists, over their depth, and of the documents in them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GROUP_COLOURS = tuple(COLOURS[place] for place in (0, 4, 2, 3, 1, 5))
 def documents_in_lists(
     documents: pd.DataFrame, values: pd.DataFrame, groups: Mapping[str, str]
 ) -> Figure:
-    """Ranked lists as coloured documents, side by side, with what measures say of each below.
+    """Ranked lists as coloured documents, side by side, with values of measures below each.
 
     Parameters
     ----------
@@ -32,18 +32,18 @@ def documents_in_lists(
     values
         One row per bar: `list`, `measure` and `value` from 0 (least fair) to 1.
     groups
-        Group -> what the box of its documents says. There may be up to six.
+        Group -> text in the box of its documents. There may be up to six groups.
 
     Returns
     -------
     Figure
-        A column per list; a colour and a hatch a group, in the order of `groups`.
+        A column per list; a colour and a hatch per group, in the order of `groups`.
 
     Raises
     ------
     ValueError
-        A number is missing, a value outside 0 to 1, an unknown group, two documents at one rank
-        or two bars in one place, or other lists in the one frame than in the other.
+        A number is missing, a value outside 0 to 1, an unknown group, two documents at one rank or
+        two bars in one place, or different lists in the two frames.
 
     Notes
     -----
@@ -89,7 +89,7 @@ def documents_in_lists(
                 colour, hatch = looks[group]
                 above.barh(rank, 1, color=colour, edgecolor="white", hatch=hatch, height=0.84)
                 above.text(-0.03, rank, f"{rank:g}", ha="right", va="center", color=INK)
-                # On a plate, since a hatch runs through letters.
+                # On a plain background, since a hatch would run through the letters.
                 above.text(
                     0.5,
                     rank,
@@ -120,7 +120,7 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
     ----------
     frame
         One row per point: `query_set`, `system`, `measure`, and the numbers `k` (a rank) and
-        `value`. A system may lack points, where a measure says nothing of it.
+        `value`. A system may lack points where a measure is undefined.
     cutoff
         A cut-off to mark by a dashed line, such as that of the tables.
 
@@ -129,7 +129,7 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
     Figure
         Panels: query sets down, measures across; all panels of a row share the value axis, and
         all panels the cut-offs. Each system has a colour, a marker and, from the seventh on,
-        dashes; its markers stand at some cut-offs alone.
+        dashes; its markers are drawn only at some cut-offs.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
                         linestyle=DASHES[place // len(COLOURS) % len(DASHES)],
                         marker=MARKERS[(place + place // len(COLOURS)) % len(MARKERS)],
                         markersize=3.5,
-                        # Those of lines that lie upon each other stand beside each other.
+                        # Markers of lines that coincide are drawn beside each other.
                         markevery=(place % step, step),
                         label=system,
                     )
@@ -186,7 +186,7 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
 
 
 def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
-    """Two measures of each system, with the values that were planted.
+    """Two measures of each system, with the planted values.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
     -------
     Figure
         A row per system, from top to bottom, whose name may have several lines; the two measures of
-        a system are joined, and a ring stands where the planted value is.
+        a system are joined, and a ring marks the planted value.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
 
     Notes
     -----
-    Not in abolghasemi2026: a figure of ours, on the claim of its chapter 4 that documents may be
+    Not in abolghasemi2026: our own figure on the claim of its chapter 4 that documents may be
     biased while their list is balanced.
 
     Examples
@@ -231,7 +231,7 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
         for measure, colour, marker in zip(measures, COLOURS, MARKERS, strict=False):
             rows = frame[frame["measure"] == measure]
             places = rows["system"].map(systems.index)
-            # The one shows below the other where both are the same.
+            # One is visible below the other where both are the same.
             size = 7 - 3 * measures.index(measure)
             axis.plot(
                 rows["value"],

@@ -7,13 +7,13 @@ rrf (k=60)                                sum of 1 / (k + rank)
 isr, log_isr, logn_isr (sigma=0.01)       sum of 1 / rank^2, times n, log n or log(n + sigma)
 rbc (phi)                                 sum of (1 - phi) phi^(rank - 1)
 bordafuse                                 sum of Borda points
-sum, max, min, med, anz, mnz              CombSUM and its kin, of normalised scores
-wsum, wmnz (weights)                      the same with a weight a run
+sum, max, min, med, anz, mnz              CombSUM and its variants, on normalised scores
+wsum, wmnz (weights)                      the same with a weight per run
 ========================================  ==================================================
 
-n is the number of runs that hold the document. The methods up to bordafuse look at ranks only,
-the others at normalised scores. ranx's condorcet is left out: its result depends on the order of
-a Python set, so on the hash seed of the process; its trained methods are left out as well.
+n is the number of runs that hold the document. The methods up to bordafuse use only ranks, the
+others normalised scores. ranx's condorcet is left out: its result depends on the order of a Python
+set, and so on the hash seed of the process; its trained methods are left out as well.
 
 ranx runs uncompiled here (:func:`uncompiled_ranx`): numba would need a minute in a fresh
 environment, and about 10 s in each process after that, for what takes 0.5 s for two runs of 1,000
@@ -38,7 +38,7 @@ from everycell.trec.runs import trec_order
 
 Normalisation = Literal["min-max", "max", "sum", "zmuv", "rank", "borda"]
 
-# Parameters that a method needs or takes: name -> default, None where there is none.
+# Parameters of a method: name -> default, None where it has none.
 _BY_RANK: dict[str, dict[str, float | None]] = {
     "rrf": {"k": 60},
     "isr": {},
@@ -77,18 +77,18 @@ def fuse(
     method : str
         As in the module's table.
     normalise : {"min-max", "max", "sum", "zmuv", "rank", "borda"}, optional
-        What ranx does to the scores of each query of each run first. Methods by score need one,
-        methods by rank take none.
+        Normalisation that ranx first applies to the scores of each query of each run. Methods on
+        scores need one, methods on ranks take none.
     **parameters : float or sequence of float
-        Those of the method: ``k`` (above 0), ``sigma`` and ``phi`` (0 to 1), or ``weights``, one a
-        run.
+        Those of the method: ``k`` (above 0), ``sigma`` and ``phi`` (0 to 1), or ``weights``, one
+        per run.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``query``, ``document``, ``score``: every document of any run, in the order of
-        :func:`~everycell.trec.runs.trec_order`, queries as in the first run. A run that does
-        not hold a document adds nothing to its sum (Borda: the mean of the points that are left).
+        :func:`~everycell.trec.runs.trec_order`, queries as in the first run. A run without a
+        document adds nothing to the document's sum (Borda: the mean of the remaining points).
 
     Raises
     ------
@@ -145,7 +145,7 @@ def _parameters(
             weights = np.asarray(value, dtype=np.float64)
             if weights.shape != (n_runs,) or not np.isfinite(weights).all():
                 raise ValueError(
-                    f"The weights are {value!r} for {n_runs} runs: give one number a run."
+                    f"The weights are {value!r} for {n_runs} runs: give one number per run."
                 )
             chosen[name] = weights.tolist()
         elif not (value > 0 if name == "k" else 0 <= value <= 1):
@@ -206,12 +206,12 @@ def uncompiled_ranx() -> Iterator[ModuleType]:
     Yields
     ------
     module
-        ranx. All that it makes is plain Python: use it within such contexts only.
+        ranx. Everything that it makes is plain Python: use it only within such contexts.
 
     Notes
     -----
-    A process that has imported ranx in another way has its compiled functions, and these do not
-    take plain dictionaries.
+    A process that has already imported ranx has its compiled functions, which do not accept plain
+    dictionaries.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def uncompiled_ranx() -> Iterator[ModuleType]:
 
 
 def ranx_run(run: pd.DataFrame, name: str | None = None):
-    """A run as ranx holds it.
+    """Convert a run to ranx's class.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Statistics of an index, by which it is known: its files differ each time that it is built."""
+"""Statistics that identify an index: its files differ each time that it is built."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Statistics:
-    """What an index holds, equal for every build of the same documents.
+    """Statistics of an index, equal for every build of the same documents.
 
     Attributes
     ----------
     documents : int
         Documents, empty ones included.
     empty_documents : int
-        Documents without a term. They count neither as `n` nor in the average length of BM25.
+        Documents without a term. They count neither in `n` nor in the average length of BM25.
     tokens : int
         Occurrences of terms.
     distinct_terms : int
-        Different terms.
+        Distinct terms.
     content : str
         SHA-256 of ids and terms, the same for any order of documents. (The files of two builds
         are never the same: Lucene writes random segment ids.)
@@ -47,7 +47,7 @@ def check_statistics(found: Statistics, expected: Mapping[str, int | str], name:
     Raises
     ------
     ValueError
-        For the first value that differs, and for a key that is no attribute.
+        For the first value that differs, and for a key that is not an attribute.
 
     Examples
     --------

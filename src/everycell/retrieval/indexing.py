@@ -28,7 +28,7 @@ def build_index(
 ) -> Statistics:
     """Index tokenised documents.
 
-    The index is written beside `folder` and takes its name only when it is whole; an older index
+    The index is written beside `folder` and takes its name only when it is complete; an older index
     of that name is then removed. It is one segment with term frequencies and no positions, written
     by one thread, since pyjnius mixes up the objects of several.
 
@@ -36,7 +36,7 @@ def build_index(
     ----------
     documents : iterable of (str, collection of str)
         Id and terms of each document, read once. A document without terms is indexed with length
-        0: it is a candidate like others, scores 0 and is never found by a search.
+        0: it is a candidate like any other, scores 0 and is never found by a search.
     folder : path
         Folder to write. It must not exist, be empty, or hold an index.
     term_vectors : bool
@@ -46,13 +46,13 @@ def build_index(
     Returns
     -------
     Statistics
-        What the index holds, as Lucene counts it; documents, empty documents and tokens have been
-        compared with the counts of what was given.
+        What the index holds, as Lucene counts it; the numbers of documents, empty documents and
+        tokens have been compared with those of the input.
 
     Raises
     ------
     ValueError
-        For no documents, an id twice, an id or term that is empty or holds white space or is no
+        For no documents, an id twice, an id or term that is empty, holds white space or is not
         text, a term of more than 32,766 bytes, or a folder with other files.
     LuceneError
         As :func:`start_java`, and where Lucene cannot write the index or runs out of heap.
@@ -69,7 +69,7 @@ def build_index(
         folder.is_dir() and (is_index(folder) or not any(folder.iterdir()))
     ):
         raise ValueError(
-            f"{folder} has files that are no Lucene index: name another folder for the index, or "
+            f"{folder} has files that are not a Lucene index: name another folder, or "
             "delete this one."
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def build_index(
 def _add(
     documents: Iterable[tuple[str, Terms]], writer: Any, term_vectors: bool
 ) -> dict[str, int | str]:
-    """Add the documents, and return those of their statistics that cost no memory to count."""
+    """Add the documents, and return the statistics that can be counted without memory."""
     java = lucene_classes()
     # One document, filled again and again, as Lucene advises: each call into Java costs.
     name_field = java.StringField(ID_FIELD, "", java.Store.YES)
@@ -134,7 +134,7 @@ def _add(
         writer.addDocument(document)
     if not names:
         raise ValueError("There are no documents to index: give one or more.")
-    # A sum is the same for any order of documents.
+    # A sum does not depend on the order of documents.
     identity = f"{content % (1 << 256):064x}"
     data = java.HashMap()
     data.put("content", identity)

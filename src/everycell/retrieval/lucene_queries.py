@@ -9,7 +9,7 @@ from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer
 
 
 def similarity(ranker: Ranker) -> Any:
-    """What scores documents as the ranking function says; ValueError for anything else."""
+    """Similarity of Lucene for a ranking function; ValueError for anything else."""
     java = lucene_classes()
     match ranker:
         case BM25(k1, b):
@@ -22,13 +22,13 @@ def similarity(ranker: Ranker) -> Any:
 
 
 def bag(line: bytes, field: str = TEXT_FIELD) -> Any:
-    """Query for documents with any of the terms, each weighted by how often the line has it."""
+    """Query for documents with any of the terms, each weighted by its count in the line."""
     java = lucene_classes()
     return java.bag.buildQuery(field, java.analyser, java.text(line))
 
 
 def expanded(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
-    """Bag of the line's terms and of those that Anserini takes from the hits, with weights."""
+    """Weighted bag of the line's terms and of those that Anserini takes from the hits."""
     java = lucene_classes()
     hits = java.ScoredDocs.fromTopDocs(top, searcher)
     # Anserini divides by the sum of the weights, which would be 0 where all scores are.
@@ -45,7 +45,7 @@ def expanded(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
         True,
     )
     terms = java.AnalyzerUtils.analyze(java.analyser, java.text(line))
-    # Only the weights are wanted: its own search has another order of ties, and finds nothing here.
+    # Only the weights are needed: its own search orders ties differently, and finds nothing here.
     context = java.RerankerContext(
         searcher, None, None, None, None, terms, java.MatchNoDocsQuery(), java.SearchArgs()
     )

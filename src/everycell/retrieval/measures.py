@@ -1,7 +1,7 @@
 """Any measure of `ir_measures`, in that library's notation, topic by topic.
 
 `everycell.retrieval.evaluation` has the few measures that the works print, from arrays, for many
-systems at once; this module has all that `ir_measures` computes: ``AP``, ``nDCG@10``,
+systems at once; this module has every measure of `ir_measures`: ``AP``, ``nDCG@10``,
 ``P(rel=2)@5``, ``RBP(p=0.8)``, with the usual aliases (``MAP``, ``MRR``, ``NDCG``), and measures of
 group fairness (`everycell.metrics.ir_measures_provider`).
 """
@@ -29,8 +29,8 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
     measure : str or ir_measures.Measure
         Name, parameters and cut-off, such as "P(rel=2)@5".
     relevance_level : int
-        Least relevance that counts as relevant, 1 or more, for a measure that takes such a level
-        and does not name it itself.
+        Lowest relevance that counts as relevant, 1 or more, for a measure that takes such a level
+        and does not state it.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
 
 
 def array_measure(measure: str | Measure, *, relevance_level: int = 1) -> str:
-    """Name of a measure in `everycell.retrieval.evaluation`, which has five of them, of arrays.
+    """Name of a measure in `everycell.retrieval.evaluation`, which has five of them, on arrays.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ def array_measure(measure: str | Measure, *, relevance_level: int = 1) -> str:
     level = found.params.get("rel", relevance_level)
     if level != relevance_level:
         raise ValueError(
-            f"The measure {str(measure)!r} takes relevance from {level} on, and the lists from "
-            f"{relevance_level} on; give one level to all."
+            f"The measure {str(measure)!r} counts relevance from {level} on, and the lists from "
+            f"{relevance_level} on; give the same level to all."
         )
     cutoff = found.params.get("cutoff")
     return name if cutoff is None else f"{name}@{cutoff}"
@@ -127,7 +127,7 @@ def evaluate_measures(
     Parameters
     ----------
     run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score``. Topics that the qrels do not have are left out.
+        Columns ``query``, ``document``, ``score``. Topics that are not in the qrels are left out.
     qrels : pandas.DataFrame
         Columns ``query``, ``document``, ``relevance``.
     measures : sequence of str or ir_measures.Measure
@@ -139,9 +139,9 @@ def evaluate_measures(
     -------
     pandas.DataFrame, shape (topics, measures)
         Index ``query`` in the order of the qrels, one column per measure, named as it was given. A
-        topic that the run does not answer has the library's value for that, 0 for the measures of
-        trec_eval. ``.mean()`` is the library's aggregate but for counts such as ``NumRet``, which
-        it sums up.
+        topic that the run does not answer has the library's default, 0 for the measures of
+        trec_eval. ``.mean()`` is the library's aggregate, except for counts such as ``NumRet``,
+        which it sums up.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def evaluate_measures(
     Notes
     -----
     The library's providers break ties in different ways (trec_eval by the greater id, its own
-    RR@k by the lesser), so each document is handed on with its place in trec_eval's order as the
+    RR@k by the lesser), so each document is passed on with its place in trec_eval's order as the
     score.
 
     Examples

@@ -3,8 +3,8 @@
 - oracle: the best weight of each topic, chosen by looking at its value (:func:`oracle`;
   abolghasemi2026, Table 2.4);
 - noise oracle: the same choice, with random numbers for the second system
-  (:func:`noise_oracle`). Choosing among eleven rankings by their value gains something whatever
-  these are, so an oracle's gain means little unless it stands well above this one.
+  (:func:`noise_oracle`). Choosing among eleven rankings by their value always gains something, so
+  an oracle's gain means little unless it is well above this one.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def oracle(found: Sweep, measure: str) -> pd.DataFrame:
 
     Notes
     -----
-    Source: abolghasemi2026, section 2.4 (Table 2.4). The text leaves the rule for ties open; its
-    reading of alpha 0 as "no gain", and its many queries with alpha 0, fit the smallest weight.
+    Source: abolghasemi2026, section 2.4 (Table 2.4). The text leaves the rule for ties open; the
+    smallest weight fits its reading of alpha 0 as "no gain" and its many queries with alpha 0.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def oracle(found: Sweep, measure: str) -> pd.DataFrame:
 
 
 def oracle_summary(chosen: pd.DataFrame) -> pd.Series:
-    """Summarise what an oracle chose: the rows of Table 2.4.
+    """Summarise the choices of an oracle: the rows of Table 2.4.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def noise_oracle(
     over: Scaling = "query",
     seeds: Iterable[int] = range(20),
 ) -> pd.DataFrame:
-    """Oracle of one system with random numbers for the other: what choosing alone gains.
+    """Oracle of one system with random numbers for the other: the gain of choice alone.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ def noise_oracle(
     measures : sequence of str
         Names as in :mod:`everycell.retrieval.evaluation`.
     alphas, over
-        As in :func:`sweep`: take those of the oracle that this one stands beside.
+        As in :func:`sweep`: use those of the oracle to compare with.
     seeds : iterable of int
-        One set of standard normal scores each; 0 or more, no two alike.
+        One set of standard normal scores per seed; 0 or more, all different.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def noise_oracle(
 
     Notes
     -----
-    Not in the thesis: a control of ours for Table 2.4. The numbers are drawn in the order of the
+    Not in the thesis: our control for Table 2.4. The numbers are drawn in the order of the
     lists, so the same topics, candidates and seed give the same noise.
 
     Examples

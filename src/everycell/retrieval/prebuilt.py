@@ -1,11 +1,11 @@
-"""Search in indexes as pyserini publishes or builds them: words, impacts, vectors.
+"""Search in indexes that pyserini publishes or builds: words, impacts, vectors.
 
 Nothing of pyserini's Python is imported to search: its wrappers bring torch and more, and its
 encoders of queries do not load with transformers 5. Java classes of its jar are called directly,
 as in :mod:`everycell.retrieval.lucene`; vectors are searched by faiss. Indexes by their published
 names are found by :mod:`everycell.retrieval.published_indexes`.
 
-Encoded queries are files of JSON lines in pyserini's form, so that others' can be taken:
+Encoded queries are files of JSON lines in pyserini's form, so that published ones can be used:
 ``{"id": ..., "contents": text, "vector": ...}``, the vector a mapping of term to weight, or a list
 of numbers.
 """
@@ -30,11 +30,11 @@ import pandas as pd
 from everycell.retrieval.java import LuceneError, start_java
 from everycell.retrieval.query_files import _DENSE, PrebuiltError
 
-# Queries whose hits Java holds at a time: a published index stores every passage's text, and each
-# hit has it.
+# # Number of queries whose hits Java holds at a time: a published index stores every passage's
+# text, which each hit includes.
 _AT_ONCE = 64
 
-# Passages in a file of what is indexed: Anserini reads as many files at once as it has threads.
+# Passages per file to index: Anserini reads as many files at once as it has threads.
 _A_FILE = 500_000
 
 
@@ -43,8 +43,8 @@ def index_texts(
 ) -> int:
     """Index texts as pyserini's published index of MS MARCO was made, for `search_words`.
 
-    Anserini's own analysis (Porter's stemmer, its stop words). The texts are written as JSON lines
-    beside the index first, and removed after: room for both is needed.
+    Anserini's own analysis (Porter's stemmer, its stop words). The texts are first written as JSON
+    lines beside the index, and later removed: both need room.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def index_texts(
     folder : path
         Folder to write, which must not exist or be empty.
     threads : int
-        Of Anserini; one takes 500,000 documents at a time.
+        Threads of Anserini; each takes 500,000 documents at a time.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def index_texts(
     Raises
     ------
     ValueError
-        No document that is not empty, a folder with files in it.
+        Only empty documents, or a folder that is not empty.
     PrebuiltError
         Anserini has not indexed every document.
     LuceneError
@@ -106,7 +106,7 @@ def index_texts(
 
 
 def _write_texts(documents: Iterable[tuple[str, str]], folder: Path) -> int:
-    """Write JSON lines in files of some size; the number of texts that are not empty."""
+    """Write JSON lines in files of limited size; return the number of non-empty texts."""
     present = ((name, text) for name, text in documents if text.strip())
     written = 0
     while part := list(islice(present, _A_FILE)):
@@ -126,7 +126,7 @@ def search_words(
     hits: int = 1000,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Best documents of an index of words by BM25, queries analysed as the documents were.
+    """Best documents of an index of words by BM25; queries are analysed like the documents.
 
     Parameters
     ----------
@@ -137,9 +137,9 @@ def search_words(
     k1, b : float
         Of BM25; 0.9 and 0.4 are pyserini's own.
     hits : int
-        Documents of a query at most, 1 or more.
+        Largest number of documents per query, 1 or more.
     threads : int
-        Of Java.
+        Threads of Java.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def search_words(
     Raises
     ------
     PrebuiltError
-        The folder is no index of Lucene, or cannot be searched.
+        The folder is not a Lucene index, or cannot be searched.
     LuceneError
         Java does not start, or pyserini is not installed.
 
@@ -179,15 +179,15 @@ def search_impacts(
     folder : path
         Index of learned sparse vectors, built with ``--impact --pretokenized``.
     queries : mapping of str to mapping of str to int
-        Id -> term -> weight. Terms of weight 0 or less count not; neither do those that every
-        document has, as in pyserini.
+        Id -> term -> weight. Terms of weight 0 or less do not count; nor do those in every
+        document, as in pyserini.
     hits, threads : int
         As for `search_words`.
 
     Returns
     -------
     pandas.DataFrame
-        As of `search_words`.
+        As for `search_words`.
 
     Raises
     ------
@@ -229,22 +229,22 @@ def search_vectors(
     Parameters
     ----------
     folder : path
-        Index as pyserini publishes it: ``index`` of faiss, and ``docid`` with an id a line. It is
-        read as a whole: a flat one of MS MARCO takes 27 GB of memory.
+        Index as pyserini publishes it: ``index`` of faiss, and ``docid`` with one id per line. It
+        is read as a whole: a flat one of MS MARCO takes 27 GB of memory.
     queries : mapping of str to sequence of float
         Id -> vector, as long as those of the index.
     hits, threads : int
-        As for `search_words`; threads are of faiss.
+        As for `search_words`; threads are those of faiss.
 
     Returns
     -------
     pandas.DataFrame
-        As of `search_words`; a query has `hits` rows, or one for each document.
+        As for `search_words`; a query has `hits` rows, or one for each document.
 
     Raises
     ------
     PrebuiltError
-        faiss is not installed, the folder is no such index, or vectors have another length.
+        faiss is not installed, the folder is not such an index, or vectors have another length.
     """
     folder = Path(folder)
     if find_spec("faiss") is None:
@@ -291,7 +291,7 @@ def _check_lucene(folder: Path | str) -> None:
 def _search(
     searcher: Any, queries: Mapping[str, Any], make: Callable[[Any], Any], hits: int, threads: int
 ) -> pd.DataFrame:
-    """Run of all queries, searched by Java's threads, some at a time."""
+    """Run of all queries, searched by Java's threads in batches."""
     java, rows = _java(), []
     names = list(queries)
     for start in range(0, len(names), _AT_ONCE):
@@ -322,7 +322,7 @@ def _in_words(action: str) -> Iterator[None]:
 
 @cache
 def _java() -> SimpleNamespace:
-    """Java classes; the JVM is started where it was not running."""
+    """Java classes; starts the JVM if it is not running."""
     start_java()
     from jnius import JavaException, autoclass
 

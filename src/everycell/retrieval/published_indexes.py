@@ -11,12 +11,12 @@ from typing import Any
 from everycell.retrieval.java import start_java
 from everycell.retrieval.query_files import PrebuiltError
 
-# How much an index takes while it is unpacked, in units of its archive.
+# Space that an index takes while it is unpacked, in units of its archive.
 _GROWTH = 2.2
 
 
 def find_index(index: str) -> Path:
-    """Folder of an index that is given by its folder or by pyserini's name.
+    """Folder of an index, given by its folder or by pyserini's name.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def find_index(index: str) -> Path:
     ------
     PrebuiltError
         A name that pyserini does not know, an index that cannot be fetched or is not the published
-        one, or a disk without room for it.
+        one, or too little room on the disk.
     LuceneError
         Java does not start, or pyserini is not installed.
 
@@ -82,7 +82,7 @@ def find_index(index: str) -> Path:
 
 
 def _published(index: str, tables: Any) -> Mapping[str, Any] | None:
-    """What pyserini says of an index, in whichever of its tables it stands."""
+    """Pyserini's entry for an index, from whichever of its tables has it."""
     names = ("TF", "IMPACT", "FAISS", "LUCENE_HNSW", "LUCENE_FLAT")
     for table in (getattr(tables, f"{name}_INDEX_INFO", {}) for name in names):
         if index in table:

@@ -40,7 +40,7 @@ def distinct_words(text: str) -> dict[str, int]:
 def write_encoded_queries(
     path: Path | str, queries: Mapping[str, str], vectors: Iterable[Vector]
 ) -> None:
-    """Write encoded queries, one JSON object a line.
+    """Write encoded queries, one JSON object per line.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def write_encoded_queries(
     queries : mapping of str to str
         Id -> text.
     vectors : iterable
-        The vector of each query, in their order.
+        The vector of each query, in the order of `queries`.
 
     Raises
     ------
     ValueError
-        Not as many vectors as queries.
+        Different numbers of vectors and queries.
 
     Examples
     --------
@@ -72,14 +72,14 @@ def write_encoded_queries(
 
 
 def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[str, Any]:
-    """Vectors of queries, which are found by their text as pyserini does it.
+    """Read vectors of queries, which are matched by their text as in pyserini.
 
     Parameters
     ----------
     path : path
-        JSON lines with ``contents`` and ``vector``; others' keys do not matter.
+        JSON lines with ``contents`` and ``vector``; other keys are ignored.
     queries : mapping of str to str
-        Id -> text of the queries wanted.
+        Id -> text of the queries to read.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[s
     Raises
     ------
     PrebuiltError
-        No such file, a line of another form, or a query that is not there.
+        No such file, a line of another form, or a missing query.
 
     Examples
     --------

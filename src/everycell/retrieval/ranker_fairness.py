@@ -17,7 +17,7 @@ from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import paired_tests
 from everycell.trec.runs import trec_order
 
-#: What stands after a value: better than the baseline; a correlation that is not chance.
+#: Marks after a value: better than the baseline; a significant correlation.
 BETTER, CORRELATED = "‡", "†"
 #: Measures of effectiveness: name to show -> that of `everycell.retrieval.evaluation`.
 EFFECTIVENESS = {"MRR": "RR", "nDCG": "nDCG"}
@@ -26,13 +26,13 @@ FAIRNESS, OTHER_FAIRNESS = ["NFaiRR", "TExFAIR"], ["TExFAIR without RBDF", "AWRF
 
 
 class MeasuredRankers(NamedTuple):
-    """What was measured of several rankers on one query set.
+    """Values of several rankers on one query set.
 
     Attributes
     ----------
     values
         Ranker -> `EFFECTIVENESS` (where there are judgements) and `FAIRNESS` of each query. All
-        rankers have their queries in one order; a query without judgements has fairness alone.
+        rankers have their queries in the same order; a query without judgements has only fairness.
     others
         Means of `OTHER_FAIRNESS` over the queries that have a value: `row` (the ranker), `metric`
         and `value`.
@@ -58,16 +58,16 @@ def measure_rankers(
     Parameters
     ----------
     runs : iterable of (str, pandas.DataFrame)
-        Each ranker and its run, of which one is kept in memory at a time.
+        Each ranker and its run; one run is kept in memory at a time.
     counts : pandas.DataFrame
         Group terms of each document of the collection, as
         `everycell.metrics.term_counts.read_counts` gives them: the background of NFaiRR.
     k : int
-        Ranks that count.
+        Cut-off.
     qrels : pandas.DataFrame, optional
         Judgements; without them there is no effectiveness.
     relevant_from : int
-        Level of relevance from which on a document counts as relevant.
+        Lowest level at which a document counts as relevant.
 
     Returns
     -------
@@ -127,16 +127,18 @@ def ranker_means(
     ----------
     values : mapping of str to pandas.DataFrame
         System -> values of each query (rows, index ``query``) and measure (columns). All systems
-        have the same queries and measures. NaN is a query that has no value of a measure, such as
-        one without judgements; it is then NaN for all systems, and left out of that measure.
+        have the same queries and measures. NaN marks a query without a value of a measure, such as
+        one without judgements; it must then be NaN for all systems, and is left out of that
+        measure.
     baseline : str, optional
         System that the others are compared with, by paired two-sided t-tests over the queries.
         None: no tests.
     correlated : (str, str), optional
         Two measures whose Pearson correlation over the queries becomes a row "r".
     level : float
-        Significant is a p below this. That of the tests is multiplied by the number of other
-        systems (Bonferroni, over the tests of a measure); the paper does not say what it counts.
+        A p below this is significant. The p of the tests is multiplied by the number of other
+        systems (Bonferroni, over the tests of a measure); the paper does not say which tests it
+        counts.
 
     Returns
     -------
@@ -163,7 +165,7 @@ def ranker_means(
     """
     first = next(iter(values.values()))
     for system, frame in values.items():
-        # Index, columns and NaN in one.
+        # Compares index, columns and NaN at once.
         if not frame.notna().equals(first.notna()):
             raise ValueError(
                 f"The system {system!r} has other queries or measures than {next(iter(values))!r}: "
@@ -240,7 +242,7 @@ def counterfactual_overlap(
     p: float = PERSISTENCE,
     depth: int = 10,
 ) -> pd.Series:
-    """CRBO of each query from two runs; 1 where the exchange leaves the first ranks as they are.
+    """CRBO of each query from two runs; 1 where the swap leaves the top ranks unchanged.
 
     Parameters
     ----------
@@ -283,7 +285,7 @@ def overlap_by_query(
     k: int,
     p: float = PERSISTENCE,
 ) -> pd.DataFrame:
-    """Overlap of each query's lists before and after an exchange, beside the first one's fairness.
+    """Overlap of each query's lists before and after a swap, beside the original's fairness.
 
     Parameters
     ----------
@@ -292,14 +294,14 @@ def overlap_by_query(
     counts
         As in `measure_rankers`, of the original collection.
     k : int
-        Ranks that count.
+        Cut-off.
     p : float
         Persistence, above 0 and below 1.
 
     Returns
     -------
     pandas.DataFrame, shape (Q, 3)
-        Index ``query``, in its order, which is that of no run; columns ``CRBO``, ``TExFAIR`` and
+        Index ``query``, in sorted order; columns ``CRBO``, ``TExFAIR`` and
         ``NFaiRR``, each in [0, 1].
 
     Raises

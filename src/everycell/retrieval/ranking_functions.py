@@ -1,7 +1,7 @@
 """Ranking functions of a lexical index, as Lucene computes them.
 
-What Lucene scores, for a query with `q` occurrences of a term that stands `f` times in a document
-(`n` documents that are not empty, `d` of them with the term, `F` occurrences in the index of `T`
+Lucene's scores, for a query with `q` occurrences of a term that occurs `f` times in a document (`n`
+documents that are not empty, `d` of them with the term, `F` occurrences in the index of `T`
 tokens). The score of a document is the sum over the query's terms that it holds:
 
 =============  ==================================================================================
@@ -12,14 +12,13 @@ Dirichlet      ``max(0, q * (ln(1 + f / (mu * p)) + ln(mu / (L + mu))))``
 
 Here ``p = (F + 1) / (T + 1)`` and ``A = T / n``; `L` is the length of the document as Lucene keeps
 it, in one byte: exact below 40, above with only the four leading bits of what exceeds 24 (219
-becomes 216). So no score is below 0, and a document without any term of the query scores 0: never
-above a document with one. With BM25 and Jelinek-Mercer it is always below; with Dirichlet the two
-are equal where the document with the term is so long that its score was cut at 0. Source:
-``BM25Similarity``, ``LMJelinekMercerSimilarity``, ``LMDirichletSimilarity`` and ``SmallFloat`` of
-Lucene 9.9.
+becomes 216). No score is below 0, and a document without any query term scores 0, never above a
+document with one. With BM25 and Jelinek-Mercer it is always below; with Dirichlet the two are equal
+where the document with the term is so long that its score was cut at 0. Source: ``BM25Similarity``,
+``LMJelinekMercerSimilarity``, ``LMDirichletSimilarity`` and ``SmallFloat`` of Lucene 9.9.
 (Elasticsearch 7 has a further factor ``k1 + 1`` in BM25, which changes no order.)
 
-A search can expand the queries by what their best documents say: :class:`Rm3`.
+A search can expand queries with terms of their best documents: :class:`Rm3`.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ class BM25:
     Attributes
     ----------
     k1 : float
-        How slowly further occurrences of a term stop to count: 0 or more, finite.
+        Saturation of the term frequency: 0 or more, finite; larger values saturate more slowly.
     b : float
-        How far the score is set off by document length, from 0 (not at all) to 1.
+        Strength of length normalisation, from 0 (none) to 1.
 
     Raises
     ------
     ValueError
-        For a value outside of its range.
+        For a value out of range.
 
     Examples
     --------
@@ -69,13 +68,13 @@ class JelinekMercer:
     Attributes
     ----------
     weight : float
-        Share of the collection (lambda in Lucene and Elasticsearch, where 0.1 is usual), above 0
-        and below 1.
+        Weight of the collection (lambda in Lucene and Elasticsearch, usually 0.1), above 0 and
+        below 1.
 
     Raises
     ------
     ValueError
-        For a value outside of its range.
+        For a value out of range.
 
     Examples
     --------
@@ -99,12 +98,12 @@ class Dirichlet:
     Attributes
     ----------
     mu : float
-        Tokens of the collection's model that are added to each document: above 0, finite.
+        Number of tokens of the collection's model added to each document: above 0, finite.
 
     Raises
     ------
     ValueError
-        For a value outside of its range.
+        For a value out of range.
 
     Examples
     --------
@@ -127,23 +126,24 @@ Ranker = BM25 | JelinekMercer | Dirichlet
 class Rm3:
     """Pseudo-relevance feedback: terms of the best documents join the query, which is run again.
 
-    It is Anserini's own, with its defaults and its filters:
+    It is Anserini's implementation, with its defaults and filters:
 
     1. The ranker finds `documents`; those with score 0 (which only Dirichlet gives) are left out.
-    2. From each come its `terms` most frequent terms, of those that have 2 to 20 characters, all
-       from a to z or 0 to 9, and stand in at most a tenth of the index's documents, empty ones
-       included: so no word piece "##ing" and, in an index of less than 10 documents, no term at
-       all. Equal frequencies are cut in alphabetic order.
-    3. A term weighs the sum, over the documents, of its share of what the document gave in step 2,
-       times the document's score. The `terms` heaviest are kept, their weights scaled to sum 1.
+    2. From each come its `terms` most frequent terms, among those that have 2 to 20 characters, all
+    from a to z or 0 to 9, and occur in at most a tenth of the index's documents, empty ones
+    included. This excludes word pieces such as "##ing" and, in an index of fewer than 10 documents,
+    all terms. Equal frequencies are cut in alphabetic order. 3. The weight of a term is the sum,
+    over the documents, of its share of the document's terms from step 2, times the document's
+    score. The `terms` heaviest are kept, their weights scaled to sum 1.
        (Equal 32-bit weights are cut in alphabetic order; but a sum depends in its last bits on the
-       order of the documents, so weights that are equal on paper may be cut otherwise.)
+       order of the documents, so weights that are mathematically equal may be cut differently.)
     4. The new query has the old one's terms, weighted by their share of it times
        `original_weight`, and those of step 3 times ``1 - original_weight``. A term's score is
        multiplied by its weight; terms of weight 0 are left out.
 
-    So scores are on the scale of a query of one term. A query whose documents give no term, or
-    that finds none, is run again with the terms it had (and with ``original_weight=0`` finds none).
+    Scores are thus on the scale of a query of one term. A query whose documents give no term, or
+    that finds no document, is run again with its own terms (and with ``original_weight=0`` finds
+    none).
 
     Source: ``Rm3Reranker`` and ``FeatureVector`` of the Anserini in pyserini 1.6, which computes
     steps 2 and 3 here. Anserini itself also returns documents, with score 0, whose only terms are
@@ -152,17 +152,17 @@ class Rm3:
     Attributes
     ----------
     documents : int
-        Most documents that terms are taken from, 1 or more (``fb_docs`` of pyserini).
+        Largest number of documents from which terms are taken, 1 or more (``fb_docs`` of pyserini).
     terms : int
-        Most terms taken, from a document and together, 1 or more (``fb_terms``).
+        Largest number of terms, per document and in total, 1 or more (``fb_terms``).
     original_weight : float
-        Weight of the query as given, from 0 to 1 (``original_query_weight``); with 1 the ranking
-        is the one without feedback, its scores divided by the number of the query's terms.
+        Weight of the original query, from 0 to 1 (``original_query_weight``); with 1 the ranking is
+        that without feedback, with scores divided by the number of query terms.
 
     Raises
     ------
     ValueError
-        For a value outside of its range.
+        For a value out of range.
 
     Examples
     --------
@@ -186,6 +186,6 @@ class Rm3:
 
 
 def require(fine: bool, name: str, value: object, allowed: str) -> None:
-    """Refuse a parameter that is not fine, saying what is allowed."""
+    """Refuse a parameter that is out of range; the message says what is allowed."""
     if not fine:
         raise ValueError(f"{name} is {value!r}: give {allowed}.")

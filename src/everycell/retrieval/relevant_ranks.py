@@ -1,8 +1,8 @@
-"""Ranks of the relevant documents of a run, and trec_eval's measures of them.
+"""Ranks of the relevant documents of a run, and trec_eval's measures computed from them.
 
-The measures need no more of a run than where its relevant documents stand, and these are few. So
-a run is sorted once, as numbers, and no dictionary is made of it. Sums are taken in trec_eval's
-order, so that the values are its own to the last bit.
+The measures need only the ranks of the relevant documents, and these are few. A run is therefore
+sorted once, as numbers, and no dictionary is built. Sums are taken in trec_eval's order, so that
+the values are its own to the last bit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RelevantRanks(NamedTuple):
 
 
 def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> RelevantRanks:
-    """Where a run ranks the documents of relevance above 0.
+    """Find the ranks of the documents of relevance above 0 in a run.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> 
         As :func:`~everycell.trec.runs.check_run` and :func:`~everycell.trec.qrels.check_qrels`
         return them.
     topics : pandas.Index
-        Topics that count; numbers of topics are places in it.
+        Topics to consider; topics are numbered by their position in it.
 
     Returns
     -------
@@ -75,8 +75,8 @@ def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> 
 
 def _ranks(run: pd.DataFrame, topic: IntArray, rows: npt.NDArray[np.intp]) -> IntArray:
     """Rank of some rows within their topics, ties by descending id."""
-    # One number a row, ascending from a topic's best score on: the topic (-1 is no topic, and
-    # comes first), then the bits of the score, turned so that they descend.
+    # # One number per row, ascending from a topic's best score: the topic (-1 means none, and comes
+    # first), then the bits of the score, inverted so that they descend.
     score = run["score"].to_numpy().astype(np.float32) + np.float32(0)  # no negative zero
     bits = score.view(np.int32).astype(np.int64)
     descending = np.where(bits >= 0, 0x7FFFFFFF - bits, bits & 0xFFFFFFFF)
@@ -112,7 +112,7 @@ def measure_ranks(
     ----------
     ranks : RelevantRanks
     qrels : pandas.DataFrame
-        What the ranks were made with.
+        Topics with which the ranks were made.
     topics : pandas.Index, n topics
     name : {"MAP", "nDCG", "RR", "P", "R"}
     cutoff : int, optional
@@ -164,7 +164,7 @@ def measure_ranks(
 
 
 def _places(topic: IntArray) -> IntArray:
-    """Place from 1 of each row within its topic; topics stand together."""
+    """Position, from 1, of each row within its topic; rows of a topic are contiguous."""
     return np.arange(1, len(topic) + 1) - np.searchsorted(topic, topic)
 
 
@@ -174,7 +174,7 @@ def _gain(
     """Discounted cumulative gain of each topic."""
     if cutoff is not None:
         topic, rank, relevance = (array[rank <= cutoff] for array in (topic, rank, relevance))
-    # numpy's logarithm may differ from C's, which trec_eval takes, in the last bit.
+    # numpy's logarithm may differ in the last bit from C's, which trec_eval uses.
     different, which = np.unique(rank, return_inverse=True)
     discount = np.array([math.log2(place + 1) for place in different.tolist()])
     weights = relevance / discount[which] if len(rank) else None

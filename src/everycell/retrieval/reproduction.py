@@ -1,6 +1,7 @@
-"""A reproduced run beside the original one: all measures of reproduction, from runs and judgements.
+"""A reproduced run beside the original: all measures of reproduction, from runs and judgements.
 
-`everycell.retrieval.reproduction_measures` has the measures; :func:`compare_runs` takes them all.
+`everycell.retrieval.reproduction_measures` has the measures; :func:`compare_runs` computes them
+all.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ class RunComparison:
         :func:`ranking_agreement` has: ``kendall_tau_union`` (lists of a single document left
         out; not a number if there are no others) and ``rbo``.
     scores : pandas.DataFrame
-        Of :func:`score_agreement`.
+        From :func:`score_agreement`.
     effects : pandas.DataFrame or None
-        Of :func:`effect_agreement`, if there were baselines.
+        From :func:`effect_agreement`, if there were baselines.
     by_topic : pandas.DataFrame
         Index ``query``, in the order of the qrels: ``kendall_tau_union@k`` and ``rbo@k`` for each
         depth k (not a number where a run does not answer), then ``M original`` and ``M
@@ -71,8 +72,8 @@ def compare_runs(
     Parameters
     ----------
     original, reproduced : pandas.DataFrame
-        Runs with the columns ``query``, ``document`` and ``score``. Topics that the qrels do not
-        have are left out, as in trec_eval.
+        Runs with the columns ``query``, ``document`` and ``score``. Topics that are not in the
+        qrels are left out, as in trec_eval.
     qrels : pandas.DataFrame
         Columns ``query``, ``document`` and ``relevance``.
     measures : sequence of str
@@ -81,12 +82,12 @@ def compare_runs(
         Baseline of the original and of the reproduced experiment, over which `original` and
         `reproduced` are the advanced runs.
     relevance_level : int
-        Least relevance that counts as relevant, for measures that do not name it themselves.
+        Lowest relevance that counts as relevant, for measures that do not state it.
     missing_topics : {"error", "zero", "drop"}
-        What becomes of a topic of the qrels that one of the runs does not answer: an error, value
-        0 in each measure and no part in `order`, or left out for all runs.
+        How to treat a topic of the qrels that one of the runs does not answer: an error, value 0 in
+        each measure and left out of `order`, or left out for all runs.
     depths : sequence of int
-        How many documents of a topic are compared in their order, each 1 or more.
+        Depths to which the order of documents is compared, each 1 or more.
     p, variant, union
         As in :func:`ranking_agreement`.
 
@@ -172,7 +173,7 @@ def compare_runs(
 
 
 def _judged_topics(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
-    """A run's rows of topics of the qrels, some document of which is judged."""
+    """Rows of a run for topics of the qrels; at least one of its documents must be judged."""
     there = run[run["query"].isin(qrels["query"].unique())]
     if there.empty:
         raise ValueError(

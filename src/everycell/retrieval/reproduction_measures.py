@@ -1,4 +1,4 @@
-"""How close a reproduced experiment is to the original one, at three levels.
+"""How close a reproduced experiment is to the original, at three levels.
 
 =======  ==================================================  ==========================
 level    measure                                             function
@@ -8,14 +8,14 @@ scores   root mean square error, t-tests                     :func:`score_agreem
 effects  effect ratio, difference of relative improvements   :func:`effect_agreement`
 =======  ==================================================  ==========================
 
-:func:`~everycell.retrieval.reproduction.compare_runs` measures all three of runs and judgements.
+:func:`~everycell.retrieval.reproduction.compare_runs` computes all three from runs and judgements.
 
 The levels go from strict to lenient: two runs may share no document and have the same scores, and
 two experiments may differ in all scores and show the same effect.
 
 Source: Breuer et al., "How to measure the reproducibility of system-oriented IR experiments" (SIGIR
 2020), whose measures the tool repro_eval computes. Where its code settles what the text leaves
-open, or goes another way, the functions say so.
+open, or departs from it, the functions say so.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from everycell.trec.runs import trec_order
 
 Numbering = Literal["original", "ids"]
 
-#: Documents of a topic that are compared, and persistence of RBO: those of repro_eval.
+#: Number of documents compared per topic, and persistence of RBO: repro_eval's defaults.
 DEPTH = 1000
 PERSISTENCE = 0.8
-#: Decimals within which effects are the same; sums of other order differ in the last bits.
+#: Decimals to which effects must agree; sums in another order differ in the last bits.
 _DIGITS = 12
 
 
@@ -58,14 +58,14 @@ def ranking_agreement(
         Runs with the columns ``query``, ``document`` and ``score``, for the same topics. Ties are
         broken as trec_eval breaks them.
     depth : int
-        Documents of a topic that are compared, from the first; 1 or more.
+        Number of documents compared per topic, from the first; 1 or more.
     p : float
         Persistence of RBO, above 0 and below 1.
     variant : {"ext", "truncated", "min"}
         Of RBO, as in :func:`~everycell.metrics.rank_overlap.rbo`.
     union : {"original", "ids"}
         Order in which the documents of both lists are numbered for tau: those of the original,
-        then what the other adds; or by the alphabet of their ids, as repro_eval's code does.
+        then those that only the other has; or alphabetically by id, as in repro_eval's code.
 
     Returns
     -------
@@ -87,12 +87,12 @@ def ranking_agreement(
     numbers of its documents, and tau compares the two at equal ranks. The longer list is cut to
     the length of the shorter one, since tau has no value otherwise (repro_eval stops).
 
-    It knows which documents differ only by their numbers: with "original" two lists without a
-    common document have 1, and with "ids" the value changes when documents are renamed. So read
-    it beside RBO, which is 0 for such lists.
+    Tau sees documents only through these numbers: with "original", two lists without a common
+    document have a tau of 1, and with "ids" the value changes when documents are renamed. Read it
+    beside RBO, which is 0 for such lists.
 
     repro_eval has used two forms of RBO: the extrapolated one ("ext"), and later the sum down to
-    a fixed depth over its greatest value. For lists as long as `depth` the second is "truncated"
+    a fixed depth divided by its maximum. For lists as long as `depth` the second is "truncated"
     over 1 - p**depth.
 
     Examples
@@ -147,14 +147,14 @@ def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.Data
     pandas.DataFrame
         Index ``measure``; ``topics``, ``original`` and ``reproduced`` (means over topics),
         ``rmse`` (0 or more, in the unit of the measure), ``p_paired`` and ``p_unpaired`` of the
-        two-sided t-tests (0 to 1). A small p says that the two differ; a great one does not say
-        that they agree. The paired test is the one that fits equal topics; the other one is what
-        a replication on other topics would have.
+        two-sided t-tests (0 to 1). A small p says that the two differ; a large one does not say
+        that they agree. The paired test is appropriate for the same topics; the unpaired one for a
+        replication on other topics.
 
     Raises
     ------
     ValueError
-        For a topic or measure that only one has or that stands twice, or a value that is not
+        For a topic or measure that only one has or that occurs twice, or a value that is not
         finite.
 
     Examples
@@ -195,7 +195,7 @@ def effect_agreement(
     reproduced_baseline: pd.DataFrame,
     reproduced_advanced: pd.DataFrame,
 ) -> pd.DataFrame:
-    r"""Agreement of two experiments in what an advanced system gains over a baseline.
+    r"""Agreement of two experiments in the gain of an advanced system over a baseline.
 
     .. math:: ER = \frac{\overline{\Delta' M}}{\overline{\Delta M}}, \quad
               \Delta RI = RI - RI', \quad RI = \frac{\bar M_a - \bar M_b}{\bar M_b}
@@ -208,16 +208,16 @@ def effect_agreement(
     original_baseline, original_advanced : pandas.DataFrame, shape (n, measures)
         Values of the original experiment, as in :func:`score_agreement`.
     reproduced_baseline, reproduced_advanced : pandas.DataFrame, shape (m, measures)
-        Values of the reproduced experiment. Its topics may be others: then it is a replication.
+        Values of the reproduced experiment. Its topics may differ: then it is a replication.
 
     Returns
     -------
     pandas.DataFrame
         Index ``measure``; ``effect_original`` and ``effect_reproduced`` (mean gains),
-        ``effect_ratio`` (1 for the same effect, below 0 where it turns round, not a number where
-        the original has none), ``improvement_original``, ``improvement_reproduced`` (relative
-        gains, not a number over a baseline of 0) and ``delta_relative_improvement`` (original
-        minus reproduced: 0 for the same, above 0 where the reproduced gain is smaller).
+        ``effect_ratio`` (1 for the same effect, below 0 where its sign changes, not a number where
+        the original has no effect), ``improvement_original``, ``improvement_reproduced`` (relative
+        gains, not a number over a baseline of 0) and ``delta_relative_improvement`` (original minus
+        reproduced: 0 for the same, above 0 where the reproduced gain is smaller).
 
     Raises
     ------
@@ -260,7 +260,7 @@ def effect_agreement(
 
 
 def _check_same(named: dict[str, pd.Index], what: str) -> None:
-    """Two indexes hold the same names, each once."""
+    """Check that two indexes hold the same names, each once."""
     for name, index in named.items():
         if index.has_duplicates:
             raise ValueError(

@@ -1,9 +1,9 @@
-"""Second stages of a pipeline: another order for the best of a run, and orders from preferences.
+"""Second stages of a pipeline: re-ranking the top of a run, and rankings from preferences.
 
-A point-wise re-ranker (monoT5) scores each document of a list by itself, a pair-wise one (duoT5)
-says of two documents which is the better one. This module knows neither: it takes their numbers.
-A pair-wise re-ranker reads every ordered pair of the documents that it is given, and how its
-probabilities p(i, j), that i is better than j, become one score of i is a choice:
+A pointwise re-ranker (monoT5) scores each document of a list by itself, a pairwise one (duoT5) says
+which of two documents is better. This module needs only their numbers. A pairwise re-ranker reads
+every ordered pair of the documents that it is given, and how its probabilities p(i, j), that i is
+better than j, become one score of i is a choice:
 
 ============  =========  ==============================================
 how           symmetric  score of i, summed over all other documents j
@@ -15,7 +15,7 @@ log           yes        log p(i, j) + log(1 - p(j, i))
 ============  =========  ==============================================
 
 Source: Pradeep, Nogueira and Lin, "The Expando-Mono-Duo design pattern" (2021), section on duoT5.
-The code of lajewska2025, chapter 3, takes the symmetric sum; its text does not say.
+The code of lajewska2025, chapter 3, uses the symmetric sum; its text does not say.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from everycell.trec.runs import check_run, trec_order
 
 How = Literal["sum", "log"]
 
-# log p of a probability of 0 as a 32-bit softmax could just tell it from 0.
+# Stands in for a probability of 0 in logarithms: the smallest normal 32-bit float.
 _LEAST = float(np.finfo(np.float32).tiny)
 
 
@@ -41,7 +41,7 @@ def best(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     run : pandas.DataFrame
         Columns ``query``, ``document``, ``score``.
     depth : int
-        Most documents a query, 1 or more.
+        Largest number of documents per query, 1 or more.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
         The first stage: columns ``query``, ``document``, ``score``.
     scores : pandas.DataFrame
         New scores of documents that the run has, such as its :func:`best` ones: the same columns.
-        A query without any keeps its order.
+        A query without new scores keeps its order.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        A re-scored document that its query's list does not have, and what
+        A re-scored document that is not in its query's list, and what
         :func:`~everycell.trec.runs.check_run` refuses.
 
     Examples
@@ -105,7 +105,7 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
             f"The document {row['document']!r} has a new score for query {row['query']!r}, whose "
             "list does not have it: score documents of the list."
         )
-    # Behind the last new place, in the old order.
+    # After the last re-scored document, in the old order.
     order = merged["place"].fillna(len(second)).to_numpy()
     query, _ = pd.factorize(merged["query"])
     ordered = merged.iloc[np.lexsort((np.arange(len(merged)), order, query))]
@@ -114,7 +114,7 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
-    """Every ordered pair of different documents of a query: what a pair-wise re-ranker reads.
+    """Every ordered pair of different documents of a query, for a pairwise re-ranker.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        A document that its query has twice.
+        A duplicate document of a query.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
 def aggregate_preferences(
     preferences: pd.DataFrame, how: How = "sum", *, symmetric: bool = True
 ) -> pd.DataFrame:
-    """One score of each document from the probabilities that it is better than each other one.
+    """Turn the probabilities that a document is better than each other one into one score.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def aggregate_preferences(
     how : {"sum", "log"}
         Sum of probabilities, or of their logarithms (one of 0 counts as 1.2e-38).
     symmetric : bool
-        Whether a pair also tells of its second document.
+        Whether a pair also counts for its second document.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def aggregate_preferences(
     -----
     With p(j, i) = 1 - p(i, j) the symmetric score is twice the other one. Where the probabilities
     follow an order, in that p(i, k) >= p(j, k) for every third k and p(i, j) >= 1/2 >= p(j, i)
-    whenever i stands before j, all four choices give that order.
+    whenever i comes before j, all four choices give that order.
 
     Examples
     --------

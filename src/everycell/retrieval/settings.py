@@ -17,6 +17,6 @@ class Bm25(Settings):
 class Rm3(Settings):
     """Parameters of pseudo-relevance feedback."""
 
-    documents: int = Field(10, ge=1, description="Documents that it takes for relevant.")
-    terms: int = Field(10, ge=1, description="Terms that it adds.")
-    original_weight: float = Field(0.5, ge=0, le=1, description="Weight of the query as given.")
+    documents: int = Field(10, ge=1, description="Documents assumed to be relevant.")
+    terms: int = Field(10, ge=1, description="Number of expansion terms.")
+    original_weight: float = Field(0.5, ge=0, le=1, description="Weight of the original query.")

@@ -1,9 +1,9 @@
-"""Which systems beat which: t-tests over topics, and the letters that tables print.
+"""Which systems beat which: t-tests over topics, and the significance letters of tables.
 
 A table of the thesis gives each row a letter, and prints after a value the letters of the rows
 that it significantly beats (abolghasemi2026, Tables 2.1 to 2.4: paired t-test, p < 0.05,
 Bonferroni). The number of comparisons that Bonferroni divides by is not stated there, so it is a
-named choice here and stands in the result.
+named choice here and part of the result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pandas as pd
 
 from everycell.statistics.hypothesis_tests import t_tests
 
-#: Decimals within which values of a measure are the same; others lie much further apart.
+#: Decimals to which values of a measure count as equal; different values lie much further apart.
 _DIGITS = 12
 
 Comparisons = Literal["all_pairs", "others"] | int
@@ -40,10 +40,10 @@ def paired_tests(
     pairs : sequence of (str, str), optional
         Which systems to compare; all pairs of columns if not given.
     comparisons : {"all_pairs", "others"} or int
-        What p is multiplied by: the number of pairs that are compared; the number of other
-        systems that one system is compared with (s - 1); or a number, 1 or more.
+        Factor of p: the number of compared pairs; the number of systems that one system is compared
+        with (s - 1); or a number, 1 or more.
     level : float
-        Significant is a corrected p below this (between 0 and 1).
+        A corrected p below this is significant (between 0 and 1).
 
     Returns
     -------
@@ -60,8 +60,8 @@ def paired_tests(
 
     Notes
     -----
-    Two systems without any difference get t = 0 and p = 1. With "others" two systems have the
-    same corrected p from either side.
+    Two systems that do not differ get t = 0 and p = 1. With "others" a pair has the same corrected
+    p from either side.
 
     Examples
     --------
@@ -111,10 +111,9 @@ def paired_beside_unpaired(
 ) -> pd.DataFrame:
     """Paired and unpaired two-sided t-tests of the same pairs of systems, side by side.
 
-    Two systems answer the same topics, so the paired test is the one that fits: topics differ
-    more than systems do, and the unpaired test (Student's, equal variances) counts that
-    difference as noise. Text and code of a paper may not agree on which of the two was run
-    (lajewska2025, L798).
+    Two systems answer the same topics, so the paired test is appropriate: topics differ more than
+    systems do, and the unpaired test (Student's, equal variances) counts that difference as noise.
+    Text and code of a paper may not agree on which of the two was run (lajewska2025, L798).
 
     Parameters
     ----------
@@ -123,7 +122,7 @@ def paired_beside_unpaired(
     pairs : sequence of (str, str), optional
         Which systems to compare, from the first to the second; all pairs of columns if not given.
     comparisons : int, optional
-        What p is multiplied by (Bonferroni), 1 or more; the number of pairs if not given.
+        Factor of p (Bonferroni), 1 or more; the number of pairs if not given.
 
     Returns
     -------
@@ -164,8 +163,8 @@ def change_ranges(
 ) -> pd.DataFrame:
     """Lowest and highest relative change over the pairs of each comparison.
 
-    How a text sums up a table: "from 12 % to 29 % more recall" over all pairs of rows that differ
-    in one part.
+    This is how a text summarises a table: "from 12 % to 29 % more recall" over all pairs of rows
+    that differ in one component.
 
     Parameters
     ----------
@@ -211,7 +210,7 @@ def change_ranges(
 
 
 def system_letters(systems: Sequence[str]) -> dict[str, str]:
-    """Letters of a table's rows: a, b, c, ... in their order.
+    """Letters of a table's rows: a, b, c, ... in order.
 
     Parameters
     ----------

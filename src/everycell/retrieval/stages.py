@@ -1,7 +1,7 @@
-"""What the stages of a retrieval experiment need to know of a collection.
+"""What the stages of a retrieval experiment need to know about a collection.
 
 The stages (terms, index, search, training, encoding, re-ranking) are the same for all collections;
-whoever brings one says here how it is treated.
+a study that adds a collection says here how to treat it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Lexical:
     dirichlet : float
         Prior of the other language model, in tokens.
     hits : int
-        Documents of a list, where all documents are searched.
+        Length of a list, where all documents are searched.
     tuning : mapping of str to sequence of float
         Grid of `k1` and `b` for a BM25 that is tuned on validation queries.
     """
@@ -38,24 +38,24 @@ class Lexical:
 
 @dataclass(frozen=True)
 class Collection:
-    """How one collection is treated. What a stage that is never asked for needs is left out.
+    """How to treat one collection. Fields for stages that are never run may be left out.
 
     Attributes
     ----------
     tasks : list of str
         Tasks of its queries.
     setting : str, optional
-        Where the documents that are not relevant come from in its main candidate lists.
+        Source of the non-relevant documents in its main candidate lists.
     searched : bool
         Whether all its documents are ranked, rather than candidates.
     vocabularies : mapping of str to str
-        Tokenisation -> key of its vocabulary in the registry, where it is not the usual one.
+        Tokenisation -> key of its vocabulary in the registry, where it differs from the default.
     lexical : Lexical, optional
     lengths : mapping of str to (int or None)
         Word pieces by what is read: ``training``, ``text``, ``query``, ``zero_shot``, ``expanded``,
         ``pair``.
     proposals : int
-        Likely terms to find for each document: as many as any expansion takes.
+        Number of likely terms to find for each document: the largest that any expansion uses.
     training : callable, optional
         Ranker (an object that can be trained) -> `pairs`, `negatives`, `reading` and `options` of
         its training.

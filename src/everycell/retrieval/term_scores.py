@@ -1,4 +1,4 @@
-"""Scores of (query, document) pairs from flat arrays, without a dictionary a document.
+"""Scores of query-document pairs from flat arrays, without a dictionary per document.
 
 =============================  =========================  ========================================
 function                       systems                    score of a pair
@@ -12,10 +12,10 @@ A pair is a row of the queries and a row of the documents: two lists of row numb
 and with repetitions, or one query row and a list of document rows.
 
 All three add in float64, in one thread, each pair by itself and in the order in which its terms
-are stored. So a score depends on nothing but its pair, and they need no memory for what stands
-between the arrays and the scores (vectors: one block of pairs). The first two are loops that numba
-compiles at their first use, in about a second, and then keeps on disk (beside this file, or in
-``NUMBA_CACHE_DIR``). `bench/term_scoring.py` has their speed.
+are stored. A score thus depends only on its pair, and no intermediate arrays are needed (vectors:
+one block of pairs). The first two are loops that numba compiles at their first use, in about a
+second, and then caches on disk (beside this file, or in ``NUMBA_CACHE_DIR``).
+`bench/term_scoring.py` measures their speed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings of where released files come from and where they are kept."""
+"""Settings of the places that released files come from and are kept in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FetchSettings(Settings):
         None,
         description="Folder with a copy of the released data; EVERYCELL_MIRROR overrides it.",
     )
-    cache: PlainPath = Field("resources", min_length=1, description="Folder of the fetched files.")
+    cache: PlainPath = Field("resources", min_length=1, description="Folder for fetched files.")
     network: NetworkUse = True
 
     def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
@@ -35,11 +35,11 @@ class FetchSettings(Settings):
 
 
 class CorpusSettings(Settings):
-    """Where corpora come from that config.yaml has fetched, and where they are kept."""
+    """Where corpora that config.yaml asks to fetch come from, and where they are kept."""
 
     folder: PlainPath = Field("work/corpora", min_length=1, description="Folder of the corpora.")
     downloads: PlainPath | None = Field(
         None,
         min_length=1,
-        description="JSON file of addresses, in the form of ir_datasets, that go before its own.",
+        description="JSON file of addresses, in the form of ir_datasets, that replace its own.",
     )

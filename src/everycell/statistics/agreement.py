@@ -1,9 +1,9 @@
 """Agreement of people who label the same cases.
 
 Cohen's kappa is scikit-learn's (`sklearn.metrics.cohen_kappa_score`), Fleiss' that of statsmodels
-(`statsmodels.stats.inter_rater.fleiss_kappa`); what is added are checks, and the shares that they
-rest on. A kappa is 1 for full agreement, 0 for what chance gives two people with the same
-habits, and negative below that.
+(`statsmodels.stats.inter_rater.fleiss_kappa`); this module adds checks and percent agreement. A
+kappa is 1 for full agreement, 0 for the agreement that chance gives two people with the same label
+frequencies, and negative below that.
 
 Used by abolghasemi2026, Table 3.3.
 """
@@ -56,7 +56,8 @@ def cohens_kappa(first: Labels, second: Labels) -> float:
     Returns
     -------
     float
-        NaN where both give one and the same label throughout, since chance agrees fully too.
+        NaN where both give the same single label throughout, since chance agreement is then full
+        too.
 
     Raises
     ------
@@ -72,13 +73,13 @@ def cohens_kappa(first: Labels, second: Labels) -> float:
     """
     one, other = _paired(first, second)
     with warnings.catch_warnings():
-        # What scikit-learn warns of is the NaN that is promised above.
+        # scikit-learn warns about the NaN that is documented above.
         warnings.simplefilter("ignore")
         return float(cohen_kappa_score(one, other))
 
 
 def fleiss_kappa(labels: npt.ArrayLike) -> float:
-    """Fleiss' kappa of several people whose places do not tell who they are, -1 to 1.
+    """Fleiss' kappa of several people; who gave which label does not matter, -1 to 1.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ def fleiss_kappa(labels: npt.ArrayLike) -> float:
         table = np.empty(0)
     if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
         raise ValueError(
-            "The labels are no table of cases by people; give every case as many labels as the "
+            "The labels are not a table of cases by people; give every case as many labels as the "
             "others, two or more."
         )
     counts, _ = aggregate_raters(table)

@@ -4,8 +4,8 @@ Three ways to the same table:
 
 - :func:`anova`: one response, through statsmodels (the reference);
 - :class:`FastAnova`: one design, many responses at once (simulations), the same numbers;
-- :func:`supported_anova`: what a design with empty cells really supports, by comparing nested
-  models with the degrees of freedom that their ranks leave.
+- :func:`supported_anova`: only what a design with empty cells supports, by comparing nested models
+  with the degrees of freedom that their ranks leave.
 
 Designs with empty cells
 ------------------------
@@ -19,12 +19,12 @@ whole effect of balance appears in the interaction row.
 
 In floating point that 0/0 is a ratio of rounding errors. statsmodels gives F = 0 and p = 1 for
 the released files as they stand, but other F values for 32 of 200 random orders of the same rows,
-with p down to 1e-108. This module takes what is zero but for rounding as zero, so that such a test
-is F = 0 and p = 1 always, and all else is statsmodels' minimum-norm answer. That answer still
+with p down to 1e-108. This module treats what is zero up to rounding as zero, so that such a test
+always gives F = 0 and p = 1; everything else is statsmodels' minimum-norm answer. That answer still
 depends on the coding (treatment coding, the first level in sorted order as the reference, as in
 statsmodels), so on designs with empty cells, and only there, it changes when levels are renamed.
 :func:`design_support` shows whether a design is affected; :func:`supported_anova` gives the answer
-that does not depend on the coding and that R gives.
+of R, which does not depend on the coding.
 """
 
 from __future__ import annotations
@@ -82,15 +82,15 @@ def anova(
         One row per term (index ``term``: factor names joined by ``":"``, main effects first), with
         columns ``sum_sq``, ``df``, ``F`` (0 or more), ``p`` (0 to 1), ``n`` (rows), ``omega_sq``
         (:func:`~everycell.statistics.effect_size.omega_squared`), ``eta_sq``,
-        ``partial_eta_sq`` and ``df_resid``. Where factors fix the response, their terms have an
-        infinite F and the others NaN.
+        ``partial_eta_sq`` and ``df_resid``. Where factors determine the response, their terms have
+        an infinite F and the others NaN.
 
     Raises
     ------
     ValueError
         For an empty frame, an unknown column, a factor with a missing value or a single level, a
-        response that is not numeric, not finite, constant or one of the factors, no residual
-        degrees of freedom, or type III on a design with empty cells.
+        response that is not numeric, is not finite, is constant or is one of the factors, no
+        residual degrees of freedom, or type III on a design with empty cells.
 
     Warns
     -----
@@ -113,7 +113,7 @@ def anova(
     values = check_response(data, response, factors)
     fast = FastAnova(data, factors, typ=typ, interactions=interactions)
     fitted = fast.fit(values)
-    # A factor that fixes the response leaves statsmodels a residual of rounding errors.
+    # If a factor determines the response, statsmodels' residual is rounding error.
     if not fast.full_rank or fitted.sum_sq_resid[0] == 0:
         return fitted.table()
     terms = model_terms(len(factors), interaction_order(len(factors), interactions))
@@ -195,7 +195,7 @@ def supported_anova(
 
 @dataclass(frozen=True)
 class DesignSupport:
-    """What a design can tell apart.
+    """Which terms a design can tell apart.
 
     Attributes
     ----------

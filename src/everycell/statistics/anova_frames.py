@@ -28,7 +28,7 @@ def anova_cells(
     """Type II ANOVA of several responses as cells: p-value and effect size of each term.
 
     Designs with empty cells follow statsmodels' minimum-norm solution, as the papers do;
-    `supported_cells` says what such a design really supports.
+    `supported_cells` gives what such a design supports.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def supported_cells(
     -------
     pandas.DataFrame
         As `anova_cells`, with the metrics df, F, p_value, omega_squared and effect_size. A term
-        that the empty cells leave no degree of freedom has df 0 and no other cell.
+        that the empty cells leave without a degree of freedom has df 0 and no other cell.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Relations between numbers that come in clusters: ratings of a worker, passages of a batch.
+"""Relations between numbers in clusters, such as the ratings of a worker.
 
-A test that takes such numbers for independent sees more of them than there are, and a relation
-between means of clusters may differ from the one within them, even in its sign.
+A test that treats such numbers as independent overstates the sample size, and a relation between
+the means of clusters may differ from the one within them, even in sign.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def clustered_correlation(
 
     Examples
     --------
-    Six rows in two clusters of opposite means: the interval knows that two are not many.
+    Six rows in two clusters of opposite means: the interval is wide, since two clusters are few.
 
     >>> data = pd.DataFrame(
     ...     {"x": [1, 2, 3, 7, 8, 9], "y": [3, 2, 1, 9, 8, 7], "of": list("aaabbb")})
@@ -85,8 +85,8 @@ def clustered_correlation(
     varies = spread > 1e-12 * xx * yy
     if not varies.any():
         raise ValueError(
-            f"In none of {resamples} resamples both columns vary: more clusters or resamples are "
-            "needed for an interval."
+            f"In none of {resamples} resamples do both columns vary: an interval needs more "
+            "clusters or resamples."
         )
     rates = (xy - sum_x * sum_y / n)[varies] / np.sqrt(spread[varies])
     low, high = np.quantile(rates, [(1 - confidence) / 2, (1 + confidence) / 2])
@@ -100,7 +100,7 @@ def clustered_correlation(
 
 
 def within(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFrame:
-    """Numbers less the mean of their group, so that only differences within groups are left.
+    """Subtract from each number the mean of its group; only differences within groups are left.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def within(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFra
 
 
 def nested_spread(data: pd.DataFrame, value: str, levels: Sequence[str]) -> dict[str, float]:
-    """Share of the sum of squares of a column that each of several nested levels has.
+    """Share of a column's sum of squares that each of several nested levels accounts for.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def nested_spread(data: pd.DataFrame, value: str, levels: Sequence[str]) -> dict
     value
         Column of numbers that vary.
     levels
-        Columns, the coarsest first; a group of a level is told apart by all levels above it too.
+        Columns, the coarsest first; a group is identified by its level and all levels above it.
 
     Returns
     -------

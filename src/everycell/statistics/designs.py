@@ -1,4 +1,4 @@
-"""Designs of an analysis of variance: terms, matrices, and what empty cells leave of them."""
+"""Designs of an analysis of variance: terms, matrices, and the effect of empty cells on them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Interactions = Literal["full"] | int
 Solution = Literal["minimum_norm", "supported"]
 
 
-# A sum of squares is rounding where its root is below this share of the response's own, or where
-# it is no more than a few units in the last place of the largest response would give.
+# # A sum of squares counts as rounding error where its root is below this share of the response's
+# own, or no larger than a few units in the last place of the largest response would make it.
 _ROUNDING_SHARE = 1e-12
 _ROUNDING_UNITS = 16 * float(np.finfo(float).eps)
 
@@ -40,7 +40,7 @@ def _rows(mask: npt.NDArray[np.bool_], index: pd.Index) -> str:
 
 
 def _check_single(data: pd.DataFrame, role: str, name: str) -> None:
-    """Refuse a name that two columns bear."""
+    """Refuse a name that two columns have."""
     times = int((data.columns == name).sum())
     if times > 1:
         raise ValueError(
@@ -49,7 +49,7 @@ def _check_single(data: pd.DataFrame, role: str, name: str) -> None:
 
 
 def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
-    """Refuse factors that are no columns, repeat, have gaps or a single level."""
+    """Refuse factors that are not columns, occur twice, have gaps or have a single level."""
     if isinstance(factors, str):
         raise ValueError(
             f"The factors are the string {factors!r}: give a list of column names, "
@@ -83,7 +83,7 @@ def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
 
 
 def check_response(data: pd.DataFrame, response: str, factors: Sequence[str]) -> FloatArray:
-    """Return the response as floats; refuse what no ANOVA with these factors can take."""
+    """Return the response as floats; refuse one that no ANOVA with these factors can take."""
     check_factors(data, factors)
     if response in factors:
         raise ValueError(
@@ -118,7 +118,7 @@ def check_response(data: pd.DataFrame, response: str, factors: Sequence[str]) ->
 
 
 def rounding(responses: FloatArray) -> FloatArray:
-    """Sum of squares below which nothing but rounding is left of each response.
+    """Sum of squares below which each response is nothing but rounding error.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def rounding(responses: FloatArray) -> FloatArray:
 
 
 def interaction_order(n_factors: int, interactions: Interactions) -> int:
-    """Return the highest order of interactions: that of all factors for ``"full"``."""
+    """Return the highest order of interactions; ``"full"`` means that of all factors."""
     if interactions == "full":
         return n_factors
     is_count = isinstance(interactions, int) and not isinstance(interactions, bool)
@@ -224,7 +224,7 @@ def design_matrix(
     """Design matrix as statsmodels makes it, and the columns of each term."""
     matrix = patsy.dmatrix(model_formula(terms, typ), factor_frame(data, factors))
     slices = list(matrix.design_info.term_slices.values())
-    # patsy puts the intercept first and then keeps our order: by size, then by factor.
+    # patsy puts the intercept first, then keeps our order: by number of factors, then by factor.
     return np.asarray(matrix), dict(zip(terms, slices[1:], strict=True))
 
 
@@ -246,7 +246,7 @@ def added_basis(exog: FloatArray, known: list[int], tested: list[int]) -> FloatA
 def nested_columns(
     terms: Sequence[tuple[int, ...]], columns: Mapping[tuple[int, ...], slice], typ: int
 ) -> list[tuple[list[int], list[int]]]:
-    """For each term the columns that it is tested given, and its own."""
+    """For each term, the columns that its test conditions on, and its own columns."""
 
     def given(position: int, term: tuple[int, ...], other: tuple[int, ...]) -> bool:
         if typ == 1:

@@ -2,9 +2,9 @@
 
 Definitions: the area under the ROC curve is the probability that a sample of the class has a
 higher score than one without it (ties count half; Hanley and McNeil 1982). Average precision is the
-mean of the precision at each sample of the class, down the ranking; samples with equal scores stand
-at one place. Both are those of scikit-learn (`roc_auc_score`, `average_precision_score`), computed
-for many weightings of the samples at once.
+mean of the precision at each sample of the class, down the ranking; samples with equal scores share
+one place. Both are those of scikit-learn (`roc_auc_score`, `average_precision_score`), computed for
+many weightings of the samples at once.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def discrimination(
     scores: Sequence[float] | Floats,
     weights: npt.NDArray[np.number] | None = None,
 ) -> Discrimination:
-    """Measure how well scores tell a class from the rest.
+    """Measure how well scores separate a class from the rest.
 
     Parameters
     ----------
     truth : n bools
-        Whether a sample is of the class.
+        Whether a sample belongs to the class.
     scores : n floats
-        Higher where it rather is.
+        Higher means more likely to belong.
     weights : array of shape (m, n), optional
         Weight of each sample, 0 or more, in m weightings, such as the numbers of times that a
         bootstrap drew it. Default: one weighting, where each sample counts once.

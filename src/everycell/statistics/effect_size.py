@@ -1,4 +1,4 @@
-"""Effect sizes of an analysis of variance, and the words that a paper uses for their size.
+"""Effect sizes of an analysis of variance, and the words that a paper uses for them.
 
 The same omega squared is called by different names in different chapters of one thesis, so a
 scale is data (:class:`EffectScale`), never a rule hidden in a function.
@@ -133,7 +133,7 @@ def cohen_f(f: FloatLike, df_between: FloatLike, df_resid: FloatLike) -> npt.NDA
 
 @dataclass(frozen=True)
 class EffectScale:
-    """Names for effect sizes, as cut-points.
+    """Labels of effect sizes, given by cut-points.
 
     Parameters
     ----------
@@ -178,12 +178,12 @@ class EffectScale:
             )
 
     def label(self, value: float) -> str:
-        """Name of one value; NaN (no such effect in the design) gives ``below``."""
+        """Label of one value; NaN (no such effect in the design) gives ``below``."""
         rounded = np.round(value, self.decimals)
         return next((label for bound, label in self.cut_points if rounded >= bound), self.below)
 
     def labels(self, values: npt.ArrayLike) -> list[str]:
-        """Names of a sequence of values, shape (n,), in the same order."""
+        """Labels of a sequence of values, shape (n,), in the same order."""
         return [self.label(value) for value in np.asarray(values, dtype=float)]
 
 

@@ -48,10 +48,10 @@ class AnovaResults:
         Rows of the design.
     sum_sq, f, p : numpy.ndarray, shape (t, m)
         Sum of squares, F value and p-value of each term (row) and response (column). NaN where
-        the term has no degree of freedom, the response does not vary, or neither term nor
-        residual has more than rounding (0/0: another term fixes the response).
+        the term has no degree of freedom, the response does not vary, or neither term nor residual
+        is more than rounding error (0/0: another term determines the response).
     sum_sq_resid, sum_sq_total : numpy.ndarray, shape (m,)
-        Residual sum of squares, and that about the mean.
+        Residual sum of squares, and sum of squares about the mean.
     """
 
     terms: tuple[str, ...]
@@ -86,9 +86,9 @@ class AnovaResults:
 class FastAnova:
     """ANOVA of one design, prepared once and then applied to many responses.
 
-    All that depends on the design alone is computed once: each term becomes a few orthonormal
-    vectors, whose products with a response, squared and summed, are its sum of squares. All terms
-    of all responses then cost a few matrix products.
+    Whatever depends on the design alone is computed once: each term becomes a few orthonormal
+    vectors, and its sum of squares for a response is the sum of the squared products with them. All
+    terms of all responses then cost a few matrix products.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ class FastAnova:
         As in :func:`anova`.
     solution : {"minimum_norm", "supported"}
         What type II does when cells are empty: statsmodels' answer, or the comparison of nested
-        models with the degrees of freedom that the design supports (see
-        :func:`supported_anova`). Otherwise both are the same.
+        models with the degrees of freedom that the design supports (see :func:`supported_anova`).
+        Without empty cells both are the same.
 
     Attributes
     ----------
@@ -116,15 +116,16 @@ class FastAnova:
     ------
     ValueError
         For bad factors as in :func:`anova`; for an unknown solution; for type III on a design
-        that lacks rank, where no answer is independent of the coding (statsmodels' one even
+        that lacks rank, where no answer is independent of the coding (that of statsmodels even
         changes when a constant is added to the response).
 
     Notes
     -----
-    The tests hold all types to 1e-9 of statsmodels on designs of full rank, and type II also on
-    designs like the rank-deficient ones of the viewpoints study, but for the terms that are 0/0
-    there (see the module's text). Type I of statsmodels is an unpivoted QR, in which an empty cell
-    leaves a column of rounding noise; here such a term has 0 degrees of freedom and NaN.
+    The tests compare all types with statsmodels to 1e-9 on designs of full rank, and type II also
+    on rank-deficient designs like those of the viewpoints study, except for the terms that are 0/0
+    there (see the docstring of :mod:`everycell.statistics.anova`). For type I, statsmodels uses an
+    unpivoted QR decomposition, in which an empty cell leaves a column of rounding noise; here such
+    a term has 0 degrees of freedom and NaN.
 
     Examples
     --------
@@ -193,8 +194,8 @@ class FastAnova:
         Returns
         -------
         AnovaResults
-            A constant response gives NaN, so that a simulated study in which all answer alike
-            does not stop the others.
+            A constant response gives NaN, so that one simulated study in which everybody answers
+            alike does not stop the others.
 
         Raises
         ------
@@ -226,7 +227,7 @@ class FastAnova:
             mean_sq = explained / self._tested[:, None]
             f = mean_sq / (resid / self.df_resid)
             f[:, constant] = np.nan
-            # statsmodels backs the sum of squares out of F with the nominal degrees of freedom.
+            # statsmodels derives the sum of squares from F with the nominal degrees of freedom.
             sum_sq = mean_sq * self.df[:, None]
             p = fdtrc(self._tested[:, None], self.df_resid, f)
         return AnovaResults(

@@ -1,4 +1,4 @@
-"""t-tests of many pairs with a correction, and Pearson correlation: scipy with checked inputs."""
+"""Corrected t-tests of many pairs, and Pearson correlation: scipy with checked inputs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _t_test(
     """Statistic, p-value and degrees of freedom of one test."""
     same = np.array_equal(first, second) if paired else len({*first, *second}) == 1
     if same:
-        # 0/0 for scipy. No difference at all is no evidence for one.
+        # 0/0 for scipy. Where nothing differs, there is no evidence of a difference.
         return 0.0, 1.0, float(len(first) - 1 if paired else len(first) + len(second) - 2)
     result = (
         stats.ttest_rel(first, second)
@@ -101,7 +101,7 @@ def t_tests(
 
     Notes
     -----
-    Two samples without any difference (paired, all differences 0; independent, both constant and
+    Two samples that do not differ at all (paired, all differences 0; independent, both constant and
     equal) get t = 0 and p = 1, where scipy has 0/0. Correction: statsmodels ``multipletests``.
 
     Examples
@@ -171,7 +171,7 @@ def pearson(
     ------
     ValueError
         For an unknown name, values that are not finite, samples of different length, fewer than
-        two values or a constant sample (no correlation is defined).
+        two values or a constant sample (its correlation is undefined).
 
     Notes
     -----

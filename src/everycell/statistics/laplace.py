@@ -1,8 +1,8 @@
-"""How sure a trained ranker is of a score: a Laplace approximation of its last layer.
+"""Uncertainty of a trained ranker's scores: a Laplace approximation of its last layer.
 
-The last layer of a ranker is linear: it turns the vector of a pair of query and document into one
-logit (relevant) or two (not relevant, relevant). Its weights are taken as normally distributed
-about what training found, the more narrowly the more the training data say about them.
+The last layer of a ranker is linear: it turns the vector of a query-document pair into one logit
+(relevant) or two (not relevant, relevant). Its weights are taken as normally distributed around
+their trained values, with less variance the more information the training data hold about them.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ def fisher_diagonal(
         Vector of each training pair before the last layer.
     relevance : array_like of int, shape (n,), optional
         1 for relevant, 0 for not: squared gradients at these labels (the *empirical* Fisher
-        information, what the released code computes). Left out: the expectation over the model's
-        own answers, as the definition has it.
+        information, what the released code computes). If left out, the expectation over the model's
+        own predictions, as in the definition.
 
     Returns
     -------
     numpy.ndarray of float64, shape (1 or 2, d + 1)
-        For each logit the information of its weights, and last that of its bias.
+        For each logit the information of its weights, followed by that of its bias.
 
     Raises
     ------
     ValueError
-        Vectors that do not fit the head or are no numbers, labels other than 0 and 1.
+        Vectors that do not fit the head or are not numbers, labels other than 0 and 1.
 
     Notes
     -----
-    Source: heuss2025, Algorithm 4, lines 2 and 3. It writes an expectation; the precision of a
-    posterior is the *sum* over what was observed, without which the deviations are larger by the
-    square root of the number of pairs.
+    Source: heuss2025, Algorithm 4, lines 2 and 3. The algorithm writes an expectation, but the
+    precision of a posterior is the *sum* over the observations; with a mean instead, the deviations
+    are larger by the square root of the number of pairs.
 
     Examples
     --------
-    One logit of 0 is as unsure as can be: 1/2 squared, times the squared vector, for two pairs:
+    A logit of 0 has the largest uncertainty: 1/2 squared, times the squared vector, for two pairs:
 
     >>> fisher_diagonal(LastLayer(np.zeros((1, 1)), np.zeros(1)), [[2.0], [2.0]]).tolist()
     [[2.0, 0.5]]
@@ -85,7 +85,7 @@ def fisher_diagonal(
                 "or 1 for each."
             )
         squared = (labels - chance) ** 2
-    # The gradients of two logits differ in their sign alone.
+    # The gradients of two logits differ only in sign.
     return np.tile(squared @ rows**2, (len(head.bias), 1))
 
 
@@ -150,7 +150,7 @@ def sampled_distribution(
     samples : int
         Heads to sample, 2 or more.
     rng : numpy.random.Generator
-        Where chance comes from.
+        Source of randomness.
     log_probability : bool
         Whether the score is the log of the probability of relevance, as in the released code,
         which has no closed form; else the log odds.
@@ -167,8 +167,8 @@ def sampled_distribution(
 
     Notes
     -----
-    Source: heuss2025, Algorithm 4. It does not say how many samples; the released scores come from
-    150, the example in the released code from 50.
+    Source: heuss2025, Algorithm 4. It does not give the number of samples; the released scores used
+    150, the example in the released code 50.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-r"""What printed means alone say of a paired t-test.
+r"""What printed means alone say about a paired t-test.
 
-A table prints two means of n paired values, not the pairs. The statistic of the paired test is
+A table prints two means of n paired values, but not the pairs. The statistic of the paired test is
 
 .. math:: t = \frac{S/n}{\sqrt{(Q - S^2/n) / (n (n - 1))}},
 
@@ -9,7 +9,7 @@ means. Q does not, but it is bounded: above by the means themselves if the value
 (`most_squares`), and below by S. Where values are 0 or 1 each difference is -1, 0 or 1, so Q is
 the number of pairs that changed, and a printed mean of absolute differences gives it exactly.
 
-Source of the formula: any textbook; parity with scipy's ``ttest_rel`` is tested.
+The formula is textbook; a test compares it with scipy's ``ttest_rel``.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def paired_t(total: float, squares: float, n: int) -> float:
     -------
     float
         t with n - 1 degrees of freedom; 0 where there is no difference at all, and plus or minus
-        infinity where all differences are one number other than 0.
+        infinity where all differences are the same number other than 0.
 
     Raises
     ------
     ValueError
-        Fewer than two pairs, or squares that no such differences have.
+        Fewer than two pairs, or a sum of squares that no such differences can have.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def most_squares(first: float, second: float, n: int) -> float:
     Raises
     ------
     ValueError
-        A mean that is no share.
+        A mean outside [0, 1].
 
     Examples
     --------
@@ -113,7 +113,7 @@ def most_squares(first: float, second: float, n: int) -> float:
 
 
 def squares_allowed(total: float, n: int, *, alpha: float = 0.05) -> float:
-    """Largest sum of squares with which differences of this sum are still significant.
+    """Largest sum of squares at which differences with this sum are still significant.
 
     For values of 0 and 1 this is the number of pairs that may have changed.
 
@@ -129,12 +129,12 @@ def squares_allowed(total: float, n: int, *, alpha: float = 0.05) -> float:
     Returns
     -------
     float
-        0 where there is no difference. Not every number of changed pairs up to it exists: it is
-        at least ``abs(total)``, and even where `total` is even, odd where that is odd.
+        0 where there is no difference. Not every number of changed pairs up to it is possible: the
+        number is at least ``abs(total)``, and even or odd as `total` is.
 
     Examples
     --------
-    Of 500 answers 6 more are right than before; the test says so only if at most 8 changed:
+    Of 500 answers, 6 more are right than before; this is significant only if at most 8 changed:
 
     >>> round(squares_allowed(6, 500), 2)
     9.38
@@ -155,7 +155,7 @@ def decide(
     *,
     alpha: float = 0.05,
 ) -> Outcome:
-    """Whether a paired t-test is significant, as far as summaries determine it.
+    """Say whether a paired t-test is significant, as far as summaries determine it.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 The recipe is that of Sakai's script ``future.sample.1wayanova`` (SIGIR 2016; Sakai 2018, chapter
 7): Cohen's f from the pilot's F, then the group size at which the noncentral F distribution gives
-the wanted power. The noncentral F itself is statsmodels' :class:`FTestAnovaPower`, which agrees
+the desired power. The noncentral F itself is statsmodels' :class:`FTestAnovaPower`, which agrees
 with R's ``power.anova.test``.
 """
 
@@ -18,7 +18,7 @@ from everycell.statistics.effect_size import cohen_f
 
 @dataclass(frozen=True)
 class PowerAnalysis:
-    """What a pilot says about the next study.
+    """What a pilot implies for the next study.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class PowerAnalysis:
     achieved_power : float
         Power of the pilot itself at that effect size, in (alpha, 1].
     per_group : float
-        Group size that reaches the wanted power, not rounded.
+        Group size that reaches the desired power, not rounded.
     per_group_needed : int
         The same, rounded up to whole units.
     """
@@ -97,7 +97,7 @@ def anova_power(effect: float, groups: int, per_group: float, *, alpha: float = 
 def required_per_group(
     effect: float, groups: int, *, alpha: float = 0.05, power: float = 0.80
 ) -> float:
-    """Group size that gives a balanced one-way ANOVA the wanted power.
+    """Group size that gives a balanced one-way ANOVA the desired power.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def required_per_group(
     groups : int
         Number of conditions, 2 or more.
     alpha, power : float
-        Significance level and wanted power, alpha < power < 1.
+        Significance level and desired power, alpha < power < 1.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def required_per_group(
     _check(groups, alpha, power)
     if not effect > 0:
         raise ValueError(f"The effect is {effect}: no sample size finds an effect of 0 or less.")
-    # The solver finds no root where the smallest groups already suffice.
+    # The solver finds no root where the smallest groups are already large enough.
     if anova_power(effect, groups, 2, alpha=alpha) >= power:
         return 2.0
     total = FTestAnovaPower().solve_power(

@@ -1,7 +1,7 @@
-"""Ratings of which each person gives several: how alike they are, and tests that heed it.
+"""Several ratings per person: how alike they are, and tests that take this into account.
 
-A test over ratings takes those of one person for independent. Where a person saw one condition
-only, it then counts the same opinion several times, and finds effects that are not there.
+A test over ratings treats those of one person as independent. Where a person saw only one
+condition, it counts the same opinion several times, and finds effects that are not there.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
         Finite numbers.
     groups : Series, shape (n,)
         The group of each value, such as its worker; two groups or more, of at least two values
-        each. Groups of unequal size count with their mean size, corrected for its spread.
+        each. For groups of unequal size, their mean size is used, corrected for its spread.
 
     Returns
     -------
     float
-        (MSB - MSW) / (MSB + (k - 1) MSW), at most 1: 0 where groups are no more alike than chance
-        has it, below 0 where they are less. NaN where all values are the same.
+        (MSB - MSW) / (MSB + (k - 1) MSW), at most 1: 0 where values within groups are no more alike
+        than by chance, below 0 where they are less. NaN where all values are the same.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
     n, k = int(sizes.sum()), len(sizes)
     if k < 2 or n <= k:
         raise ValueError(
-            f"{n} values stand in {k} groups: give two groups or more, and two values of one group."
+            f"{n} values are in {k} groups: give two groups or more, and two values of one group."
         )
     within = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
     about = sizes * (grouped.mean() - values.mean()) ** 2
@@ -124,8 +124,8 @@ def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: 
     Notes
     -----
     Fitted by REML through statsmodels. With clusters of equal size and a factor that is constant
-    within them, the statistic is df times the F of :func:`cluster_means_anova` where the clusters
-    are more alike than chance has it.
+    within them, the statistic is df times the F of :func:`cluster_means_anova` where the values of
+    a cluster are more alike than by chance.
 
     Examples
     --------

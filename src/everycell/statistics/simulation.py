@@ -1,11 +1,11 @@
 """Simulated user studies with a planted effect, and whether an ANOVA finds it.
 
-A rater's opinion is a normal number (the planted shift, plus an optional worker and query part,
-plus noise of standard deviation 1), cut at three thresholds into the ratings 1 to 4. The thresholds
-give the shares of the four ratings that the real study has when nothing is planted.
+A rater's opinion is a normal variable (the planted shift, plus optional worker and query effects,
+plus noise of standard deviation 1), cut at three thresholds into the ratings 1 to 4. When nothing
+is planted, the thresholds give the four ratings the shares that they have in the real study.
 
-A simulation is a stand-in: it says what a design and its tests can find, nothing about the ratings
-that people gave.
+A simulation is a stand-in: it shows what a design and its tests can find, and nothing about the
+ratings that people gave.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class UserStudy:
         One row per rating: ``worker`` and ``query`` (numbers from 0), ``condition`` (``"EC1"``,
         ...) and the controlled factors.
     contrasts : mapping of str to mapping
-        For each controlled factor the place of each level on a line from -0.5 to 0.5: a planted
+        For each controlled factor, the position of each level on a line from -0.5 to 0.5: a planted
         effect of 1 moves the extreme levels apart by one standard deviation of a rater's noise.
     analyses : mapping of str to tuple of str
         The ANOVAs of the study: name and factors.
@@ -71,7 +71,7 @@ class UserStudy:
 
 
 def _shift(study: UserStudy, factor: str) -> FloatArray:
-    """Place of each row's level on the line of a factor, shape (n,)."""
+    """Position of each row's level on the line of a factor, shape (n,)."""
     if factor not in study.contrasts:
         raise ValueError(
             f"The study {study.name!r} has no factor {factor!r} to plant an effect in: it has "
@@ -107,15 +107,15 @@ def simulate_ratings(
     study : UserStudy
         The design.
     planted : mapping of str to float
-        Effect of each factor that gets one: the distance of its extreme levels, in standard
+        Effect of each factor that has one: the distance between its extreme levels, in standard
         deviations of a rater's noise. An empty mapping plants nothing.
     n_studies : int
         Number m of simulated studies.
     rng : numpy.random.Generator
-        Source of chance; the same seed gives the same ratings.
+        Source of randomness; the same seed gives the same ratings.
     worker_sd, query_sd : float
-        Standard deviation of a part that all ratings of a worker, or of a query, share. The
-        papers' ANOVAs know no such parts; they take all ratings as independent.
+        Standard deviation of an effect that all ratings of a worker, or of a query, share. The
+        papers' ANOVAs model no such effects; they treat all ratings as independent.
 
     Returns
     -------
@@ -192,11 +192,11 @@ def rejection_rates(
     study : UserStudy
         The design.
     effects : sequence of float
-        Planted effects (see :func:`simulate_ratings`); put 0 among them for the false positives.
+        Planted effects (see :func:`simulate_ratings`); include 0 for the false positives.
     rng : numpy.random.Generator
-        Source of chance.
+        Source of randomness.
     factor : str, optional
-        Factor that gets the effect; the study's first if not given.
+        Factor that has the effect; the study's first if not given.
     analysis : str, optional
         One of ``study.analyses``; the first if not given.
     n_studies : int
@@ -221,7 +221,7 @@ def rejection_rates(
         ``high``, ``n_studies``, ``expected_power`` (by the noncentral F), ``mean_omega_sq`` (over
         the simulated studies) and ``expected_omega_sq``. A term without degrees of freedom has NaN
         throughout. The two expectations are NaN where they
-        do not apply: with worker or query parts (ratings are then not independent) and for terms
+        do not apply: with worker or query effects (ratings are then not independent) and for terms
         that the design cannot tell apart (under the minimum-norm solution of a design with empty
         cells: for all terms).
 
@@ -271,7 +271,7 @@ def rejection_rates(
         result = fast.fit(ratings)
         rejected = (result.p <= alpha).sum(axis=1)
         bounds = proportion_confint(rejected, n_studies, alpha=1 - confidence, method=interval)
-        # A term without degrees of freedom has no test that could reject.
+        # A term without degrees of freedom has no test.
         rate, low, high = (
             np.where(fast.df > 0, values, np.nan) for values in (rejected / n_studies, *bounds)
         )

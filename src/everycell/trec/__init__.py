@@ -1,7 +1,7 @@
 """Files of the TREC formats as data frames.
 
-Three kinds of text file, one line per row, fields parted by spaces or tabs, UTF-8, gzipped if the
-name ends in ``.gz``:
+Three kinds of text file, one line per row, fields separated by spaces or tabs, UTF-8, gzipped if
+the name ends in ``.gz``:
 
 =============  =====================================  ==================================
 kind           fields of a line                       columns of the frame

@@ -18,7 +18,7 @@ from everycell.trec.lines import (
 
 
 def read_candidates(path: Path | str, *, queries: Iterable[str] | None = None) -> pd.DataFrame:
-    """Read which documents each query is to rank: two fields a line.
+    """Read the documents to rank for each query: two fields per line.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_candidates(candidates: pd.DataFrame, path: Path | str) -> None:
-    """Write candidate lists, two fields a line, rows in their order.
+    """Write candidate lists, two fields per line, rows in their order.
 
     Parameters
     ----------

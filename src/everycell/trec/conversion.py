@@ -60,11 +60,11 @@ def as_run(run: Any) -> pd.DataFrame:
     Raises
     ------
     FileNotFoundError
-        For a path to no file.
+        If there is no file at the path.
     TypeError
-        For anything else than these kinds.
+        For anything but these kinds.
     ValueError
-        For a frame with none of the sets of columns, or with two, and for what
+        For a frame with none of the sets of columns, or with two of them, and for what
         :func:`~everycell.trec.runs.check_run` refuses: ids that are not text, a document twice.
 
     Examples
@@ -97,7 +97,7 @@ def as_qrels(qrels: Any) -> pd.DataFrame:
     Raises
     ------
     FileNotFoundError, TypeError, ValueError
-        As :func:`as_run`, and for a relevance that is no whole number.
+        As :func:`as_run`, and for a relevance that is not a whole number.
 
     Examples
     --------

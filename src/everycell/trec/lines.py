@@ -1,4 +1,4 @@
-"""Lines of the TREC formats: read at once, and looked at one by one where something is wrong."""
+"""Lines of the TREC formats: read all at once, and examined one by one if something is wrong."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from everycell.engine.untrusted import in_quotes, unpack
 
 Ranks = Literal["ignore", "error"]
 
-# What C's isspace and the end of a C string would cut an id at.
+# Characters at which C's isspace or the end of a C string would cut an id.
 _CUTS_AN_ID = r"[\s\x0b\x00]"
 
-# The same as bytes that may be left in a field once lines and fields are parted.
+# The same, as bytes that may be left in a field once lines and fields are split.
 _BYTES_THAT_CUT = (b"\x00", b"\x0b", b"\x0c", b"\r")
 
 # First bytes of a gzip file; no text has them.
@@ -75,7 +75,7 @@ def _text(raw: bytes) -> str:
 
 
 def _explain(data: bytes, kind: Kind, path: Path, cause: Exception) -> ValueError:
-    """First line that cannot be read, in words. Slow, and only walked once reading has failed."""
+    """Describe the first line that cannot be read. Slow, so used only after reading has failed."""
     for number, line in enumerate(data.split(b"\n"), 1):
         where = f"Line {number} of {path}"
         fields = line.split()
@@ -163,9 +163,9 @@ def _line_of(path: Path | str) -> Callable[[int], str]:
 
 
 def _one_blank_between_fields(data: bytes) -> bytes:
-    """Text with one blank between fields and none at the ends of lines, as the reader takes it.
+    """Text with one blank between fields and none at the ends of lines, as the reader expects it.
 
-    trec_eval takes any white space. Most files need no change, and to see that is one pass.
+    trec_eval takes any white space. Most files need no change, and one pass shows that.
     """
     blank = np.frombuffer(data, dtype=np.uint8) <= ord(" ")
     if blank[:1].any() or (blank[1:] & blank[:-1]).any() or b"\t" in data:
@@ -177,9 +177,9 @@ def _one_blank_between_fields(data: bytes) -> bytes:
 def checked_lines(
     frame: pd.DataFrame, kind: Kind, place: Callable[[int], str], *, whole_ids: bool = False
 ) -> pd.DataFrame:
-    """The kind's columns of a frame that holds nothing wrong; `place` names a row.
+    """Return the kind's columns of a frame after checking them; `place` names a row.
 
-    `whole_ids` says that no id is empty or has white space: then they are not looked at again.
+    `whole_ids` says that no id is empty or has white space, so that ids are not checked again.
     """
     missing = [column for column in kind.columns if column not in frame.columns]
     if missing:
@@ -207,7 +207,7 @@ def checked_lines(
             )
     query, names = pd.factorize(frame["query"])
     documents = pa.Table.from_pandas(frame[["document"]], preserve_index=False)["document"]
-    # Documents are as many as rows nearly, queries are few.
+    # There are nearly as many documents as rows, but few queries.
     for column, ids in (
         () if whole_ids else (("query", pa.array(names, pa.string())), ("document", documents))
     ):
@@ -231,7 +231,7 @@ def checked_lines(
 
 
 def _first_twice(query: npt.NDArray[np.intp], documents: pa.ChunkedArray) -> int | None:
-    """First row whose document its query already had; queries are numbers from 0."""
+    """First row with a document that its query already had; queries are numbers from 0."""
     lengths = np.bincount(query)
     if len(query) >= _LONG_LIST * len(lengths):
         # A table of one list's documents stays in the processor's cache; one of all does not.
@@ -276,7 +276,7 @@ def _checked_number(frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]
 
 
 def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[int], str]) -> None:
-    """No document stands before another one of its query that has a higher score."""
+    """Check that no document is ranked above one of the same query with a higher score."""
     whole = pc.match_substring_regex(ranks, r"^\d{1,9}$")
     if not pc.all(whole).as_py():
         row = whole.index(False).as_py()
@@ -297,7 +297,7 @@ def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[i
         raise ValueError(
             f"{place(below)} has the rank {rank[below]} and the score {frame['score'].iloc[below]},"
             f" higher than that of rank {rank[above]} of the same query ({queries} queries of the "
-            "run have such ranks): the scores decide, as in trec_eval, so turn them round if they "
+            "run have such ranks): the scores decide, as in trec_eval, so negate them if they "
             "are distances, or have ranks ignored if the scores are meant."
         )
 
@@ -325,7 +325,7 @@ def check_scale(
 def check_queries(
     frame: pd.DataFrame, queries: Iterable[str] | None, place: Callable[[int], str]
 ) -> None:
-    """Refuse a query that is none of those that are known; `place` names a row."""
+    """Refuse a query that is not among the known ones; `place` names a row."""
     if queries is None:
         return
     unknown = ~frame["query"].isin(list(queries)).to_numpy()

@@ -33,20 +33,20 @@ def read_qrels(
     queries : iterable of str, optional
         If given, a line with any other query is an error.
     scale : (int, int), optional
-        Least and greatest label; if given, any other one is an error. nDCG takes labels as they
-        are, so that a stray 9 on a scale to 4 counts more than twice the best.
+        Lowest and highest label; if given, any label outside is an error. nDCG takes labels as they
+        are, so that a stray 9 on a scale up to 4 counts more than twice as much as the best label.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``query``, ``document`` (text) and ``relevance`` (int32; 0 and below is not
+        Columns ``query``, ``document`` (text) and ``relevance`` (int32; 0 and below mean not
         relevant), in the order of the lines.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        As :func:`read_run`, for lines of four fields and whole-numbered relevance; and for a
-        label outside the scale.
+        As :func:`read_run`, for lines of four fields and a relevance that is a whole number; and
+        for a label outside the scale.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Runs of the TREC format: scored documents of each query, in trec_eval's order.
 
-The rank and the order of the lines mean nothing, as in trec_eval: the scores decide, and documents
-of equal score stand in descending order of their ids (`trec_order`). A reader who takes the ranks
-for the ranking has `read_run` refuse ranks that say otherwise.
+The ranks and the order of the lines are ignored, as in trec_eval: the scores decide, and documents
+of equal score are ordered by descending id (`trec_order`). If the ranks of a file matter to you,
+let `read_run` refuse ranks that contradict the scores.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def read_run(
     queries : iterable of str, optional
         If given, a line with any other query is an error.
     ranks : {"ignore", "error"}
-        Whether the ranks may disagree with the scores, which decide. With "error" a document of
-        lower score before one of higher score in the same query is refused; documents of equal
-        score or of equal rank may stand in any order.
+        Whether the ranks may disagree with the scores, which decide. With "error" a document ranked
+        above one of higher score in the same query is refused; documents of equal score or of equal
+        rank may be in any order.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def read_run(
         If there is no such file.
     ValueError
         For an empty file, a line without six fields (such as an id with a space), text that is
-        not UTF-8, a score that is no finite number, a document twice in a query, a query that
+        not UTF-8, a score that is not a finite number, a document twice in a query, a query that
         is not in `queries`, ranks that `ranks` refuses, or an unknown choice; the message names
         the line.
 
@@ -118,7 +118,7 @@ def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:
     run : pandas.DataFrame
         Columns ``query``, ``document``, ``score``, in any order of rows.
     path : path
-        File to write. Queries stand in the order in which they first occur in `run`.
+        File to write. Queries keep the order in which they first occur in `run`.
     tag : str
         Name of the system, without white space.
 
@@ -129,8 +129,8 @@ def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:
 
     Notes
     -----
-    Scores are written with as many digits as give the same float64 back, so a run that is read
-    again has the same ties.
+    Scores are written with enough digits to give the same float64 back, so a run that is read again
+    has the same ties.
 
     Examples
     --------
@@ -169,10 +169,10 @@ def restrict_run(
     candidates : pandas.DataFrame, n rows
         Columns ``query``, ``document``; others are left out.
     missing : float, optional
-        Score of a candidate that the run does not hold, such as 0 for BM25, where it shares no
-        term with the query. Without it such a candidate is an error.
+        Score of a candidate that the run does not contain, such as 0 for BM25, where such a
+        document shares no term with the query. If left out, such a candidate is an error.
     outside : {"error", "drop"}
-        What becomes of the run's documents that are no candidates of their query.
+        What happens to documents of the run that are not candidates of their query.
 
     Returns
     -------
@@ -182,8 +182,8 @@ def restrict_run(
     Raises
     ------
     ValueError
-        For a candidate without a score, a scored document that is no candidate, an unknown choice,
-        or what :func:`check_run` and :func:`check_candidates` refuse.
+        For a candidate without a score, a scored document that is not a candidate, an unknown
+        choice, or what :func:`check_run` and :func:`check_candidates` refuse.
 
     Examples
     --------
@@ -230,8 +230,8 @@ def id_order(ids: pd.Series | pd.Index) -> npt.NDArray[np.int64]:
     Returns
     -------
     numpy.ndarray, shape (n,)
-        0 for the greatest id; equal ids have equal places. As C's strcmp compares, so upper case
-        comes before lower case and "d10" before "d9".
+        0 for the greatest id; equal ids have equal places. Ids compare as in C's strcmp: upper case
+        is less than lower case and "d10" less than "d9".
 
     Examples
     --------
@@ -275,7 +275,7 @@ def trec_order(run: pd.DataFrame) -> pd.DataFrame:
     query, _ = pd.factorize(run["query"])
     score = run["score"].to_numpy().astype(np.float32)
     order = np.lexsort((-score, query))
-    # Ids are slow to sort, and only those of ties matter.
+    # Sorting ids is slow, and only the ids of ties matter.
     above, below = order[:-1], order[1:]
     equal = (query[above] == query[below]) & (score[above] == score[below])
     tied = order[np.append(equal, False) | np.append(False, equal)]

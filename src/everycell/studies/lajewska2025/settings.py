@@ -13,7 +13,7 @@ class Simulation(Settings):
     """Sizes of the simulated user studies."""
 
     studies: int = Field(
-        1000, ge=500, le=100_000, description="Simulated studies a planted effect."
+        1000, ge=500, le=100_000, description="Simulated studies per planted effect."
     )
     effects: list[Annotated[float, Field(ge=0, le=2)]] = Field(
         [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4],

@@ -39,7 +39,7 @@ class PassageIndexes(Settings):
 
 
 class QueryEncoders(Settings):
-    """What encodes the queries for an index.
+    """Query encoder of each index.
 
     A model's folder, its name on the hub, or a file of encoded queries (.jsonl).
     """
@@ -94,7 +94,7 @@ class ReRankers(Settings):
 
 
 class MsMarco(Settings):
-    """The MS MARCO passages and what ranks them."""
+    """The MS MARCO passages and their rankers."""
 
     folder: PlainPath | None = Field(
         None, description="Folder with collection.tsv and the judgements; null: no full tier."
@@ -113,7 +113,7 @@ class MsMarco(Settings):
     pair: int = Field(512, ge=16, le=512, description="Word pieces of a query with a passage.")
     swapped_candidates: Literal["swapped", "original"] = Field(
         "swapped",
-        description="Whose BM25 list is re-ranked in the gender-swapped collection.",
+        description="Which BM25 list is re-ranked in the gender-swapped collection.",
     )
 
 
@@ -128,8 +128,8 @@ class Planted(Settings):
 class CrossFitting(Training):
     """The cross-encoder of the released stand-in, one model for each fold of conversations."""
 
-    folds: int = Field(5, ge=3, description="Folds that conversations are dealt into.")
-    pairs: int = Field(800, ge=10, description="Relevant pairs that a model is trained on.")
+    folds: int = Field(5, ge=3, description="Number of folds of conversations.")
+    pairs: int = Field(800, ge=10, description="Relevant pairs for training a model.")
     length: int = Field(128, ge=16, le=512, description="Word pieces of query and passage.")
     depth: int = Field(30, ge=1, description="Documents of BM25's list that are re-ranked.")
 
@@ -137,7 +137,7 @@ class CrossFitting(Training):
 class TermFairness(Settings):
     """Chapter 4 of abolghasemi2026, and abolghasemi2024."""
 
-    k: int = Field(10, ge=1, description="Ranks that are measured.")
+    k: int = Field(10, ge=1, description="Cut-off of the measures.")
     cutoffs: int = Field(50, ge=10, description="Largest cut-off of Figure 4.2 on MS MARCO.")
     persistence: float = Field(0.9, gt=0, lt=1, description="p of rank-biased overlap.")
     alpha: float = Field(0.05, gt=0, lt=1, description="Level of the tests.")
@@ -148,7 +148,7 @@ class TermFairness(Settings):
     )
     cast_relevant_from: int = Field(2, ge=1, le=4, description="Level that counts as relevant.")
     text: int = Field(
-        96, ge=8, le=512, description="Word pieces of a text of CAsT or GrepBiasIR, as encoded."
+        96, ge=8, le=512, description="Word pieces of an encoded text of CAsT or GrepBiasIR."
     )
     cross_encoder: CrossFitting = CrossFitting(epochs=1, learning_rate=1e-3)
     planted: Planted = Planted()

@@ -1,4 +1,4 @@
-"""Printed numbers of the paper on TExFAIR against each other, and against the thesis."""
+"""Printed numbers of the paper on TExFAIR compared with each other and with the thesis."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def audit_abolghasemi2024_correlation_bound(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2024_same_texfair_twice(cells: Cells) -> Finding:
-    """Table 1: rankers with one TExFAIR value on a query set."""
+    """Table 1: rankers that share a TExFAIR value on a query set."""
     return tables(cells).rankers_with_one_texfair()
 
 
 def audit_abolghasemi2024_query_sets_exchanged(cells: Cells) -> Finding:
-    """Table 2 repeats values of Table 1 under the other query set."""
+    """Table 2 repeats values that Table 1 has for the other query set."""
     return tables(cells).query_sets_exchanged()
 
 
@@ -32,7 +32,7 @@ def audit_abolghasemi2024_bert_texfair(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2024_overlap_variant(cells: Cells) -> Finding:
-    """Table 2: overlaps that neither the truncated nor the least form can reach at ten ranks."""
+    """Table 2: overlaps above what the truncated and the minimum form can reach at ten ranks."""
     return tables(cells).overlaps_out_of_reach(p=0.9)
 
 
@@ -49,4 +49,4 @@ def check_abolghasemi2024_equals_thesis(cells: Cells) -> Finding:
             compared += 1
             if value != cell.value:
                 faults.append(f"{cell.row} {cell.query_set} {cell.metric}: {cell.value}, {value}")
-    return holds_if_none(faults, f"{compared} cells are equal in both prints")
+    return holds_if_none(faults, f"{compared} cells are equal in both publications")

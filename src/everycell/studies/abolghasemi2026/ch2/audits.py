@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on query by example against each other."""
+"""Printed numbers of the chapter on query by example compared with each other."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _bad_letters(table: pd.DataFrame) -> Iterator[tuple[str, str, str, str]]:
 
 
 def audit_abolghasemi2026_impossible_letters(cells: Cells) -> Finding:
-    """Table 2.1: letters of significance that name no row, their own, or a better row."""
+    """Table 2.1: significance letters that name no row, their own row, or a better row."""
     found = [
         f"{row} {task} {metric}: {bad}"
         for row, task, metric, bad in _bad_letters(cells("table_2_1"))
@@ -63,7 +63,7 @@ def audit_abolghasemi2026_tildev2_claim(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_own_row_letter(cells: Cells) -> Finding:
-    """Table 2.3: a letter of significance that names its own row."""
+    """Table 2.3: a significance letter that names its own row."""
     return holds_if_any(
         (
             f"{row} {task} {metric}: {bad}"

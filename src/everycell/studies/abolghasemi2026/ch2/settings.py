@@ -19,7 +19,7 @@ class Sizes(Settings):
 
 
 class PyDocsSizes(Sizes):
-    """What is made of the documentation of installed packages."""
+    """The collection made from the documentation of installed packages."""
 
     packages: list[Literal["numpy", "scipy", "pandas", "sklearn", "networkx"]] = Field(
         ["numpy", "scipy", "pandas", "sklearn", "networkx"],
@@ -27,7 +27,7 @@ class PyDocsSizes(Sizes):
         description="Packages whose documentation is the collection.",
     )
     known_items: int = Field(
-        130, ge=2, description="Test queries of the short-query task; as many validate."
+        130, ge=2, description="Test queries of the short-query task; as many are for validation."
     )
 
 
@@ -37,7 +37,7 @@ class Lengths(Settings):
     training: int = Field(64, ge=8, le=512, description="A text in training.")
     text: int = Field(256, ge=8, le=512, description="A document that is scored.")
     query: int | None = Field(
-        256, ge=8, description="A query of which only terms are counted; null: all of it."
+        256, ge=8, description="A query of which only terms are counted; null: no limit."
     )
     zero_shot: int = Field(96, ge=8, le=512, description="A text for a model that is not trained.")
     expanded: int = Field(448, ge=8, le=512, description="A document with its expansion.")
@@ -48,7 +48,7 @@ class Models(Settings):
     """How the models of a chapter are trained."""
 
     pairs: int = Field(
-        6000, ge=10, description="Relevant (query, document) pairs that are trained on, at most."
+        6000, ge=10, description="Largest number of relevant (query, document) pairs to train on."
     )
     tilde: Training = Training(epochs=1, learning_rate=1e-3)
     tildev2: Training = Training(epochs=1, batch=16, learning_rate=5e-4)
@@ -66,13 +66,13 @@ class SciDocs(Settings):
         "all", description="Papers in the index: those of the metadata file, or of the lists."
     )
     cleaning: Literal["none", "words"] = Field(
-        "none", description="What is made of punctuation: kept, or blanks as in the authors' code."
+        "none", description="Punctuation is kept, or replaced with blanks as in the authors' code."
     )
     missing: Literal["error", "drop"] = Field(
-        "error", description="What a line of a list is whose paper has no metadata."
+        "error", description="How to treat a line of a list whose paper has no metadata."
     )
     validation: Probability = Field(
-        0.15, description="Share of the queries of a validation file that are not trained on."
+        0.15, description="Share of the queries of a validation file held out from training."
     )
 
 
@@ -101,7 +101,7 @@ class FullTraining(Training):
         1, ge=1, description="Documents that are not relevant, for each relevant one."
     )
     schedule: Literal["linear", "constant"] = Field(
-        "constant", description="What the learning rate does after the warm-up."
+        "constant", description="Schedule of the learning rate after the warm-up."
     )
     warmup: float = Field(0.0, ge=0, le=1, description="Share of the steps in which it rises.")
     bf16: bool = Field(False, description="Forward pass in bfloat16, on a GPU.")
@@ -120,7 +120,7 @@ class Full(Settings):
     """The thesis' settings, for BERT-base on SciDocs: one model per task."""
 
     seeds: int = Field(
-        3, ge=1, le=20, description="Trainings of each ranker; Table 2.1 has their means."
+        3, ge=1, le=20, description="Training runs of each ranker; Table 2.1 shows their means."
     )
     lengths: Lengths = Lengths(
         training=512, text=512, query=None, zero_shot=512, expanded=512, pair=512
@@ -159,7 +159,7 @@ class QueryByExample(Settings):
         [200, 300], description="Terms that TILDE proposes to append to a document."
     )
     scaling: Literal["query", "run"] = Field(
-        "query", description="What z-scores are taken over before scores are added."
+        "query", description="Scope of the z-scores that are computed before scores are added."
     )
     noise_seeds: int = Field(20, ge=2, description="Random systems behind the noise oracle.")
     alpha: Probability = Field(0.05, description="Significance level of the letters.")

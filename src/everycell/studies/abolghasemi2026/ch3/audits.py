@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on user satisfaction (CAUSE) against each other."""
+"""Printed numbers of the chapter on user satisfaction (CAUSE) compared with each other."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _runs(cells: Cells) -> Iterator[tuple[tuple[str, str, str, str], dict[str, f
 
 
 def check_abolghasemi2026_one_confusion_matrix(cells: Cells) -> Finding:
-    """Each row of Table 3.6 fits exactly one confusion matrix of the sizes in Table 3.5."""
+    """Each row of Table 3.6 fits exactly one confusion matrix with the sizes of Table 3.5."""
     counts = {name: len(_fitting(printed, size)) for name, printed, size in _runs(cells)}
     return holds_if_none(
         (f"{' '.join(name)}: {n} matrices" for name, n in counts.items() if n != 1),
@@ -68,7 +68,7 @@ def check_abolghasemi2026_one_confusion_matrix(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_mixed_is_not_the_sum(cells: Cells) -> Finding:
-    """Table 3.6: rows of the mixed set whose right answers are not those of Main and CF."""
+    """Table 3.6: rows of the mixed set whose correct answers are not the sum of Main and CF."""
     right = {name: _fitting(printed, size) for name, printed, size in _runs(cells)}
     found, mixed = [], [name for name in right if name[0] == "Mixed"]
     for name in mixed:
@@ -87,7 +87,7 @@ def audit_abolghasemi2026_mixed_is_not_the_sum(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_cut_not_rounded(cells: Cells) -> Finding:
-    """Table 3.6: measures that are cut after two decimals where the others are rounded."""
+    """Table 3.6: measures truncated to two decimals, where the others are rounded."""
     found = []
     for name, printed, size in _runs(cells):
         for right in _fitting(printed, size):
@@ -111,7 +111,7 @@ def audit_abolghasemi2026_main_claim(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_no_integer_overlap(cells: Cells) -> Finding:
-    """Table 3.7: overlaps that no whole number of common samples gives.
+    """Table 3.7: overlaps that no whole number of common samples can give.
 
     The overlap of the solved samples M of Main and C of CF is n / (M + C - n) (L828); M and C
     follow from the accuracies of Table 3.6, for each setup of the model.
@@ -135,20 +135,20 @@ def audit_abolghasemi2026_no_integer_overlap(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_main_ratio(cells: Cells) -> Finding:
-    """L821: Main has a ratio of about 95 to 5; shares of dissatisfaction by Table 3.5."""
+    """L821: Main has a ratio of about 95 to 5; shares of dissatisfaction in Table 3.5."""
     main = rows_where(cells("table_3_5"), collection="Main", row=[_SATISFIED, _DISSATISFIED])
     shares = {
         dataset: 100 * printed_number(part, row=_DISSATISFIED) / part["value"].astype(float).sum()
         for dataset, part in main.groupby("dataset", sort=False)
     }
     ratios = ", ".join(f"{name} {100 - share:.1f}:{share:.1f}" for name, share in shares.items())
-    # "About 95:5" is taken as what rounds to it in steps of the experiment, 5 points.
+    # "About 95:5" is read as what rounds to it in the experiment's steps of 5 points.
     off = any(abs(share - 5) > 2.5 for share in shares.values())
     return Finding(off, f"{ratios}; the text says 95:5")
 
 
 def check_abolghasemi2026_rating_sums(cells: Cells) -> Finding:
-    """Table 3.1: dissatisfaction is ratings 1 and 2, satisfaction the rest."""
+    """Table 3.1: dissatisfaction counts ratings 1 and 2, satisfaction the others."""
     table = cells("table_3_1")
     groups = {_DISSATISFIED: "12", _SATISFIED: "345"}
     faults = []
@@ -181,7 +181,7 @@ def check_abolghasemi2026_split_sums(cells: Cells) -> Finding:
 def check_abolghasemi2026_success_rates(cells: Cells) -> Finding:
     """Table 3.4: flipped shares follow from the sizes of Table 3.5."""
     sets, faults = cells("table_3_5"), []
-    # What was satisfied is dissatisfied in CF, so the row of CF is the other one.
+    # Satisfied samples become dissatisfied in CF, so the row of CF is the opposite one.
     turned = {_SATISFIED: _DISSATISFIED, _DISSATISFIED: _SATISFIED, "Overall": "Total"}
     for cell in cells("table_3_4").itertuples():
         before = "Total" if cell.row == "Overall" else cell.row

@@ -16,10 +16,8 @@ class PlantedDialogues(Settings):
     dissatisfied: float = Field(
         0.1, ge=0, le=1, description="Probability of a fault in a turn of the system."
     )
-    noise: float = Field(
-        0.05, ge=0, le=0.5, description="Probability that a label is turned round."
-    )
-    samples: int = Field(20, ge=1, description="Samples of each label that are rewritten.")
+    noise: float = Field(0.05, ge=0, le=0.5, description="Probability that a label is flipped.")
+    samples: int = Field(20, ge=1, description="Samples of each label to rewrite.")
 
 
 class Counterfactuals(Settings):
@@ -29,30 +27,26 @@ class Counterfactuals(Settings):
         "smollm2", min_length=1, description="Name of a language model (`language_models`)."
     )
     template: str | None = Field(
-        None, min_length=1, description="File of an own prompt template; null: the project's."
+        None, min_length=1, description="File with your own prompt template; null: the project's."
     )
     max_tokens: int = Field(64, ge=1, description="Tokens after which an answer is cut.")
-    temperature: float = Field(0.0, ge=0, le=2, description="0: always the likeliest token.")
+    temperature: float = Field(0.0, ge=0, le=2, description="0: greedy decoding.")
     stop: list[Annotated[str, Field(min_length=1)]] = Field(
         ["\nUSER", "\nSYSTEM"], max_length=4, description="Texts that end an answer."
     )
-    longest: int = Field(60, ge=1, description="Words of an utterance that can be used.")
-    samples: int = Field(
-        40, ge=1, description="Samples of each label that are rewritten (released tier)."
-    )
-    folds: int = Field(10, ge=2, description="Parts of the dialogues for the stand-in judge.")
+    longest: int = Field(60, ge=1, description="Largest number of words in a usable utterance.")
+    samples: int = Field(40, ge=1, description="Samples of each label to rewrite (released tier).")
+    folds: int = Field(10, ge=2, description="Folds of the dialogues for the stand-in judge.")
     planted: PlantedDialogues = PlantedDialogues()
 
 
 class Estimator(Settings):
     """How one kind of estimator of user satisfaction is trained."""
 
-    steps: int = Field(ge=1, description="Steps of a training.")
-    batch: int = Field(ge=1, description="Samples a step.")
+    steps: int = Field(ge=1, description="Training steps.")
+    batch: int = Field(ge=1, description="Samples per step.")
     learning_rate: float = Field(gt=0, lt=1, description="Highest learning rate.")
-    validations: int = Field(
-        2, ge=1, description="Times that it is validated; the best state of them is kept."
-    )
+    validations: int = Field(2, ge=1, description="Number of validations; the best state is kept.")
     samples: int | None = Field(
         None, ge=2, description="Training samples, the first ones of a benchmark; null: all."
     )
@@ -63,14 +57,14 @@ class TextEstimator(Estimator):
 
     length: int = Field(128, ge=8, le=512, description="Word pieces that it reads.")
     train_embeddings: bool = Field(
-        False, description="Whether the vectors of words and places are trained too."
+        False, description="Whether word and position embeddings are trained too."
     )
 
 
 class TurnEstimator(Estimator):
     """ASAP, which reads a dialogue turn by turn."""
 
-    frozen: bool = Field(True, description="Whether the encoder of utterances stays as it is.")
+    frozen: bool = Field(True, description="Whether the encoder of utterances is frozen.")
     turns: int = Field(8, ge=1, description="Turns that it reads, the last ones.")
     utterance: int = Field(64, ge=3, le=512, description="Word pieces of an utterance.")
     size: int = Field(128, ge=8, multiple_of=8, description="Width of both transformers.")
@@ -83,10 +77,12 @@ class PlantedSatisfaction(Settings):
     """Sizes of the generated dialogues whose satisfaction is known."""
 
     dialogues: int = Field(120, ge=10, description="Dialogues of the training part.")
-    test_dialogues: int = Field(40, ge=5, description="Of the validation and of the test part.")
+    test_dialogues: int = Field(
+        40, ge=5, description="Dialogues of the validation and of the test part."
+    )
     dissatisfied: float = Field(0.06, gt=0, lt=1, description="Share of faulty answers.")
-    noise: float = Field(0.03, ge=0, lt=0.5, description="Share of labels that are turned round.")
-    steps: int = Field(60, ge=1, description="Steps of a training.")
+    noise: float = Field(0.03, ge=0, lt=0.5, description="Share of flipped labels.")
+    steps: int = Field(60, ge=1, description="Training steps.")
     pairs: int = Field(20, ge=2, description="Pairs that a language model labels.")
 
 
@@ -125,7 +121,7 @@ class FullSatisfaction(Settings):
     )
     revision: str | None = Field(None, description="Commit, tag or branch of a hub name.")
     seeds: int = Field(
-        3, ge=1, le=20, description="Trainings of each estimator; the tables have their means."
+        3, ge=1, le=20, description="Training runs of each estimator; the tables show means."
     )
     bert: TextEstimator = TextEstimator(
         steps=5600, batch=6, learning_rate=2e-5, validations=5, length=500, train_embeddings=True
@@ -147,12 +143,12 @@ class UserSatisfaction(Settings):
     """Estimators of chapter 3 of abolghasemi2026."""
 
     seeds: int = Field(
-        1, ge=1, le=100, description="Trainings of each estimator (embedded and released tier)."
+        1, ge=1, le=100, description="Training runs of each estimator (embedded and released tier)."
     )
     upsampling: list[Annotated[int, Field(ge=1, le=50)]] = Field(
         [1, 10, 20],
         min_length=1,
-        description="How often a dissatisfied sample is in the training set.",
+        description="How often a dissatisfied sample is repeated in the training set.",
     )
     bert: TextEstimator = TextEstimator(steps=100, batch=16, learning_rate=5e-4)
     asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=1500)
@@ -160,7 +156,7 @@ class UserSatisfaction(Settings):
         100, ge=2, description="Random orders in which dissatisfied samples are added."
     )
     draws: int = Field(
-        1000, ge=100, description="Draws of the intervals of what counterfactuals gain."
+        1000, ge=100, description="Draws for the intervals of the gain from counterfactuals."
     )
     planted: PlantedSatisfaction = PlantedSatisfaction()
     few_shot: FewShot = FewShot()

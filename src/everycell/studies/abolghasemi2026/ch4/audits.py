@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on TExFAIR against each other."""
+"""Printed numbers of the chapter on TExFAIR compared with each other."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def audit_abolghasemi2026_correlation_bound(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_same_texfair_twice(cells: Cells) -> Finding:
-    """Table 4.1: rankers with one TExFAIR value on a query set."""
+    """Table 4.1: rankers that share a TExFAIR value on a query set."""
     return tables(cells).rankers_with_one_texfair()
 
 
 def audit_abolghasemi2026_query_sets_exchanged(cells: Cells) -> Finding:
-    """Table 4.2 repeats values of Table 4.1 under the other query set."""
+    """Table 4.2 repeats values that Table 4.1 has for the other query set."""
     return tables(cells).query_sets_exchanged()
 
 
@@ -35,13 +35,13 @@ def audit_abolghasemi2026_bert_texfair(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_overlap_variant(cells: Cells) -> Finding:
-    """Table 4.2: overlaps that neither the truncated nor the least form can reach at ten ranks."""
+    """Table 4.2: overlaps above what the truncated and the minimum form can reach at ten ranks."""
     p = printed_number(cells("text_4"), claim="RBO p")
     return tables(cells).overlaps_out_of_reach(p)
 
 
 def audit_abolghasemi2026_size_of_qs1(cells: Cells) -> Finding:
-    """L1101: size of the first query set against its released annotation file (1,765)."""
+    """L1101: size of the first query set, compared with its released annotation file (1,765)."""
     released = 1765
     printed = int(printed_text(cells("text_4"), claim="QS1 size"))
     return Finding(printed != released, f"{printed} printed, {released} in the released file")

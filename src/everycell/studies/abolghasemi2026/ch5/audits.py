@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on attribution bias against each other."""
+"""Printed numbers of the chapter on attribution bias compared with each other."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from everycell.studies.abolghasemi2026.ch5.printed_tests import (
 
 _BLOCK = ["dataset", "generator", "relevant_author", "nonrelevant_author"]
 _QUALITY = ["attribution precision", "attribution recall"]
-#: Queries of either benchmark (L1346).
+#: Number of queries of each benchmark (L1346).
 _QUERIES = 500
 
 
 def audit_abolghasemi2026_daggers(cells: Cells) -> Finding:
-    """Tables 5.1 and 5.11: daggers at values that are not above both other modes."""
+    """Tables 5.1 and 5.11: daggers on values that are not above both other modes."""
     found = []
     for _, block in joined(cells, "table_5_1", "table_5_11").groupby(
         [*_BLOCK, "metric"], sort=False
@@ -39,24 +39,24 @@ def audit_abolghasemi2026_daggers(cells: Cells) -> Finding:
             if float(cell.value) < best:
                 place = f"{cell.dataset} {cell.generator} {cell.rag_mode} {cell.metric}"
                 found.append(f"{place}: {cell.value} below {best:g}")
-    return holds_if_any(found, "every dagger stands at the highest value of its block")
+    return holds_if_any(found, "every dagger marks the highest value of its block")
 
 
 def audit_abolghasemi2026_gpt4_rows_missing(cells: Cells) -> Finding:
-    """Table 5.14 lacks a model that Table 5.15 has."""
+    """Table 5.14 lacks a model that Table 5.15 includes."""
     nq, marco = (set(cells(name)["generator"]) for name in ("table_5_14", "table_5_15"))
     return holds_if_any(sorted(f"{model} is missing" for model in marco - nq), "the models agree")
 
 
 def _answers(cells: Cells) -> pd.DataFrame:
-    """All shares of right answers of chapter 5 with the table they stand in."""
+    """All shares of right answers in chapter 5, with their tables."""
     names = ("table_5_1", "table_5_4", "table_5_11", "table_5_14", "table_5_15")
     parts = [cells(name).assign(table=name) for name in names]
     return rows_where(pd.concat(parts, ignore_index=True), metric="EM correctness")
 
 
 def audit_abolghasemi2026_em_no_multiple(cells: Cells) -> Finding:
-    """Shares of right answers that are no whole number of the 500 queries (L1346)."""
+    """Shares of right answers that are not a whole number of the 500 queries (L1346)."""
     answers = _answers(cells)
     odd = answers[~answers["value"].map(lambda value: is_multiple(float(value), 1 / 500))]
     return holds_if_any(
@@ -70,9 +70,9 @@ def audit_abolghasemi2026_em_no_multiple(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_em_outlier(cells: Cells) -> Finding:
-    """Tables 5.14 and 5.15: right answers that jump though both sides are told alike.
+    """Tables 5.14 and 5.15: shares of right answers that jump although both sides have one label.
 
-    The modes that tell both sides the same differ by 0.022 at most elsewhere; 0.05 is 25 queries.
+    Modes with the same label on both sides differ by at most 0.022 elsewhere; 0.05 is 25 queries.
     """
     found = []
     table = rows_where(joined(cells, "table_5_14", "table_5_15"), metric="EM correctness")
@@ -94,7 +94,7 @@ def check_abolghasemi2026_recall_steps(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_precision_below_recall(cells: Cells) -> Finding:
-    """With one relevant document a query, precision cannot exceed recall."""
+    """With one relevant document per query, precision cannot exceed recall."""
     faults, compared = [], 0
     for name in ("table_5_1", "table_5_4", "table_5_11", "table_5_14", "table_5_15"):
         table = cells(name)
@@ -108,7 +108,7 @@ def check_abolghasemi2026_precision_below_recall(cells: Cells) -> Finding:
 
 
 def _signed_and_absolute(cells: Cells) -> pd.DataFrame:
-    """Table 5.2 beside the signed difference Informed - Vanilla of Tables 5.1 and 5.11."""
+    """Table 5.2, with the signed difference Informed - Vanilla of Tables 5.1 and 5.11."""
     quality = joined(cells, "table_5_1", "table_5_11")
     table = cells("table_5_2")
     signed = []
@@ -121,10 +121,10 @@ def _signed_and_absolute(cells: Cells) -> pd.DataFrame:
 
 
 def check_abolghasemi2026_sensitivity_parity(cells: Cells) -> Finding:
-    """Table 5.2: mean absolute and mean signed difference of recalls fit together (Eq. 5.1).
+    """Table 5.2: mean absolute and mean signed differences of recall are compatible (Eq. 5.1).
 
     A recall is 0 or 1, so the two sums over 500 queries are both even or both odd, and the
-    absolute one is not below the signed one. Twelve such cells by chance: 1 in 4,096.
+    absolute one is not below the signed one. Twelve such cells agree by chance once in 4,096 times.
     """
     table = _signed_and_absolute(cells)
     recalls = table[table["metric"] == "CAS delta recall"]
@@ -137,7 +137,7 @@ def check_abolghasemi2026_sensitivity_parity(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_sensitivity_daggers(cells: Cells) -> Finding:
-    """Table 5.2: daggers stand exactly where the signed difference is 2.7 points or more."""
+    """Table 5.2: daggers mark exactly the signed differences of 2.7 points or more."""
     table = _signed_and_absolute(cells)
     marked = table["signed"].abs()[table["marker"] == "†"]
     plain = table["signed"].abs()[table["marker"] != "†"]
@@ -147,10 +147,10 @@ def check_abolghasemi2026_sensitivity_daggers(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_sensitivity_tests(cells: Cells) -> Finding:
-    """Table 5.2: its daggers are those of a paired t-test of Informed - Vanilla (L1352).
+    """Table 5.2: the daggers agree with a paired t-test of Informed - Vanilla (L1352).
 
     A recall is 0 or 1, so the mean absolute difference says how many recalls changed, and the test
-    is determined. Of a precision it bounds the sum of squares, which settles most tests.
+    is determined. For precision it bounds the sum of squares, which settles most tests.
     """
     tests = _sensitivity_tests(cells)
     settled = tests[tests["significant"] != "open"]
@@ -176,7 +176,7 @@ def _place(row: pd.Series) -> str:
 def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
     """Tables 5.1 and 5.11: Informed is marked as better than Vanilla where Table 5.2 is not.
 
-    Both are a paired t-test of the same answers (L1352), if Table 5.2 tests signed differences.
+    Both report a paired t-test of the same answers (L1352), if Table 5.2 tests signed differences.
     Values below Vanilla's are those of `audit_abolghasemi2026_daggers`.
     """
     unmarked = _sensitivity_tests(cells).query("marker != '†' and first > second")
@@ -192,11 +192,11 @@ def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
-    """Tables 5.1 and 5.11: a dagger that only nearly unchanged answers could have.
+    """Tables 5.1 and 5.11: a dagger that is possible only if answers hardly changed.
 
     CF-informed is marked as better than Vanilla. The test limits how many recalls may have changed
     (as many as they sum to, or more by an even number), and where that is less than a quarter of
-    what Informed changed (Table 5.2), it is hard to believe: both tell the same two labels.
+    what Informed changed (Table 5.2), it is implausible: both modes show the same two labels.
     """
     recall = rows_where(joined(cells, "table_5_1", "table_5_11"), metric="attribution recall")
     modes = recall.pivot(index=_BLOCK, columns="rag_mode", values="value").astype(float)
@@ -218,7 +218,7 @@ def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
 def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
     """L1206, L1513: naming authors changes quality by 3 to 18 points; marked cells of Table 5.2.
 
-    What naming them changes is Informed - Vanilla. The stated range is that of the bias, which
+    The effect of naming authors is Informed - Vanilla. The stated range is that of the bias, which
     compares two ways of naming them (Tables 5.3 and 5.5).
     """
     text = cells("text_5")
@@ -236,7 +236,7 @@ def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_cited_equals_recall(cells: Cells) -> Finding:
-    """Tables 5.12 and 5.13: mean cited relevant documents are the recalls of 5.1 and 5.11."""
+    """Tables 5.12 and 5.13: mean numbers of cited relevant documents equal recall in 5.1, 5.11."""
     recalls = rows_where(joined(cells, "table_5_1", "table_5_11"), metric="attribution recall")
     cited = rows_where(joined(cells, "table_5_12", "table_5_13"), metric="avg cited relevant")
     both = cited.merge(recalls, on=[*_BLOCK, "rag_mode"], suffixes=("", "_recall"))
@@ -246,7 +246,7 @@ def check_abolghasemi2026_cited_equals_recall(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_mixed_rows(cells: Cells) -> Finding:
-    """Table 5.4 repeats rows of Table 5.14 for the models that our copy of 5.14 has."""
+    """Table 5.4 repeats rows of Table 5.14 for the models in our copy of 5.14."""
     key = [*_BLOCK, "mode_relevant", "mode_nonrelevant", "metric"]
     both = cells("table_5_4").merge(cells("table_5_14"), on=key, suffixes=("", "_full"))
     off = both[both["value"].astype(float) != both["value_full"].astype(float)]

@@ -11,7 +11,7 @@ from everycell.retrieval.settings import Bm25
 
 
 class PlantedPreference(Settings):
-    """A generator that prefers a label as much as it is told to (`everycell.rag.planted`)."""
+    """A generator with a set preference for a label (`everycell.rag.planted`)."""
 
     strengths: list[FiniteFloat] = Field(
         [-2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 4.0],
@@ -22,10 +22,10 @@ class PlantedPreference(Settings):
         [0.0, 1.0, 2.0], min_length=1, description="Those in the stand-ins of the chapter's tables."
     )
     skill: FiniteFloat = Field(
-        3.0, description="Log-odds by which a relevant document beats another."
+        3.0, description="Log-odds by which a relevant document beats a non-relevant one."
     )
     base: FiniteFloat = Field(
-        -2.0, description="Log-odds of citing another document that bears no label."
+        -2.0, description="Log-odds of citing a non-relevant document without a label."
     )
 
 
@@ -38,25 +38,25 @@ class AuthorWords(Settings):
 
     human: _Word = Field("Human", description="A person.")
     llm: _Word = Field("LLM", description="A language model.")
-    machine: _Word = Field("AI", description="A language model, where people stand by name.")
+    machine: _Word = Field("AI", description="A language model, where people are named.")
 
 
 class ReadAnswers(Settings):
-    """How answers are read (`everycell.studies.abolghasemi2026.ch5.reading`)."""
+    """How answers are parsed (`everycell.studies.abolghasemi2026.ch5.reading`)."""
 
     forms: Literal["all", "plain"] = Field(
-        "all", description="Forms of citations; plain: `[1]` alone, as the authors' library."
+        "all", description="Forms of citations; plain: only `[1]`, as in the authors' library."
     )
     strays: Literal["ignored", "wrong"] = Field(
-        "ignored", description="What a citation of a number is that is no document's."
+        "ignored", description="How to treat a citation of a non-existent document."
     )
     match: Literal["substring", "words", "whole"] = Field(
-        "substring", description="What of a right answer has to stand in an answer."
+        "substring", description="How a right answer must occur in an answer."
     )
 
 
 class AskedQuestions(Settings):
-    """Questions of each setting of chapter 5 of abolghasemi2026 that language models are asked."""
+    """Number of questions of each setting of abolghasemi2026, chapter 5, for language models."""
 
     main: int = Field(60, ge=2, description="Of Tables 5.1 to 5.6.")
     extended: int = Field(60, ge=2, description="Of Tables 5.7 and 5.8.")
@@ -77,8 +77,8 @@ class CitedAnswers(Settings):
     questions: AskedQuestions = AskedQuestions()
     same_questions: bool = Field(
         False,
-        description="Whether all arms of a setting have the same questions: those all of whose "
-        "passages a model said again.",
+        description="Whether all arms of a setting have the same questions: those for which a "
+        "model paraphrased every passage.",
     )
     k: int = Field(2, ge=2, description="Documents of a prompt.")
     depths: list[Annotated[int, Field(ge=2)]] = Field(
@@ -90,7 +90,7 @@ class CitedAnswers(Settings):
 class OpenQuestions(Settings):
     """Natural Questions of the released tier, and how their passages are retrieved."""
 
-    questions: int = Field(2655, ge=1, description="Questions, drawn; all where there are fewer.")
+    questions: int = Field(2655, ge=1, description="Questions to draw; all if there are fewer.")
     length: int = Field(64, ge=8, le=512, description="Word pieces that encoders read of a text.")
     hits: int = Field(20, ge=2, description="Passages of a ranked list.")
     bm25: Bm25 = Bm25(k1=0.9, b=0.4)
@@ -108,16 +108,16 @@ class FullCitedAnswers(CitedAnswers):
 
 
 class ParaphraseSizes(Settings):
-    """How many passages are said again, and by which model."""
+    """How many passages are paraphrased, and by which model."""
 
     model: str | None = Field(
         "smollm2", min_length=1, description="Name of a language model (`language_models`)."
     )
-    candidates: int = Field(40, ge=1, description="Questions that are tried at most.")
+    candidates: int = Field(40, ge=1, description="Largest number of questions to try.")
     longest: int | None = Field(70, ge=1, description="Words of a passage; null: any number.")
-    attempts: int = Field(3, ge=1, description="Attempts at a unit, the first one greedy.")
+    attempts: int = Field(3, ge=1, description="Attempts per unit, the first greedy.")
     unit: Literal["sentence", "passage"] = Field(
-        "sentence", description="What is asked for with one prompt; the thesis: a passage."
+        "sentence", description="Unit paraphrased with one prompt; in the thesis a passage."
     )
 
 
@@ -125,7 +125,7 @@ class Paraphrases(Settings):
     """Passages in the words of a language model."""
 
     template: str | None = Field(
-        None, min_length=1, description="File of an own prompt template; null: the project's."
+        None, min_length=1, description="File with your own prompt template; null: the project's."
     )
     max_tokens: int = Field(80, ge=1, description="Tokens of a sentence's paraphrase.")
     passage_tokens: int = Field(512, ge=1, description="Tokens of a whole passage's.")
@@ -135,7 +135,10 @@ class Paraphrases(Settings):
     temperature: float = Field(0.9, gt=0, le=2, description="Of the further attempts.")
     top_p: float = Field(0.9, gt=0, le=1, description="Of the further attempts.")
     copied: float = Field(
-        0.5, ge=0, le=1, description="Share of sequences of five words that may be the original's."
+        0.5,
+        ge=0,
+        le=1,
+        description="Largest share of five-word sequences copied from the original.",
     )
     released: ParaphraseSizes = ParaphraseSizes()
     full: ParaphraseSizes = ParaphraseSizes(
@@ -149,7 +152,7 @@ class Paraphrases(Settings):
         return {"max_tokens": self.passage_tokens, "stop": []}
 
     def sizes(self, tier: str) -> ParaphraseSizes:
-        """Sizes of a tier that asks."""
+        """Sizes of a tier that asks language models."""
         return {"released": self.released, "full": self.full}[tier]
 
 
@@ -162,13 +165,13 @@ class Attribution(Settings):
     )
     planted: PlantedPreference = PlantedPreference()
     template: str | None = Field(
-        None, min_length=1, description="File of an own prompt without authors; null: ours."
+        None, min_length=1, description="File with your own prompt without authors; null: ours."
     )
     authors_template: str | None = Field(
-        None, min_length=1, description="File of an own prompt with authors; null: ours."
+        None, min_length=1, description="File with your own prompt with authors; null: ours."
     )
     names: str | None = Field(
-        None, min_length=1, description="File of people's names, a line each; null: ours."
+        None, min_length=1, description="File with people's names, one per line; null: ours."
     )
     labels: AuthorWords = AuthorWords()
     reading: ReadAnswers = ReadAnswers()

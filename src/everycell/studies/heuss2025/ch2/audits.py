@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on FELIX against each other."""
+"""Printed numbers of the chapter on FELIX compared with each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def audit_heuss2025_repeated_column(cells: Cells) -> Finding:
 
 
 def audit_heuss2025_deterministic_differs(cells: Cells) -> Finding:
-    """Tables 2.2 and 2.3: one deterministic ranker, two sets of first-ten measures."""
+    """Tables 2.2 and 2.3: one deterministic ranker with two sets of top-ten measures."""
     metrics = ["NDCG@5", "NDCG@10", "P(u|pi)@10", "Outlierness@10"]
     tables = [
         rows_where(cells(name), row="Deterministic", metric=metrics)
@@ -29,7 +29,7 @@ def audit_heuss2025_deterministic_differs(cells: Cells) -> Finding:
 
 
 def audit_heuss2025_deterministic_unmarked(cells: Cells) -> Finding:
-    """Table 2.3, TREC20: unmarked NDCG differences that exceed marked ones of their column."""
+    """Table 2.3, TREC20: unmarked NDCG differences that exceed marked ones in the same column."""
     found = []
     table = rows_where(cells("table_2_3"), dataset="TREC20", metric=["NDCG@5", "NDCG@10"])
     for metric, column in table.groupby("metric", sort=False):

@@ -13,17 +13,23 @@ class FairExposure(Settings):
     """Tables 2.2 and 2.3 of heuss2025."""
 
     seeds: int = Field(
-        5, ge=2, le=200, description="Trainings of the ranker, each with its own split and seed."
+        5,
+        ge=2,
+        le=200,
+        description="Training runs of the ranker, each with its own split and seed.",
     )
-    epochs: int = Field(30, ge=1, le=1000, description="Epochs of a training, as the text says.")
+    epochs: int = Field(30, ge=1, le=1000, description="Training epochs according to the text.")
     epochs_of_code: int = Field(
-        10, ge=1, le=1000, description="The same, as the authors' code says; shown beside."
+        10,
+        ge=1,
+        le=1000,
+        description="Training epochs according to the authors' code; shown beside.",
     )
     samples: int = Field(
         1000, ge=10, le=100_000, description="Rankings drawn from a Plackett-Luce policy."
     )
     marginals: Literal["entropy", "centre"] = Field(
-        "entropy", description="Which of all matrices with the fair exposures is decomposed."
+        "entropy", description="Which of the matrices with the fair exposures is decomposed."
     )
     planted_lists: int = Field(
         24, ge=4, le=10_000, description="Lists with planted outliers, for the tables' stand-in."

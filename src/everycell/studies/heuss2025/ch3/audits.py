@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on PUFR against each other."""
+"""Printed numbers of the chapter on PUFR compared with each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from everycell.engine.audits import Cells, Finding, printed_number, rows_where
 
 
 def audit_heuss2025_adv_misses_both_limits(cells: Cells) -> Finding:
-    """Table 3.1: ADV loses more utility than either allowed loss; its caption names one."""
+    """Table 3.1: ADV loses more utility than both allowed losses; the caption names only one."""
     table = rows_where(cells("table_3_1"), metric="nDCG@100")
     loss = printed_number(table, row="UNFAIR") - printed_number(table, row="ADV")
     return Finding(loss > 0.02 + 1e-9, f"loss {loss:.2f}, allowed 0.01 and 0.02")

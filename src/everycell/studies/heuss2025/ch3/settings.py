@@ -13,12 +13,12 @@ RANKERS = {
     "released": {"minilm": "MiniLM, logistic head", "cross-encoder": "Cross-encoder"},
     "full": {"msmarco": "BERT-Mini"},
 }
-#: Methods that train a ranker, so that their rankings are runs of others.
+#: Methods that train a ranker, so that their rankings come from elsewhere.
 TRAINED = ("ADV", "CODER")
 
 
 class MsMarco(Settings):
-    """Tier full: a ranker of MS MARCO or its scores, and methods that were trained."""
+    """Full tier: a ranker of MS MARCO or its scores, and trained methods."""
 
     scores: str | None = Field(None, description="Run of mean scores; with `deviations`.")
     deviations: str | None = Field(None, description="Run of the deviation of each score.")
@@ -28,7 +28,7 @@ class MsMarco(Settings):
     candidates: str | None = Field(
         None, description="Run whose documents the model scores; by default that of BM25."
     )
-    depth: int = Field(200, ge=2, le=1000, description="First documents of it.")
+    depth: int = Field(200, ge=2, le=1000, description="Number of its first documents.")
     runs: dict[str, dict[str, str]] = Field(
         {}, description="Trained method -> strength -> run of its ranker."
     )
@@ -64,15 +64,20 @@ class UncertainRanking(Settings):
         1e-5, gt=0, description="Precision of the last layer's weights before training."
     )
     samples: int = Field(
-        150, ge=2, le=100_000, description="Heads that are sampled, beside the closed form."
+        150, ge=2, le=100_000, description="Number of sampled heads, beside the closed form."
     )
     protected_from: float = Field(
         1.0, gt=0, le=1, description="Least neutrality of a protected document."
     )
     constrained: int = Field(
-        50, ge=2, le=1000, description="First documents that the constrained ranking re-orders."
+        50,
+        ge=2,
+        le=1000,
+        description="Number of first documents that the constrained ranking re-orders.",
     )
-    significance: float = Field(0.1, gt=0, lt=1, description="Of FA*IR, in each prefix.")
+    significance: float = Field(
+        0.1, gt=0, lt=1, description="Significance of FA*IR's test in each prefix."
+    )
     losses: list[float] = Field(
         [0.01, 0.02], min_length=1, description="Loss of nDCG@100 that a method may have."
     )

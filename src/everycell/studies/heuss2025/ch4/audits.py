@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on RankingSHAP against each other."""
+"""Printed numbers of the chapter on RankingSHAP compared with each other."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check_heuss2025_other_ranks(cells: Cells) -> Finding:
     """Table 4.A.3: the four other queries have the ranks of the biased ranker."""
     faults = _rank_faults(cells, biased=True)
     others = [fault for query, found in faults.items() if query != "biased" for fault in found]
-    return holds_if_none(others, "4 queries come out as printed")
+    return holds_if_none(others, "4 queries agree with the print")
 
 
 def check_heuss2025_unbiased_column(cells: Cells) -> Finding:
@@ -72,7 +72,7 @@ def _qualified(cells: Cells) -> tuple[TalentModel, np.ndarray]:
 
 
 def audit_heuss2025_base_value(cells: Cells) -> Finding:
-    """Figure 4.2: with a base of 0 the requirements count among candidates who all meet them."""
+    """Figure 4.2: with a base of 0, requirements matter though all candidates meet them."""
     model, documents = _qualified(cells)
     samples = background(model.schools, 200, np.random.default_rng(0))
     worth = worth_of_coalitions(model, documents, samples, "last")[0]
@@ -86,7 +86,7 @@ def audit_heuss2025_base_value(cells: Cells) -> Finding:
 
 
 def audit_heuss2025_reversed_ties(cells: Cells) -> Finding:
-    """Figure 4.2: reversed ties make a list without features worth as much as the ranking."""
+    """Figure 4.2: reversed ties give a list without features the same value as the ranking."""
     model, documents = _qualified(cells)
     same = np.zeros(len(documents))
     found = {
@@ -102,7 +102,7 @@ def audit_heuss2025_reversed_ties(cells: Cells) -> Finding:
 
 
 def audit_heuss2025_exposure_of_the_first(cells: Cells) -> Finding:
-    """Equations 4.6 and 4.8: a candidate at rank 1 has log2(1) = 0 below the line."""
+    """Equations 4.6 and 4.8: a candidate at rank 1 has log2(1) = 0 in the denominator."""
     table = cells("table_4_A_3")
     first = table[table["value"].astype(int) == 1]
     faults = [f"{row} in {query}" for row, query in zip(first["row"], first["query"], strict=True)]

@@ -8,7 +8,7 @@ from everycell.engine.settings import Settings
 
 
 class Folders(Settings):
-    """Folders of the tier full, with train.txt and test.txt each."""
+    """Folders for the full tier, each with train.txt and test.txt."""
 
     mq2008: str | None = Field(None, description="A fold of MQ2008 (LETOR 4.0).")
     mslr_web10k: str | None = Field(None, description="A fold of MSLR-WEB10K.")
@@ -21,15 +21,15 @@ class ListExplanations(Settings):
         60, ge=10, le=100_000, description="Simulated lists that train a ranker, on the stand-in."
     )
     explained_lists: int = Field(
-        30, ge=2, le=100_000, description="Test lists that are explained, spread over all."
+        30, ge=2, le=100_000, description="Number of test lists to explain, spread over all."
     )
     background: dict[str, int] = Field(
-        {"mslr_web10k": 20}, description="Background samples by data set, 100 where it names none."
+        {"mslr_web10k": 20}, description="Background samples by data set; 100 for the others."
     )
     lime_samples: int = Field(
         1000, ge=10, le=1_000_000, description="Masked inputs for a linear model of LIME."
     )
-    folders: Folders = Field(Folders(), description="Data of the tier full.")
+    folders: Folders = Field(Folders(), description="Data of the full tier.")
 
 
 #: Blocks of ``config.yaml`` by their keys.

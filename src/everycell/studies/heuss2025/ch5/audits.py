@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on the faithfulness of citations against each other."""
+"""Printed numbers of the chapter on citation faithfulness compared with each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from everycell.engine.audits import Cells, Finding, printed_number, rows_where
 
 
 def audit_heuss2025_columns_do_not_sum(cells: Cells) -> Finding:
-    """Table 5.2: answers sum to less than the 1,444 questions of section 5.5."""
+    """Table 5.2: answers sum to fewer than the 1,444 questions of section 5.5."""
     questions = 1444
     sums = cells("table_5_2").astype({"value": int}).groupby("selection_step", sort=False)["value"]
     totals = sums.sum().to_dict()
@@ -17,11 +17,11 @@ def audit_heuss2025_columns_do_not_sum(cells: Cells) -> Finding:
 
 
 def audit_heuss2025_share_cited(cells: Cells) -> Finding:
-    """L1885: 46 % of what was predicted to be cited is cited; share of answers in Table 5.2."""
+    """L1885: 46 % of the predicted citations are cited; compared with answers in Table 5.2."""
     stated = 46
     column = rows_where(cells("table_5_2"), selection_step="Pred. Cited").astype({"value": int})
     share = 100 * printed_number(column, row="Cited all selected documents") / column["value"].sum()
-    return Finding(round(share) != stated, f"{share:.1f} % by the table, {stated} % in the text")
+    return Finding(round(share) != stated, f"{share:.1f} % in the table, {stated} % in the text")
 
 
 def check_heuss2025_random_set(cells: Cells) -> Finding:

@@ -40,28 +40,28 @@ class AskedModels(Settings):
     data: str | None = Field(
         None, min_length=1, description="Folder with questions, passages and retrieved.run."
     )
-    template: PlainPath | None = Field(None, description="File of a prompt of one's own.")
+    template: PlainPath | None = Field(None, description="File with your own prompt.")
     questions: int = Field(1444, ge=2, description="Questions, at most.")
     depth: int = Field(5, ge=2, le=100, description="Documents of a question.")
     longest: int | None = Field(
-        None, ge=1, description="Words of a statement that is forged, at most; null: any number."
+        None, ge=1, description="Largest number of words in a statement to forge; null: any."
     )
     max_tokens: int = Field(512, ge=16, le=100_000, description="Tokens of an answer.")
 
 
 class CitationFaithfulness(Settings):
-    """Table 5.2 and Figures 5.3 to 5.7 of heuss2025: the control whose behaviour is known."""
+    """Table 5.2 and Figures 5.3 to 5.7 of heuss2025: the control with known behaviour."""
 
     questions: int = Field(400, ge=2, le=100_000, description="Made-up questions.")
     readers: dict[str, Probability] = Field(
         {"all read": 0.0, "half remembered": 0.5, "all remembered": 1.0},
         min_length=1,
-        description="Answerers -> probability that a statement is remembered and not read.",
+        description="Reader -> probability that a statement comes from memory, not from reading.",
     )
     memories: list[Probability] = Field(
         [0.0, 0.25, 0.5, 0.75, 1.0],
         min_length=1,
-        description="Probabilities of remembering that the estimates are compared with.",
+        description="True probabilities of remembering, with which estimates are compared.",
     )
     opens: list[Probability] = Field(
         [0.0, 0.3],
@@ -69,10 +69,10 @@ class CitationFaithfulness(Settings):
         description="Probabilities that a reader takes the bare words for the claim.",
     )
     matching: Probability = Field(
-        0.6, description="Probability that what is remembered cites a document with its words."
+        0.6, description="Probability that a remembered statement cites a document with its words."
     )
     steady: Probability = Field(
-        0.8, description="Probability that a statement is said again when it could be."
+        0.8, description="Probability that a statement is repeated where it could be."
     )
     released: AttributedQuestions = AttributedQuestions()
     full: AskedModels = AskedModels()

@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter that reproduces systems of CAsT against each other."""
+"""Printed numbers of the chapter on reproducing CAsT systems compared with each other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def audit_lajewska2025_table_3_2_drop(cells: Cells) -> Finding:
 def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
     """L867: WaterlooClarke was reproduced more closely than the baseline; Table 3.2.
 
-    Neither against what the track reported nor against the run file that was submitted.
+    This holds neither for the track's reported values nor for the submitted run file.
     """
     found, against = [], 0
     pairs = (
@@ -46,7 +46,7 @@ def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_3_3_feedback(cells: Cells) -> Finding:
-    """L869: feedback gains in NDCG@3, consistently; Table 3.3."""
+    """L869: feedback improves NDCG@3 consistently; Table 3.3."""
     table = rows_where(cells("table_3_3"), metric="NDCG@3")
     found = []
     for cell in table[table["row"].str.contains("/PRF")].itertuples():
@@ -88,9 +88,9 @@ def check_lajewska2025_track_differences(cells: Cells) -> Finding:
 
 
 def check_lajewska2025_table_3_3_ranges(cells: Cells) -> Finding:
-    """L843: other rewriters lose 3 to 7 % of recall, other rankers gain 12 to 29 %; Table 3.3.
+    """L843: other rewriters lose 3 to 7 % recall, other rankers gain 12 to 29 %; Table 3.3.
 
-    The rankers gain 3 to 12 % of NDCG@3 too. Ranges are of whole percents.
+    The rankers also gain 3 to 12 % in NDCG@3. Ranges are in whole percents.
     """
     table, faults = cells("table_3_3"), []
     stated = {

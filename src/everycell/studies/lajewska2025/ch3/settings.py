@@ -39,7 +39,7 @@ class CastSystems(Settings):
     bm25: CastBm25 = CastBm25()
     rm3: Rm3 = Rm3(documents=17, terms=26)
     rrf: int = Field(60, ge=1, description="Constant of reciprocal rank fusion.")
-    context: int = Field(64, ge=8, description="Words of a query that holds what was said before.")
+    context: int = Field(64, ge=8, description="Words of a query that includes earlier turns.")
     query: int = Field(128, ge=8, le=512, description="Word pieces that encoders read of a query.")
     candidates: int = Field(100, ge=10, description="Passages of a ranked list, and cut-off.")
     pairwise: int = Field(

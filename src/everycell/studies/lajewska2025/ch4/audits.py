@@ -1,4 +1,4 @@
-"""Printed numbers of the crowd studies on limitations of a response against each other."""
+"""Printed numbers of the crowd studies on limitations of responses compared with each other."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def audit_lajewska2025_table_4_9_interactions(cells: Cells) -> Finding:
 
 
 def check_lajewska2025_study_counts(cells: Cells) -> Finding:
-    """Table 4.7: judgements are queries x conditions x workers of a pair."""
+    """Table 4.7: judgements are queries x conditions x workers per pair."""
     table, faults = cells("table_4_7"), []
     for study in ("Answerability", "Viewpoints"):
         first = rows_where(table, study=study, metric="first_run")

@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on answerability against each other."""
+"""Printed numbers of the chapter on answerability compared with each other."""
 
 from __future__ import annotations
 

@@ -17,10 +17,12 @@ class SentenceClassifier(Training):
 
 
 class FrozenClassifier(Settings):
-    """A logistic regression over the vectors of an encoder that stays as it is."""
+    """A logistic regression over the vectors of a frozen encoder."""
 
     sentences: int = Field(
-        2500, ge=100, description="Training sentences, at most, of whole questions drawn at random."
+        2500,
+        ge=100,
+        description="Largest number of training sentences, from questions drawn at random.",
     )
     length: int = Field(24, ge=8, le=512, description="Word pieces of a question or sentence.")
 
@@ -35,7 +37,7 @@ class FullClassifier(SentenceClassifier):
     )
     revision: str | None = Field(None, description="Commit, tag or branch of the hub name.")
     seeds: int = Field(
-        3, ge=1, le=20, description="Trainings of each classifier; the table has their means."
+        3, ge=1, le=20, description="Training runs of each classifier; the table shows their means."
     )
     squad: PlainPath | None = Field(
         None, description="File train-v2.0.json of SQuAD 2.0; null: the full tier cannot run."

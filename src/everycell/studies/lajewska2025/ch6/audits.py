@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on GINGER against each other."""
+"""Printed numbers of the chapter on GINGER compared with each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from everycell.engine.audits import (
 
 
 def audit_lajewska2025_table_6_2_coherence(cells: Cells) -> Finding:
-    """L1848: coherence and conciseness are preferred significantly; markers of Table 6.2."""
+    """L1848: preferences in coherence and conciseness are significant; markers of Table 6.2."""
     table = rows_where(cells("table_6_2"), row="GINGER", metric=["Coh", "Con"])
     return holds_if_any(
         (
@@ -35,14 +35,14 @@ def audit_lajewska2025_table_6_2_follow_up(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_6_3_completeness(cells: Cells) -> Finding:
-    """L1864: the broad setting is the standard one; completeness of Tables 6.1 and 6.3."""
+    """L1864: the broad setting is the standard one; completeness in Tables 6.1 and 6.3."""
     standard = printed_text(cells("table_6_1"), row="GINGER", metric="Comp")
     broad = printed_text(cells("table_6_3"), row="GINGER broad", metric="Completeness")
     return Finding(standard != broad, f"standard {standard}, broad {broad}")
 
 
 def audit_lajewska2025_table_6_7_order(cells: Cells) -> Finding:
-    """L1776: systems have the same order by the track's scores and by the mean of three judges."""
+    """L1776: the track's scores and the mean of three judges rank the systems alike."""
     metrics = ["V_strict TREC", "V_strict avg LLM"]
     table = rows_where(cells("table_6_7"), metric=metrics)
     scores = table.pivot(index="row", columns="metric", values="value").replace("-", None)
@@ -88,7 +88,7 @@ def check_lajewska2025_vote_shares(cells: Cells) -> Finding:
 
 
 def check_lajewska2025_judge_means(cells: Cells) -> Finding:
-    """Table 6.7: the mean of three judges, within what rounding them allows (0.001)."""
+    """Table 6.7: the mean of three judges, within the error of their rounding (0.001)."""
     table = rows_where(
         cells("table_6_7"), metric=[f"V_strict {j}" for j in ("GPT4o", "Gemini", "Claude")]
     )

@@ -22,14 +22,14 @@ Prompt = Literal[
 
 
 class ReleasedGinger(Settings):
-    """Released tier: nuggets of people, and of a classifier."""
+    """Released tier: human nuggets, and nuggets of a classifier."""
 
     models: dict[str, str] = Field(
         {"smollm2": "SmolLM2"},
         description="Language models that write: names under `language_models`, and for the table.",
     )
     questions: int = Field(
-        3, ge=2, le=38, description="Questions that they write for; each run asks them anew."
+        3, ge=2, le=38, description="Number of questions; each run asks the models anew."
     )
 
 
@@ -45,19 +45,19 @@ class FullGinger(Settings):
         None,
         min_length=1,
         description=(
-            "T5 that ranks clusters by pairs, such as castorini/duot5-base-msmarco: a folder with "
+            "T5 that ranks clusters pairwise, such as castorini/duot5-base-msmarco: a folder with "
             "safetensors, or a name on the hub; null: cosine of vectors."
         ),
     )
     inference: str = Field(
         "cross-encoder/nli-roberta-base",
         min_length=1,
-        description="Model of inference: a folder with safetensors, or a name on the hub.",
+        description="NLI model: a folder with safetensors, or a name on the hub.",
     )
     inference_revision: str | None = Field(
         None, min_length=1, description="Commit, tag or branch of the hub name."
     )
-    questions: int = Field(38, ge=2, le=38, description="Questions that are written for.")
+    questions: int = Field(38, ge=2, le=38, description="Number of questions.")
     trec_rag: PlainPath | None = Field(
         None,
         description=(
@@ -76,7 +76,7 @@ class FullGinger(Settings):
             "thesis whose facts it is given."
         ),
     )
-    topics: int = Field(301, ge=1, le=301, description="Topics of each system that are judged.")
+    topics: int = Field(301, ge=1, le=301, description="Number of judged topics per system.")
     max_tokens: int = Field(256, ge=16, le=4096, description="Tokens of the labels of ten facts.")
     response_tokens: int = Field(
         256, ge=16, le=4096, description="Tokens of a sentence or paragraph for TREC RAG 2024."
@@ -96,13 +96,15 @@ class FullGinger(Settings):
 class Ginger(Settings):
     """Chapter 6 and appendix C of lajewska2025."""
 
-    clusters: int = Field(3, ge=1, le=20, description="Clusters that a response is made of.")
-    words: int = Field(35, ge=5, le=500, description="Most words of the sentence on a cluster.")
+    clusters: int = Field(3, ge=1, le=20, description="Clusters per response.")
+    words: int = Field(
+        35, ge=5, le=500, description="Largest number of words in the sentence on a cluster."
+    )
     sentences: int = Field(3, ge=1, le=20, description="Sentences of the one-step baseline.")
     annotators: int = Field(
-        2, ge=1, le=3, description="Annotators of three who must have marked a nugget of people."
+        2, ge=1, le=3, description="How many of three annotators must have marked a human nugget."
     )
-    shortest: int = Field(3, ge=1, le=50, description="Words of the shortest nugget of people.")
+    shortest: int = Field(3, ge=1, le=50, description="Words of the shortest human nugget.")
     length: int = Field(128, ge=8, le=512, description="Word pieces of an encoded nugget.")
     max_tokens: int = Field(96, ge=8, le=4096, description="Tokens of a language model's answer.")
     reasoning_tokens: int = Field(
@@ -111,7 +113,7 @@ class Ginger(Settings):
     trained: Probability = Field(
         0.5, description="Share of the labelled topics that train the lexical judge."
     )
-    prompts: dict[Prompt, PlainPath] = Field({}, description="Files of prompts of one's own.")
+    prompts: dict[Prompt, PlainPath] = Field({}, description="Files with your own prompts.")
     released: ReleasedGinger = ReleasedGinger()
     full: FullGinger = FullGinger()
 

@@ -1,4 +1,4 @@
-"""Printed numbers of the crowd study on explanations against each other."""
+"""Printed numbers of the crowd study on explanations compared with each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from everycell.studies.lajewska2025.printed_anova import ALPHA, named_rows, omeg
 
 
 def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
-    """Table 7.4: an "S" where the p-value means an omega squared below 0.01, the scale's small.
+    """Table 7.4: an "S" where the p-value implies an omega squared below 0.01, the bound of small.
 
     The ten queries have 9 degrees of freedom, and there are 1,600 ratings.
     """
@@ -21,14 +21,14 @@ def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
     for cell in p_values(table).itertuples():
         size = printed_text(table, dependent_variable=cell.dependent_variable, metric="effect_size")
         omega = omega_squared(stats.f.isf(cell.value, df, n - df - 1), df, n)
-        # p = 0.0 is anything below 0.0005 and bounds no effect from above.
+        # p = 0.0 stands for anything below 0.0005 and gives no upper bound on an effect.
         if size == "S" and cell.value > 0 and omega < 0.01:
             found.append(f"{cell.dependent_variable} p {cell.value}, omega squared {omega:.4f}")
     return holds_if_any(found, 'every "S" is at least 0.01')
 
 
 def audit_lajewska2025_table_7_5_mode(cells: Cells) -> Finding:
-    """L2186: the mode matters for the limitations only; EC1 to EC8 of Table 7.5."""
+    """L2186: the mode matters only for the limitations; EC1 to EC8 of Table 7.5."""
     p = p_values(cells("table_7_5"), row="Presentation Mode", conditions="EC1-EC8")
     others = p[(p["dependent_variable"] != "Limitations") & (p["value"] <= ALPHA)]
     return holds_if_any(
@@ -43,7 +43,7 @@ def audit_lajewska2025_table_7_5_query(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_7_6_query(cells: Cells) -> Finding:
-    """Table 7.6: factors of a worker, by query, have p = 1.0 for ratings given once a worker."""
+    """Table 7.6: worker factors have p = 1.0 with query for ratings that a worker gives once."""
     p = p_values(cells("table_7_6"), interaction_with="Query")
     constant = p[p["dependent_variable"].str.startswith("Explanation")]
     by_factor = constant.groupby("row", sort=False)["value"].apply(lambda v: bool((v == 1).all()))
@@ -56,7 +56,7 @@ def audit_lajewska2025_table_7_6_query(cells: Cells) -> Finding:
 def audit_lajewska2025_figure_7_4_significance(cells: Cells) -> Finding:
     """L2205: all plotted differences are significant; EC1 to EC8 of Tables 7.4 and 7.5.
 
-    Plotted are usefulness by both factors, two explanation ratings by quality and two by mode.
+    The plots show usefulness by both factors, two explanation ratings by quality and two by mode.
     """
     plotted = {
         "Explanation Quality": ["Usefulness", "Source", "Confidence"],

@@ -1,4 +1,4 @@
-"""Printed numbers of the appendix on answerability data against each other."""
+"""Printed numbers of the appendix on answerability data compared with each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Printed numbers of the appendix on response generation against each other."""
+"""Printed numbers of the appendix on response generation compared with each other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _pilot_votes(cells: Cells) -> dict[tuple[str, str, str], tuple[int, int]]:
 
 
 def audit_lajewska2025_table_C_2_scale(cells: Cells) -> Finding:
-    """Table C.2: an "S" below an omega squared of 0.01, from the printed votes.
+    """Table C.2: an "S" where the printed votes give an omega squared below 0.01.
 
     Each vote is one answer; the two responses are compared by a one-way ANOVA of 0 and 1.
     """
@@ -38,7 +38,7 @@ def audit_lajewska2025_table_C_2_scale(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_C_6_spread(cells: Cells) -> Finding:
-    """Tables 6.4 and C.6: cells of rows that both print."""
+    """Tables 6.4 and C.6: cells of the rows that both print."""
     return holds_if_any(_spreads(cells), "the rows agree")
 
 

@@ -1,4 +1,4 @@
-"""Printed numbers of the paper on GFRC against each other."""
+"""Printed numbers of the paper on GFRC compared with each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from everycell.engine.audits import (
     rows_where,
 )
 
-#: Reading budget in words (L = 1,250); R is the sum of discounted gains by (L + 1) / 2 (Eq. 8).
+#: Reading budget in words (L = 1,250); R is the sum of discounted gains divided by (L + 1) / 2 (Eq.
+#: 8).
 _BUDGET = 1250
 
 
@@ -22,7 +23,7 @@ def _gain_sums(cells: Cells) -> dict[str, float]:
 
 
 def audit_sakai2023_table_1_gains(cells: Cells) -> Finding:
-    """L882: discounted gains of 1.9456 and 1.1920 for a film that Table 1 has at half of them."""
+    """L882: discounted gains of 1.9456 and 1.1920 for a film; Table 1 has half of them."""
     stated = {"Bing": 1.9456, "Google": 1.1920}
     table = rows_where(cells("table_1"), entity="Back to the Future", metric="pw_g")
     printed = {system: printed_number(table, system=system) for system in stated}
@@ -33,7 +34,7 @@ def audit_sakai2023_table_1_gains(cells: Cells) -> Finding:
 
 
 def audit_sakai2023_table_1_share(cells: Cells) -> Finding:
-    """L888: Google's R is 9.8 % of Bing's; by the rounded scores, and by the gains."""
+    """L888: Google's R is 9.8 % of Bing's; from the rounded scores, and from the gains."""
     stated = 9.8
     table = rows_where(cells("table_1"), metric="R")
     rounded = 100 * printed_number(table, system="Google") / printed_number(table, system="Bing")
@@ -41,7 +42,7 @@ def audit_sakai2023_table_1_share(cells: Cells) -> Finding:
     exact = 100 * sums["Google"] / sums["Bing"]
     return Finding(
         round(exact, 1) != stated,
-        f"{exact:.2f} % by the gains, {rounded:.2f} % by the rounded scores, stated {stated} %",
+        f"{exact:.2f} % from the gains, {rounded:.2f} % from rounded scores, stated {stated} %",
     )
 
 
