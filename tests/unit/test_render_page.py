@@ -281,7 +281,7 @@ def test_what_does_not_stand_comes_first(index, page):
     shown = " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", "", top, flags=re.S).split())
     assert "b / x / MAP: printed 0.250, rebuilt 0.210 ✗" in shown
     assert "c / y / size: printed 8, rebuilt 9 ↮" in shown
-    assert "! 1 cells differ, explained (1 misprint)" in shown
+    assert "! 1 cell differs, explained (1 misprint)" in shown
     assert "misprint" in shown and "b / y / MAP: printed 0.4, rebuilt 0.100" in shown
     assert "figure_9.csv: changed since it was made." in shown
     assert "stand-in “made-up runs”" in shown
