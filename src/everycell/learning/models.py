@@ -182,13 +182,11 @@ def _missing(folder: Path) -> str | None:
         return f"{folder} has no model.safetensors, which holds the weights; copy it there"
     if not any((folder / name).is_file() for name in _TOKENIZERS):
         if pieces := sorted(path.name for path in folder.glob("*.model")):
+            if all(map(_is_installed, _SENTENCE_PIECE)):
+                return None
             return (
-                None
-                if all(map(_is_installed, _SENTENCE_PIECE))
-                else (
-                    f"{folder} has its tokenizer only as {pieces[0]}, which takes the packages "
-                    "sentencepiece and protobuf to be read; install them, or copy tokenizer.json there"
-                )
+                f"{folder} has its tokenizer only as {pieces[0]}, which the packages sentencepiece "
+                "and protobuf read; install them, or copy tokenizer.json there"
             )
         return (
             f"{folder} has none of {', '.join(_TOKENIZERS)}, one of which the tokenizer needs; "
