@@ -102,7 +102,9 @@ def write_language_model(folder: Path) -> None:
 
 def query_by_example(stage: Stage) -> Settings:
     """abolghasemi2026, chapter 2: SciDocs fetched, and four models on the hub, one at a commit."""
-    words = [*SPECIAL, "[unused0]", "all", "about", "study", "part", "bees", "rivers", "bridges"]
+    # TILDE takes the layout of BERT's own vocabulary.
+    words = ["[PAD]", "[unused0]", "[unused1]", *SPECIAL[1:], "the", "##s"]
+    words += ["all", "about", "study", "part", "bees", "rivers", "bridges"]
 
     def write(kind: type[PreTrainedModel]) -> Callable[[Path], None]:
         return lambda folder: write_bert(
