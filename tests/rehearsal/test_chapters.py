@@ -21,6 +21,7 @@ SECRET = "sk-rehearsed-4711"
 LONG = {
     ("full_lajewska2025_ch5", "full_lajewska2025_chB"),
     ("full_lajewska2025_ch6", "full_lajewska2025_chC"),
+    ("full_abolghasemi2026_ch2",),
     ("full_abolghasemi2026_ch3",),
     ("full_abolghasemi2026_ch5",),
     ("full_heuss2025_ch3",),

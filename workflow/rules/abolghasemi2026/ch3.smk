@@ -239,7 +239,6 @@ use rule cached_step as abolghasemi2026_ch3_train with:
         samples=samples_taken,
         frozen=stays_frozen,
         setups=setups_of(SATISFACTION.upsampling),
-        model=satisfaction_model,
         seeds=SATISFACTION.seeds,
         seed=SETTINGS.seed,
     message:

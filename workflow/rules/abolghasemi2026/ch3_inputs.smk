@@ -78,7 +78,7 @@ def stays_frozen(wildcards):
 
 
 def satisfaction_encoder(wildcards):
-    """Files of what an estimator starts from; none for a name on the hub."""
+    """Files of what an estimator starts from, if it starts from any."""
     encoder = ESTIMATORS[wildcards.kind].small_encoder(frozen=stays_frozen(wildcards))
     if encoder is None:
         return []
@@ -88,21 +88,13 @@ def satisfaction_encoder(wildcards):
 
 
 def full_satisfaction_files():
-    """Files of the full tier's encoder where a folder is named; none for a name on the hub."""
-    folder = Path(SETTINGS.user_satisfaction.full.model)
-    if not folder.is_dir():
-        return []
-    return encoder_files_in(folder, "user_satisfaction.full.model")
-
-
-def satisfaction_model(wildcards):
-    """The model of the full tier, by its name on the hub."""
-    full = SETTINGS.user_satisfaction.full
-    return {
-        "source": full.model,
-        "revision": full.revision,
-        "network": SETTINGS.network,
-    }
+    """Files of the full tier's encoder."""
+    return named_model_files(
+        "user_satisfaction.full.model",
+        "user-satisfaction.md",
+        "a BERT in safetensors with its tokenizer",
+        revision=SETTINGS.user_satisfaction.full.revision,
+    )
 
 
 def satisfaction_answers(wildcards):

@@ -15,6 +15,7 @@ with Job(snakemake) as job:
     table = pd.read_parquet(snakemake.input.queries)
     queries = dict(zip(table["query_id"], table["text"], strict=True))
     given = {"hits": snakemake.params.hits, "threads": snakemake.threads}
+    # One by its name is in pyserini's cache already.
     folder = find_index(snakemake.input.get("index") or snakemake.params.index)
     if snakemake.params.kind == "text":
         run = search_words(folder, queries, **snakemake.params.bm25, **given)
