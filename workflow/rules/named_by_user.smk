@@ -1,4 +1,4 @@
-# What only the user can name, by its key in config.yaml, or has fetched.
+# Material that only the user can name, by its key in config.yaml, or that is fetched on request.
 import re
 
 from everycell.sources.corpora import CORPORA

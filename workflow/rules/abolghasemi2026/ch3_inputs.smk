@@ -45,7 +45,7 @@ GENERATION = {
 
 
 def generation_inputs():
-    """What generating takes beside dialogues: a model, a template, answers that are known."""
+    """What generating needs besides dialogues: a model, a template, recorded answers."""
     return {
         "model": language_model_files(SETTINGS.counterfactuals.model),
         "template": SETTINGS.counterfactuals.template or COUNTERFACTUAL_PROMPT,
@@ -60,7 +60,7 @@ def satisfaction_samples(wildcards):
 
 
 def satisfaction_settings(wildcards):
-    """Settings of the wildcard's estimator in its tier; none of one that has no block of them."""
+    """Settings of the wildcard's estimator in its tier; None if it has no block."""
     settings = SETTINGS.user_satisfaction
     tier = settings.full if wildcards.tier == "full" else settings
     chosen = getattr(tier, wildcards.kind, None)
@@ -73,7 +73,7 @@ def samples_taken(wildcards):
 
 
 def stays_frozen(wildcards):
-    """Whether the encoder of an estimator stays as it is."""
+    """Whether the encoder of an estimator is frozen."""
     return satisfaction_settings(wildcards).get("frozen", False)
 
 
@@ -98,7 +98,7 @@ def full_satisfaction_files():
 
 
 def satisfaction_answers(wildcards):
-    """What trained estimators said of all samples."""
+    """Predictions of trained estimators for all samples."""
     # Looked at here, since Snakemake takes an error in a rule further up for a reason to try another.
     if wildcards.tier == "full":
         full_satisfaction_files()
@@ -127,7 +127,7 @@ def few_shot_decoding(wildcards):
 
 
 def few_shot_answers(ending):
-    """What the language models of a tier said, or which ones they were."""
+    """Answers of a tier's language models, or their names."""
 
     def files(wildcards):
         folder = f"work/satisfaction/{wildcards.tier}/few_shot"

@@ -44,9 +44,9 @@ def judged_again(
     Returns
     -------
     pandas.DataFrame
-        Columns `run`, `topic`, `nugget`, `importance` (one a fact, that which the first judge gave
-        most often), `before` (its support) and `support` ("" where the model gave no label). A
-        response to a topic without facts has one row, of nugget 0, which weighs nothing.
+        Columns `run`, `topic`, `nugget`, `importance` (one per fact: the one that the first judge
+        gave most often), `before` (its support) and `support` ("" where the model gave no label). A
+        response to a topic without facts has one row, of nugget 0, with weight 0.
 
     Raises
     ------
