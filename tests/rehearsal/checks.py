@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
-from rehearsal.material import Stage
+from rehearsal.stage import Stage
 from workflow.project import Project
 
 from everycell.trec.qrels import read_qrels
