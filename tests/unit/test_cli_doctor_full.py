@@ -166,6 +166,21 @@ def test_the_hub_says_what_it_has_only_as_a_pickle(monkeypatch):
     assert not full_machine.only_pickle("org/pickle")
 
 
+def test_what_a_run_does_without_is_a_row_where_it_is_named(project, repository):
+    (project / "config.yaml").write_text((repository / "config.yaml").read_text())
+    full = {"model": "smollm2", "judges": {"smollm2": "GPT4o"}}
+    for more, rows in (({}, 0), ({"duo": "org/duo", "trec_rag": "rag"}, 2)):
+        settings = {"ginger": {"full": full | more}}
+        (project / "mine.yaml").write_text(json.dumps(settings))
+        report = found("lajewska2025_ch6", "--configfile", "mine.yaml")
+        said = [
+            row for row in report["rows"] if "duoT5" in row["what"] or "TREC RAG" in row["what"]
+        ]
+        assert len(said) == rows
+    assert {row["state"] for row in said} == {"ok", "missing"}
+    assert "set ginger.full.trec_rag (docs/grounded-responses.md)" in report["ending"]
+
+
 def test_a_fetched_corpus_takes_both_disks(project, repository, monkeypatch):
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     settings = {
