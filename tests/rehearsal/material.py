@@ -9,62 +9,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
-from corpus_server import CorpusServer
-from language_model_server import Server, reply_of
+from language_model_server import reply_of
+from rehearsal.stage import Settings, Stage
 from tiny_bert import SPECIAL, tiny_bert, write_bert
 from tiny_language_model import make_model, make_tokenizer
 from tiny_t5 import write_t5
-from transformers import BertForMaskedLM, BertForSequenceClassification, PreTrainedModel
-from workflow.endpoint_runs import KEY
+from transformers import BertForSequenceClassification
 
 from everycell.collections.msmarco import QUERY_SETS, read_query_set
-from everycell.learning.tildev2 import TildeV2
 from everycell.sources import fetch
 from everycell.text.sentences import sentence_spans
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import write_run
 
-Settings = dict[str, Any]
 WORDS = ["the", "a", "is", "of", "to", "and", "was", "founded", ".", "?"]
 PLACES = ["Aldby", "Brink", "Corvik", "Dornes", "Elsund"]
 YEARS = {place: str(1200 + number) for number, place in enumerate(PLACES)}
-
-
-@dataclass
-class Stage:
-    """Where a rehearsal takes place: a project's folder, its servers, and the released data."""
-
-    folder: Path
-    hub: CorpusServer
-    endpoint: Server
-    mirror: Path
-
-    def endpoints(self, *names: str) -> Settings:
-        """Settings that name the endpoint."""
-        settings = self.endpoint.settings(workers=2, key=KEY).model_dump(mode="json")
-        return {"endpoints": dict.fromkeys(names, settings)}
-
-    def fetched(self) -> Settings:
-        """Settings that have corpora fetched from the server, which has the toy ones."""
-        self.hub.add_toy_corpora()
-        downloads = self.hub.write_downloads(self.folder / "downloads.json")
-        return {"corpora": {"downloads": str(downloads)}}
-
-    def put_on_hub(self, name: str, write: Callable[[Path], None]) -> str:
-        """Serve a model under its name on the hub."""
-        folder = self.folder / "made" / name.replace("/", "--")
-        folder.mkdir(parents=True)
-        write(folder)
-        self.hub.add_repository(name, folder)
-        return name
 
 
 def write_lines(path: Path, rows: list[dict]) -> None:
@@ -98,45 +63,6 @@ def write_language_model(folder: Path) -> None:
     model.config.max_position_embeddings = 8192
     model.save_pretrained(folder)
     make_tokenizer().save_pretrained(folder)
-
-
-def query_by_example(stage: Stage) -> Settings:
-    """abolghasemi2026, chapter 2: SciDocs fetched, and four models on the hub, one at a commit."""
-    # TILDE takes the layout of BERT's own vocabulary.
-    words = ["[PAD]", "[unused0]", "[unused1]", *SPECIAL[1:], "the", "##s"]
-    words += ["all", "about", "study", "part", "bees", "rivers", "bridges"]
-
-    def write(kind: type[PreTrainedModel]) -> Callable[[Path], None]:
-        return lambda folder: write_bert(
-            folder, tiny_bert(kind, words=len(words), positions=32), words
-        )
-
-    encoders = {
-        name: stage.put_on_hub(f"toy/{name}", write(kind))
-        for name, kind in (
-            ("bert", BertForMaskedLM),
-            ("scibert", BertForMaskedLM),
-            ("tilde_msmarco", BertForMaskedLM),
-            ("tildev2_msmarco", TildeV2),
-        )
-    }
-    encoders["scibert"] += f"@{stage.hub.repositories[encoders['scibert']][0]}"
-    lengths = ("training", "text", "query", "expanded", "zero_shot", "pair")
-    few = {"epochs": 1, "batch": 16}
-    return stage.fetched() | {
-        "query_by_example": {
-            "scidocs": {"folder": "fetch"},
-            "encoders": encoders,
-            "full": {
-                "seeds": 1,
-                "lengths": dict.fromkeys(lengths, 24),
-                "tilde": few,
-                "tildev2": few,
-                "cross_encoder": few,
-            },
-            "noise_seeds": 2,
-        }
-    }
 
 
 def satisfaction(stage: Stage) -> Settings:
@@ -411,17 +337,3 @@ def responses(stage: Stage) -> Settings:
         },
         "language_models": stage.endpoints("mine", "second", "third"),
     }
-
-
-#: Target of a chapter -> its material. Those with more targets rehearse them together.
-CHAPTERS: dict[tuple[str, ...], Callable[[Stage], Settings]] = {
-    ("full_abolghasemi2026_ch2",): query_by_example,
-    ("full_abolghasemi2026_ch3",): satisfaction,
-    ("full_abolghasemi2026_ch5",): attribution,
-    ("full_heuss2025_ch3",): fair_reranking,
-    ("full_heuss2025_ch4",): list_explanations,
-    ("full_heuss2025_ch5",): citations,
-    ("full_lajewska2025_ch3",): runs_of_two_years,
-    ("full_lajewska2025_ch5", "full_lajewska2025_chB"): answerability,
-    ("full_lajewska2025_ch6", "full_lajewska2025_chC"): responses,
-}

@@ -22,7 +22,7 @@ from everycell.retrieval.prebuilt import (
     search_vectors,
     search_words,
 )
-from everycell.retrieval.published_indexes import find_index
+from everycell.retrieval.published_indexes import fetch_index, fetched_index, find_index
 from everycell.retrieval.query_files import (
     PrebuiltError,
     distinct_words,
@@ -190,7 +190,8 @@ def test_a_mirror_has_the_index_that_pyserini_publishes(tmp_path, published):
     server.add_file("/mirror/toy-index.tar.gz", server.files["/indexes/toy-index.tar.gz"])
     with pytest.raises(CorpusError, match="switches the network off: put the file there by hand"):
         find_index("toy", network=False, downloads=downloads)
-    assert find_index("toy", downloads=downloads).name == f"toy-index.{published['md5']}"
+    fetch_index("toy", tmp_path / "toy.json", downloads=downloads)
+    assert fetched_index(tmp_path / "toy.json").name == f"toy-index.{published['md5']}"
     assert {path for _, path, _ in server.asked} == {"/mirror/toy-index.tar.gz"}
 
 

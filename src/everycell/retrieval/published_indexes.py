@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tarfile
@@ -12,7 +13,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from everycell.engine.files import appears_whole
+from everycell.engine.files import appears_whole, write_atomically
 from everycell.retrieval.java import start_java
 from everycell.retrieval.query_files import PrebuiltError
 from everycell.sources.published_files import (
@@ -108,7 +109,7 @@ def published_index(index: str, downloads: Path | None = None) -> Published:
     """
     # pyserini reads the names from its jar; with Java running already, it leaves the options alone.
     start_java()
-    from pyserini import prebuilt_index_info, util
+    from pyserini import prebuilt_index_info
 
     known = _published(index, prebuilt_index_info)
     if known is None:
@@ -125,8 +126,64 @@ def published_index(index: str, downloads: Path | None = None) -> Published:
     chosen = {} if downloads is None else read_dictionary(downloads)
     entry = entry_of((GROUP, index), {GROUP: {index: own}}, chosen, downloads)
     # pyserini finds what is here by the same name, and so do we what pyserini fetched.
-    archive = Path(util.get_cache_home(), "indexes", os.path.basename(url))
-    return replace(entry, cached=archive)
+    return replace(entry, cached=_cache() / os.path.basename(url))
+
+
+def fetch_index(
+    index: str, record: Path, *, network: bool = True, downloads: Path | None = None
+) -> None:
+    """Bring a published index into pyserini's cache, and write a file that says which one it is.
+
+    Parameters
+    ----------
+    index, network, downloads
+        As of `find_index`.
+    record : Path
+        JSON file to write: name, address, md5, and the folder's name in the cache.
+
+    Raises
+    ------
+    PrebuiltError, CorpusError, LuceneError
+        As `find_index`.
+    """
+    entry = published_index(index, downloads)
+    folder = find_index(index, network=network, downloads=downloads)
+    noted = {"index": index, "url": entry.url, "md5": entry.md5, "folder": folder.name}
+    write_atomically(record, json.dumps(noted, indent=2) + "\n")
+
+
+def fetched_index(record: Path) -> Path:
+    """Folder of an index that `fetch_index` brought; nothing is downloaded, and no Java started.
+
+    Raises
+    ------
+    PrebuiltError
+        It is no longer there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> record = Path(tempfile.mkdtemp()) / "toy.json"
+    >>> _ = record.write_text('{"index": "toy", "folder": "toy.0"}')
+    >>> fetched_index(record)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.retrieval.query_files.PrebuiltError: The index 'toy' is no longer in .../indexes: \
+remove .../toy.json, so that it is fetched again.
+    """
+    noted = json.loads(record.read_text(encoding="utf-8"))
+    folder = _cache() / noted["folder"]
+    if not folder.is_dir():
+        raise PrebuiltError(
+            f"The index {noted['index']!r} is no longer in {folder.parent}: remove {record}, so "
+            "that it is fetched again."
+        )
+    return folder
+
+
+def _cache() -> Path:
+    """Where pyserini keeps indexes."""
+    home = os.environ.get("PYSERINI_CACHE") or "~/.cache/pyserini"
+    return Path(home).expanduser() / "indexes"
 
 
 def _published(index: str, tables: Any) -> Mapping[str, Any] | None:
